@@ -160,6 +160,10 @@ class Journal {
     if (head_.number != 0) return head_.number;
     return closed_.empty() ? 0 : closed_.back().number;
   }
+  /// Where the record of a live message lies.
+  [[nodiscard]] RecordPlace place(Position position) const noexcept {
+    return {position.segment(newest_segment()), position};
+  }
 
   /// After the last commit: cuts the head to its contents, and removes prepared and kept files.
   Result<void> trim();

@@ -64,8 +64,8 @@ std::uint64_t KeptRoom::reserve(Purpose purpose, std::uint64_t more_bytes,
   return rest;
 }
 
-std::optional<Error> KeptRoom::repay() {
-  if (cleaner_->spent() == 0 || cleaner_->running()) return std::nullopt;
+void KeptRoom::repay() {
+  if (*failure_ || cleaner_->spent() == 0 || cleaner_->running()) return;
   const Parts kept = parts();
   // The room of cleaned segments comes back with the next sync. A reserve repaid before that would
   // take the room that claims need meanwhile.
@@ -74,13 +74,13 @@ std::optional<Error> KeptRoom::repay() {
   if (done) {
     cleaner_->repaid();
   } else if (!is_shortage(done.error())) {
-    return std::move(done).error();
+    failure_->set(std::move(done).error());
   }
-  return std::nullopt;
 }
 
-std::optional<Error> KeptRoom::keep_back() {
-  if (auto failure = repay()) return failure;
+void KeptRoom::keep_back() {
+  repay();
+  if (*failure_) return;
   const std::uint64_t whole = reserve(Purpose::accept);
   const std::uint64_t largest = std::max(kEndRecord, journal_->largest_put());
   std::uint64_t have = 0;
@@ -89,12 +89,11 @@ std::optional<Error> KeptRoom::keep_back() {
     if (done) {
       have += step;
     } else if (!is_shortage(done.error())) {
-      return std::move(done).error();
+      return failure_->set(std::move(done).error());
     }
   }
   tight_ = have < whole;
   if (tight_) cleaner_->press(Cleaner::Press::lightly);
-  return std::nullopt;
 }
 
 bool KeptRoom::keeps_file(const SegmentInfo& cleaned) {
@@ -109,13 +108,12 @@ void KeptRoom::note_freed(std::uint64_t segments) {
   freeing_ -= segments;
 }
 
-std::optional<Error> KeptRoom::reuse(std::uint64_t segments) {
+void KeptRoom::reuse(std::uint64_t segments) {
   const std::uint64_t largest = std::max(kEndRecord, journal_->largest_put());
   for (; segments > 0; --segments) {
     auto done = journal_->reuse_file(reserve(Purpose::accept), largest);
-    if (!done) return std::move(done).error();
+    if (!done) return failure_->set(std::move(done).error());
   }
-  return std::nullopt;
 }
 
 // Room is freed after a sync. A cleaner that continued before it would take the room of the verbs
@@ -125,8 +123,10 @@ bool KeptRoom::cleaning_waits() const {
          cleaner_->spent() + cleaner_->cost() > parts().cleaning;
 }
 
-std::optional<KeptRoom::Refusal> KeptRoom::take(std::uint64_t bytes, std::uint64_t largest,
-                                                Purpose purpose, std::uint64_t accepted) {
+std::optional<Error> KeptRoom::take(std::uint64_t bytes, std::uint64_t largest, Purpose purpose,
+                                    std::uint64_t accepted) {
+  repay();
+  if (*failure_) return failure_->error();
   const std::uint64_t kept = reserve(purpose, accepted == 0 ? 0 : bytes, accepted);
   const std::uint64_t largest_kept =
       std::max({kEndRecord, journal_->largest_put(), purpose == Purpose::accept ? largest : 0});
@@ -143,12 +143,13 @@ std::optional<KeptRoom::Refusal> KeptRoom::take(std::uint64_t bytes, std::uint64
     tight_ = true;
     cleaner_->press(purpose == Purpose::accept ? Cleaner::Press::lightly : Cleaner::Press::hard);
   } else if (done.error().code != ErrorCode::too_large) {
-    return Refusal{std::move(done).error(), true};
+    failure_->set(std::move(done).error());
+    return failure_->error();
   }
   Error error = std::move(done).error();
   error.message = "no space for " + std::to_string(bytes) + " bytes with " + std::to_string(kept) +
                   " kept back for what must still work: " + error.message;
-  return Refusal{std::move(error)};
+  return error;
 }
 
 }  // namespace tarry::embedded

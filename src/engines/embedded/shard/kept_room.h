@@ -3,8 +3,8 @@
 // give claims back; verbs that end messages go on. The room that cleaning needs for one segment is
 // given to nothing else, and cleaning takes no other. Why that is enough: docs/decisions/0001.
 //
-// Errors: an error that is a failure is the journal's own; the shard stops with it. Any other
-// refusal is `no_space` or `too_large`, and nothing has changed.
+// Errors: `no_space` or `too_large`, and nothing has changed. Any other error of the journal ends
+// the shard: it is set as its failure, and all that is asked for later is refused with it.
 //
 // Thread safety: none; the shard's thread.
 #pragma once
@@ -16,6 +16,7 @@
 
 #include "engines/embedded/journal/journal.h"
 #include "engines/embedded/shard/cleaner.h"
+#include "engines/embedded/shard/shard_failure.h"
 #include "engines/embedded/state/shard_state.h"
 
 namespace tarry::embedded {
@@ -37,33 +38,33 @@ class KeptRoom {
     std::uint64_t work_base = 0;    // bytes kept back for work, however little there is
     std::uint64_t kept_claims = 0;  // so many of the messages can be claimed on a full disk
   };
-  struct Refusal {
-    Error error;
-    bool is_failure = false;
-  };
 
-  KeptRoom(ShardState& state, Journal& journal, Cleaner& cleaner, Options options)
-      : state_(&state), journal_(&journal), cleaner_(&cleaner), options_(options) {}
+  KeptRoom(ShardState& state, Journal& journal, Cleaner& cleaner, ShardFailure& failure,
+           Options options)
+      : state_(&state),
+        journal_(&journal),
+        cleaner_(&cleaner),
+        failure_(&failure),
+        options_(options) {}
 
   /// Room for `bytes` in records, none longer than `largest`; `accepted` messages among them.
-  [[nodiscard]] std::optional<Refusal> take(std::uint64_t bytes, std::uint64_t largest,
-                                            Purpose purpose, std::uint64_t accepted = 0);
-  /// What must remain if there are `more` messages of `more_bytes` than now.
+  [[nodiscard]] std::optional<Error> take(std::uint64_t bytes, std::uint64_t largest,
+                                          Purpose purpose, std::uint64_t accepted = 0);
+  /// What must stay behind when there are `more` messages of `more_bytes` than now.
   [[nodiscard]] std::uint64_t reserve(Purpose purpose, std::uint64_t more_bytes = 0,
                                       std::uint64_t more = 0) const noexcept;
-  /// Takes the room of the reserve, as far as the disk has it. Error: a failure.
-  [[nodiscard]] std::optional<Error> keep_back();
-  /// Takes again the part of its reserve that cleaning has used, if there is room. Error: a
-  /// failure.
-  [[nodiscard]] std::optional<Error> repay();
+  /// Takes what must be kept back, as far as there is room.
+  void keep_back();
+  /// Takes again what cleaning has used of its reserve, if there is room.
+  void repay();
 
   /// A segment has been cleaned. True: its file is to be used again, because little more than the
   /// reserve remains. False: it is to be removed.
   [[nodiscard]] bool keeps_file(const SegmentInfo& cleaned);
   /// That many files of cleaned segments are gone, or may be used again.
   void note_freed(std::uint64_t segments);
-  /// That many of them may be used again. Error: a failure.
-  [[nodiscard]] std::optional<Error> reuse(std::uint64_t segments);
+  /// So many of them may be written again.
+  void reuse(std::uint64_t segments);
 
   /// Something that must be kept back is not.
   [[nodiscard]] bool is_short() const noexcept { return tight_ || cleaner_->spent() != 0; }
@@ -83,6 +84,7 @@ class KeptRoom {
   ShardState* state_;
   Journal* journal_;
   Cleaner* cleaner_;
+  ShardFailure* failure_;
   Options options_;
   std::uint64_t freeing_ = 0;  // cleaned segments whose room is on its way
   bool tight_ = false;         // no space was left, and nothing has been accepted since

@@ -21,8 +21,11 @@ Shard::Shard(const Config& config, ShardState& state, Journal& journal, Committe
       reads_(&reads),
       files_(&files),
       router_(&router),
+      failure_(config.number, committer, router),
+      job_(config.number, router),
+      records_(state, journal, waiting_, now_),
       cleaner_(state, journal, files, config.mark),
-      room_(state, journal, cleaner_, {config.work_base, config.kept_claims}),
+      room_(state, journal, cleaner_, failure_, {config.work_base, config.kept_claims}),
       uncommitted_(state) {
   // The reserve must suffice for the longest record that the last run left.
   for (Handle handle = 0; handle < state_->slab.end(); ++handle) {
@@ -31,36 +34,28 @@ Shard::Shard(const Config& config, ShardState& state, Journal& journal, Committe
 }
 
 void Shard::fail(Error error) {
-  if (failure_) return;
-  router_->log({LogLevel::error, "shard_stopped",
-                "shard " + std::to_string(config_.number) + " stops: " + error.message});
-  // All later requests get this error. Those requests are not at fault, whatever the file system's
-  // reason was.
-  error.code = ErrorCode::io_error;
-  committer_->stop();
-  failure_ = std::move(error);
-  fail_parked(*failure_, {});
+  failure_.set(std::move(error));
+  end_long_work();
 }
 
 void Shard::keep_back() {
-  if (failure_ || state_->live.messages() == 0) return;
-  if (auto failure = room_.keep_back()) fail(*std::move(failure));
-}
-
-void Shard::repay_cleaning() {
-  if (auto failure = room_.repay()) fail(*std::move(failure));
+  if (!failure_ && state_->live.messages() != 0) room_.keep_back();
 }
 
 void Shard::release(const SegmentInfo& cleaned) {
   const bool keep = room_.keeps_file(cleaned);
-  (keep ? reuse_segments_ : remove_segments_).push_back(cleaned.number);
+  if (keep) {
+    job_.reuse_segment(cleaned.number);
+  } else {
+    job_.remove_segment(cleaned.number);
+  }
   if (config_.mark) config_.mark(keep ? "cleaning.keeps-file" : "cleaning.removes-file");
 }
 
 void Shard::room_is_back(std::uint64_t removed, std::uint64_t reusable) {
   room_.note_freed(removed + reusable);
   if (failure_) return;
-  if (auto failure = room_.reuse(reusable)) return fail(*std::move(failure));
+  room_.reuse(reusable);
   if (room_.is_short()) keep_back();
 }
 
@@ -73,7 +68,7 @@ void Shard::execute(Part part) {
     case Part::Kind::close: close(); return;
     case Part::Kind::request: break;
   }
-  if (failure_) return refuse(part);
+  if (failure_) return job_.refuse(part, *failure_.error());
   if (!removals_.empty() && parks(part)) return;
   // Messages that earlier parts made due are ready for this part.
   const auto next = state_->due_wheel.next_due();
@@ -84,65 +79,9 @@ void Shard::execute(Part part) {
   std::visit([&](const auto& request) { execute(request, part); }, part.op->request);
 }
 
-// Nothing of it has been written, so no job has a say in its end.
-void Shard::refuse(const Part& part) {
-  fail_part(part, *failure_);
-  answers_.emplace_back([router = router_, op = part.op](const CommitOutcome& /*outcome*/) {
-    router->finish_part(op);
-  });
-}
-
-void Shard::end_part(const OperationPtr& op) {
-  answers_.emplace_back([router = router_, op](const CommitOutcome& outcome) {
-    if (outcome.failure != nullptr) op->fail(*outcome.failure);
-    router->finish_part(op);
-  });
-}
-
-void Shard::end_part(const Part& part) {
-  if (part.all_items) return end_part(part.op);
-  answers_.emplace_back([router = router_, part](const CommitOutcome& outcome) {
-    if (outcome.failure != nullptr) fail_part(part, *outcome.failure);
-    router->finish_part(part.op);
-  });
-}
-
-void Shard::end_changing_part(const OperationPtr& op, std::uint64_t messages) {
-  answers_.emplace_back([router = router_, op, messages](const CommitOutcome& outcome) {
-    if (outcome.failure != nullptr) {
-      op->fail(*outcome.failure);
-    } else {
-      op->note_changed(messages);
-    }
-    router->finish_part(op);
-  });
-}
-
 CommitJob Shard::take_job() {
-  CommitJob job;
-  job.batches = journal_->take(now_.realtime_ms);
-  job.tasks = std::exchange(tasks_, {});
-  job.expected = std::exchange(expected_, {});
-  job.answers = std::exchange(answers_, {});
-  job.remove_segments = std::exchange(remove_segments_, {});
-  job.reuse_segments = std::exchange(reuse_segments_, {});
-  if (job.frees()) {
-    job.when_freed.emplace_back([router = router_, shard = config_.number,
-                                 removed = job.remove_segments.size(),
-                                 reusable = job.reuse_segments.size()] {
-      Part part;
-      part.kind = Part::Kind::freed;
-      part.removed = removed;
-      part.reusable = reusable;
-      router->post(shard, std::move(part));
-    });
-  }
-  // The first job holds the mark of the ids that are skipped after a crash. It is synced under
-  // every policy: if another crash took it, the same ids would be given again.
-  job.sync = closing_ || std::exchange(sync_next_, false) ||
-             (first_job_ && !job.batches.empty() && !TARRY_PLANTED_BUG(skipped_ids_not_synced));
-  if (!job.batches.empty()) first_job_ = false;
-  return job;
+  if (closing_) job_.sync();
+  return job_.take(journal_->take(now_.realtime_ms));
 }
 
 void Shard::close() {
@@ -151,7 +90,7 @@ void Shard::close() {
   waiting_.clear([this](const OperationPtr& op) {
     if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) return;
     op->fail({ErrorCode::closed, "the store was closed"});
-    end_part(op);
+    job_.end(op);
   });
   for (const Sweep& sweep : sweeps_) {
     sweep.op->fail({ErrorCode::closed, "the store was closed"});
@@ -160,7 +99,7 @@ void Shard::close() {
   sweeps_.clear();
   for (const Count& count : counts_) {
     count.op->fail({ErrorCode::closed, "the store was closed"});
-    end_part(count.op);
+    job_.end(count.op);
   }
   counts_.clear();
   fail_parked({ErrorCode::closed, "the store was closed"}, {});
@@ -179,17 +118,6 @@ bool Shard::cleaning_is_due() {
   return cleaner_.wanted() && !holds_off && !room_.cleaning_waits();
 }
 
-std::optional<Error> Shard::room(std::uint64_t bytes, std::uint64_t largest, Purpose purpose,
-                                 std::uint64_t accepted) {
-  repay_cleaning();
-  if (failure_) return failure_;
-  auto refused = room_.take(bytes, largest, purpose, accepted);
-  if (!refused) return std::nullopt;
-  if (!refused->is_failure) return std::move(refused->error);
-  fail(std::move(refused->error));
-  return failure_;
-}
-
 // -- finding messages
 
 Handle Shard::resolve(QueueId queue, std::string_view key) {
@@ -202,9 +130,9 @@ Handle Shard::resolve(QueueId queue, std::string_view key) {
   return state_->index.find(state_->key_hash(queue, key), [&](Handle candidate) {
     const Message& message = state_->slab[candidate];
     if (message.queue != queue) return false;
-    auto put =
-        journal_->read(message.position.segment(journal_->newest_segment()), message.position);
-    // If its bytes cannot be read, 64 bits of hash must do: "no such key" would be false.
+    const RecordPlace place = journal_->place(message.position);
+    auto put = journal_->read(place.segment, place.position);
+    // Where its bytes cannot be read, 64 bits of hash have to do: "no such key" would be a lie.
     return !put || put->key == key;
   });
 }
@@ -231,7 +159,7 @@ Result<QueueId> Shard::queue_for_push(const std::string& name) {
   QueueRecord record;
   record.queue = state_->next_queue();
   record.name = name;
-  emit(record);
+  records_.write(record);
   return record.queue;
 }
 
@@ -251,78 +179,6 @@ std::optional<Error> Shard::due_times(Due due, DueTimes& times) const {
     times.boot_due_ms = state_->eras.boot_due_ms(state_->eras.current(), times.due_ms);
   }
   return std::nullopt;
-}
-
-// -- records: down in the journal, then into the state
-
-void Shard::emit(const QueueRecord& record) {
-  const bool is_new =
-      record.queue == state_->queue_count() || !state_->queue(record.queue).is_there();
-  journal_->append(record, is_new && !record.frees());
-  state_->evolve(record);
-}
-void Shard::emit(const PutRecord& record) {
-  const RecordPlace place = journal_->append(record);
-  state_->evolve(record, place.segment, place.position);
-  wake_by_key(record.queue);
-}
-void Shard::emit(const DueRecord& record) {
-  journal_->append(record);
-  state_->evolve(record);
-}
-void Shard::emit(const BackRecord& record) {
-  journal_->append(record);
-  state_->evolve(record);
-  wake_by_key(record.queue);
-}
-void Shard::emit(const DeadRecord& record) {
-  journal_->append(record);
-  state_->evolve(record);
-  wake_by_key(record.queue);
-}
-void Shard::emit(const StoppingRecord& record) {
-  journal_->append(record);
-  state_->evolve(record);
-}
-void Shard::emit(const LeaseRecord& record) {
-  journal_->append(record);
-  state_->evolve(record);
-}
-void Shard::emit_gone(GoneWhy why, Handle handle) {
-  const QueueId queue = state_->slab[handle].queue;
-  const Ref gone = ref(handle);
-  if (!TARRY_PLANTED_BUG(cancel_not_logged) || why != GoneWhy::cancelled) {
-    journal_->append_gone(why, queue, gone);
-  }
-  state_->evolve(why, queue, gone);
-}
-void Shard::emit_remembered(Ending ending, Handle handle, std::int64_t until_ms) {
-  const QueueId queue = state_->slab[handle].queue;
-  journal_->append_remembered(ending, queue, now_.realtime_ms, until_ms, ref(handle));
-  state_->evolve(ending, queue, now_.realtime_ms, until_ms, ref(handle));
-}
-void Shard::emit_dead(DeadWhy why, Handle handle, std::uint32_t priority, std::string_view reason) {
-  const Message& message = state_->slab[handle];
-  DeadRecord record;
-  record.why = why;
-  record.ref = ref(handle);
-  record.queue = message.queue;
-  record.since_ms = now_.realtime_ms;
-  record.until_ms = now_.realtime_ms + state_->queue(message.queue).settings.dead_keep.count();
-  record.priority = priority;
-  record.reason = reason.substr(0, core::kMaxReason);
-  emit(record);
-}
-
-// A message ended for good: its key stays known for the queue's `remember`.
-void Shard::end_message(Ending ending, Handle handle) {
-  const std::int64_t remember = state_->queue(state_->slab[handle].queue).settings.remember.count();
-  const bool forgets = ending == Ending::cancelled && TARRY_PLANTED_BUG(cancel_not_remembered);
-  if (remember > 0 && !forgets) {
-    emit_remembered(ending, handle, now_.realtime_ms + remember);
-  } else {
-    emit_gone(ending == Ending::acked ? GoneWhy::acked : GoneWhy::cancelled, handle);
-  }
 }
 
 }  // namespace tarry::embedded

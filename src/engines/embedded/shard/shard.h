@@ -27,7 +27,10 @@
 #include "engines/embedded/shard/cleaner.h"
 #include "engines/embedded/shard/kept_room.h"
 #include "engines/embedded/shard/marks.h"
+#include "engines/embedded/shard/next_job.h"
 #include "engines/embedded/shard/operation.h"
+#include "engines/embedded/shard/record_writer.h"
+#include "engines/embedded/shard/shard_failure.h"
 #include "engines/embedded/shard/uncommitted_leases.h"
 #include "engines/embedded/shard/waiting_claims.h"
 #include "engines/embedded/state/shard_state.h"
@@ -98,8 +101,8 @@ class Shard {
   [[nodiscard]] std::optional<std::int64_t> next_realtime_ms() const;
   [[nodiscard]] std::optional<std::int64_t> next_boottime_ms() const;
 
-  /// The reason why the shard has stopped, if it has. All later parts fail with it.
-  [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
+  /// Set when the shard can do no more: the reason. All later parts fail with it.
+  [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_.error(); }
   void fail(Error error);
 
   /// Completes waiting requests; the shard's last job syncs. Call `take_job` after.
@@ -168,9 +171,6 @@ class Shard {
   void deliver(const OperationPtr& op, Grants grants);
   void damaged(const Part& part);
   [[nodiscard]] bool is_paused(const QueueState& queue) const noexcept;
-  void wake_queue(QueueId queue);
-  /// A message of the queue may be claimable by key now, in any state.
-  void wake_by_key(QueueId queue);
   void serve_waiters_of(WaitingClaims::QueueNo queue, std::size_t& budget);
   void serve_waiter(WaitingClaims::Place at, std::size_t& budget);
   [[nodiscard]] bool has_waiters_to_serve() const;
@@ -202,6 +202,10 @@ class Shard {
   // shard_queues.cpp
   void record_queue(QueueId queue, const QueueSettings& settings, bool paused,
                     std::optional<std::int64_t> until_ms);
+  void end_long_work();
+  bool go_on();
+  void close_head();
+  bool clean_slice();
   bool sweep_slice();
   enum class SweepKind : std::uint8_t { purge, revive, remove };
   void sweep_one(Handle handle, SweepKind kind, std::uint64_t& count);
@@ -226,42 +230,16 @@ class Shard {
     std::optional<std::int64_t> boot_due_ms;
   };
   [[nodiscard]] std::optional<Error> due_times(Due due, DueTimes& times) const;
-  void repay_cleaning();
   [[nodiscard]] bool cleaning_is_due();
   void release(const SegmentInfo& cleaned);
   /// That many files of cleaned segments are gone, and that many may be used again.
   void room_is_back(std::uint64_t removed, std::uint64_t reusable);
-  /// Room for `bytes` in records, none longer than `largest`; `accepted` messages among them.
-  std::optional<Error> room(std::uint64_t bytes, std::uint64_t largest, Purpose purpose,
-                            std::uint64_t accepted = 0);
-  /// Takes room for a claim; lowers `max` if there is room for fewer messages.
+  /// Room for a claim; where there is none for `max` messages, lowers it to what there is room for.
   std::optional<Error> room_to_claim(const core::ClaimRequest& request, std::uint32_t& max);
   /// Takes room for the settlement; if there is none for its reason too, empties the reason.
   std::optional<Error> room_to_settle(const core::SettleItem& item, std::string_view& reason);
-  void end_part(const OperationPtr& op);
-  /// For a part of a batch: if it does not become durable, its items fail.
-  void end_part(const Part& part);
-  /// For a request that changed a whole queue: counts it, with its messages, once it is durable.
-  void end_changing_part(const OperationPtr& op, std::uint64_t messages = 0);
-  void refuse(const Part& part);
   template <typename F>
   void each_item(const Part& part, std::size_t count, F&& f);
-
-  void emit(const QueueRecord& record);
-  void emit(const PutRecord& record);
-  void emit(const DueRecord& record);
-  void emit(const BackRecord& record);
-  void emit(const DeadRecord& record);
-  void emit(const StoppingRecord& record);
-  void emit(const LeaseRecord& record);
-  void emit_gone(GoneWhy why, Handle handle);
-  void emit_remembered(Ending ending, Handle handle, std::int64_t until_ms);
-  void end_message(Ending ending, Handle handle);
-  void emit_dead(DeadWhy why, Handle handle, std::uint32_t priority, std::string_view reason);
-  [[nodiscard]] RecordPlace place_of(const Message& message) const noexcept {
-    return {message.position.segment(journal_->newest_segment()), message.position};
-  }
-  [[nodiscard]] Ref ref(Handle handle) const noexcept { return {handle, state_->slab[handle].id}; }
 
   Config config_;
   ShardState* state_;
@@ -270,21 +248,17 @@ class Shard {
   RecordReads* reads_;
   SegmentFiles* files_;
   Router* router_;
+  timing::Instant now_;  // of this turn
+  WaitingClaims waiting_;
+  ShardFailure failure_;
+  NextJob job_;
+  RecordWriter records_;
   Cleaner cleaner_;
   KeptRoom room_;
-  timing::Instant now_;
-  std::optional<Error> failure_;
-  std::vector<CommitTask> tasks_;
-  std::vector<RecordPlace> expected_;
-  std::vector<CommitTask> answers_;
-  std::vector<std::uint64_t> remove_segments_;
-  std::vector<std::uint64_t> reuse_segments_;
   base::Histogram lateness_;
   Figures figures_;
   bool closing_ = false;
-  bool first_job_ = true;
 
-  WaitingClaims waiting_;
   std::size_t turn_ = 0;  // where a claim of several queues begins
 
   std::vector<QueueId> claimed_;  // queues with most_claimed
@@ -308,7 +282,6 @@ class Shard {
   };
   std::unordered_map<std::string, Removal> removals_;
   std::vector<Part> parked_;
-  bool sync_next_ = false;  // under every policy
 
   // forecasts, a slice a turn
   struct Count {

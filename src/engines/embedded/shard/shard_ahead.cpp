@@ -36,12 +36,13 @@ std::vector<RecordPlace> Shard::look_ahead() {
         std::clamp(2 * std::exchange(queue.most_claimed, 0), kLeastAheadOfQueue, kMostAheadOfQueue);
     if (queue.read_ahead > wanted / 2 || bytes > kMostBytesAhead) continue;
     const Handle first = queue.lanes.first();
-    if (first == kNoHandle || !journal_->is_only_on_disk(place_of(state_->slab[first]))) {
+    if (first == kNoHandle ||
+        !journal_->is_only_on_disk(journal_->place(state_->slab[first].position))) {
       queue.read_ahead = 0;
       continue;
     }
     queue.lanes.visit_behind(queue.read_ahead, [&](Handle handle) {
-      const RecordPlace place = place_of(state_->slab[handle]);
+      const RecordPlace place = journal_->place(state_->slab[handle].position);
       bytes += place.position.size() + RecordRuns::kGap;
       if (bytes > kMostBytesAhead) return false;
       if (journal_->is_only_on_disk(place)) places.push_back(place);

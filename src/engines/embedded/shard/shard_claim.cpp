@@ -33,20 +33,11 @@ bool Shard::is_paused(const QueueState& queue) const noexcept {
   return queue.paused && (!queue.paused_until_ms || now_.realtime_ms < *queue.paused_until_ms);
 }
 
-void Shard::wake_queue(QueueId queue) {
-  if (!waiting_.empty()) waiting_.wake(state_->queue(queue).name);
-}
-
-void Shard::wake_by_key(QueueId queue) {
-  if (!waiting_.empty()) waiting_.wake_by_key(state_->queue(queue).name);
-}
-
-// One record holds all messages that are claimed together. On a full disk there may be room for
-// some of them.
+// One record holds all that are claimed together. On a full disk there may be room for some.
 std::optional<Error> Shard::room_to_claim(const core::ClaimRequest& request, std::uint32_t& max) {
   while (true) {
     const ClaimRoom wanted = claim_room(request, max, state_->pending());
-    auto error = room(wanted.bytes + wanted.later, wanted.largest, Purpose::work);
+    auto error = room_.take(wanted.bytes + wanted.later, wanted.largest, Purpose::work);
     if (!error || error->code != ErrorCode::no_space || max <= 1) return error;
     max = static_cast<std::uint32_t>(std::min<std::uint64_t>(max, state_->pending() + 1) / 2);
     max = std::max(max, 1u);
@@ -64,7 +55,7 @@ ClaimedRecord Shard::begin_claim(QueueId queue, const core::ClaimRequest& reques
 // Leases one message and notes the facts for its delivery.
 void Shard::take(Handle handle, ClaimedRecord& record, Grants& grants) {
   const Message& message = state_->slab[handle];
-  ClaimedItem item{ref(handle), 1, 1};
+  ClaimedItem item{records_.ref(handle), 1, 1};
   if (message.history != kNoHistory) {
     const History& history = state_->histories[message.history];
     item.claims = history.tallies.claims + 1;
@@ -81,7 +72,7 @@ void Shard::take(Handle handle, ClaimedRecord& record, Grants& grants) {
   grant.queue = static_cast<std::uint32_t>(grants.queues.size() - 1);
   grant.handle = handle;
   grant.id = message.id;
-  grant.place = place_of(message);
+  grant.place = journal_->place(message.position);
   grant.generated_key = message.generated_key != 0;
   grant.due_ms = message.due_ms();
   grant.lease_ms = record.lease_ms;
@@ -113,7 +104,7 @@ bool Shard::fits(ByteBudget& budget, const Message& message, const Grants& grant
       budget.used += journal_->payload_bytes(grant.place.segment, grant.place.position);
     }
   }
-  const RecordPlace place = place_of(message);
+  const RecordPlace place = journal_->place(message.position);
   const std::uint64_t size = journal_->payload_bytes(place.segment, place.position);
   const bool first = grants.items.empty() && budget.first_may_exceed;
   if (!first && budget.used + size > budget.max) return false;
@@ -213,22 +204,20 @@ bool Shard::ends_claim(const Operation& op, std::size_t granted) const {
 
 void Shard::deliver(const OperationPtr& op, Grants grants) {
   if (grants.items.empty()) {
-    tasks_.emplace_back(
-        [router = router_, op, shard = config_.number](const CommitOutcome& outcome) {
-          if (outcome.failure == nullptr) return router->claim_visited(op, shard);
-          op->fail(*outcome.failure);
-          router->finish_part(op);
-        });
+    job_.add_task([router = router_, op, shard = config_.number](const CommitOutcome& outcome) {
+      if (outcome.failure == nullptr) return router->claim_visited(op, shard);
+      op->fail(*outcome.failure);
+      router->finish_part(op);
+    });
     return;
   }
   const bool waiter_reads = op->is_waited_for() && ends_claim(*op, grants.items.size());
   auto durable = uncommitted_.add(grants, now_.boottime_ms);
   if (committer_->waits_for_disk()) {
-    for (const Grant& grant : grants.items) expected_.push_back(grant.place);
+    for (const Grant& grant : grants.items) job_.expect(grant.place);
   }
   const ClaimDelivery::Wiring wiring{router_, reads_, files_, state_->store_tag(), config_.number};
-  tasks_.emplace_back(
-      ClaimDelivery(wiring, op, std::move(grants), std::move(durable), waiter_reads));
+  job_.add_task(ClaimDelivery(wiring, op, std::move(grants), std::move(durable), waiter_reads));
 }
 
 void Shard::execute(const core::ClaimRequest& request, Part& part) {
@@ -242,7 +231,7 @@ void Shard::execute(const core::ClaimRequest& request, Part& part) {
       request.max_bytes - std::min<std::uint64_t>(payload, request.max_bytes);
   if (auto error = room_to_claim(request, max)) {
     op->fail(std::move(*error));
-    end_part(op);
+    job_.end(op);
     return;
   }
   deliver(op, claim(request, max, {bytes_left, reply.items.empty()}));
@@ -255,8 +244,8 @@ void Shard::wait(const OperationPtr& op) {
   if (op->phase.load() != ClaimPhase::waiting) return;
   if (closing_ || failure_) {
     if (op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) {
-      op->fail(failure_ ? *failure_ : Error{ErrorCode::closed, "the store was closed"});
-      end_part(op);
+      op->fail(failure_ ? *failure_.error() : Error{ErrorCode::closed, "the store was closed"});
+      job_.end(op);
     }
     return;
   }
@@ -286,7 +275,7 @@ void Shard::serve_waiter(WaitingClaims::Place at, std::size_t& budget) {
   std::uint32_t max = request.max;
   if (auto error = room_to_claim(request, max)) {
     op->fail(std::move(*error));
-    end_part(op);
+    job_.end(op);
     return;
   }
   deliver(op, claim(request, max, {request.max_bytes}, index));
@@ -315,8 +304,8 @@ void Shard::serve_waiters() {
   if (failure_) {
     waiting_.clear([this](const OperationPtr& op) {
       if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) return;
-      op->fail(*failure_);
-      end_part(op);
+      op->fail(*failure_.error());
+      job_.end(op);
     });
     return;
   }
@@ -328,7 +317,7 @@ void Shard::serve_waiters() {
   // Only now: messages that fall due at the last moment are still delivered.
   if (!waiting_.has_woken()) {
     waiting_.expire(now_.boottime_ms, budget, [this](const OperationPtr& op) {
-      if (op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) end_part(op);
+      if (op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) job_.end(op);
     });
   }
   waiting_.drop_ended(budget);
@@ -350,9 +339,9 @@ void Shard::damaged(const Part& part) {
   router_->log({LogLevel::error, "message_damaged",
                 "message " + std::to_string(part.id) + " of queue " +
                     state_->queue(message.queue).name + " is damaged: set aside as dead"});
-  // Otherwise its lease will run out, and the next claim tries again.
-  if (room(256, 256, Purpose::end)) return;
-  emit_dead(DeadWhy::damaged, part.handle, message.priority, "damaged");
+  // Else its lease will run out, and the next claim tries again.
+  if (room_.take(256, 256, Purpose::end)) return;
+  records_.write_dead(DeadWhy::damaged, part.handle, message.priority, "damaged");
 }
 
 }  // namespace tarry::embedded

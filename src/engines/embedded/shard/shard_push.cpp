@@ -70,7 +70,7 @@ void Shard::put_new(QueueId queue, const Pushed& pushed, core::PushResult& resul
     }
     record.carried = carried;
   }
-  emit(record);
+  records_.write(record);
   tell(state_->slab[record.ref.handle], result);
   if (record.generated_key) {
     const auto key =
@@ -97,7 +97,7 @@ void Shard::push_onto(Handle found, IfExists rule, const Pushed& pushed, core::P
       return;
     }
     // The old message is replaced, or, where it was settled already, only forgotten.
-    emit_gone(stage == Stage::remembered ? GoneWhy::forgotten : GoneWhy::replaced, found);
+    records_.write_gone(stage == Stage::remembered ? GoneWhy::forgotten : GoneWhy::replaced, found);
     put_new(queue, {pushed.bytes, pushed.item, pushed.payload_crc, nullptr}, result, reply_bytes);
     if (stage == Stage::remembered) {
       result.outcome = Outcome::pushed;
@@ -127,12 +127,12 @@ void Shard::push_onto(Handle found, IfExists rule, const Pushed& pushed, core::P
       rule == IfExists::earlier ? times.due_ms < message.due_ms() : times.due_ms > message.due_ms();
   if (!moves) return;
   DueRecord record;
-  record.ref = ref(found);
+  record.ref = records_.ref(found);
   record.queue = message.queue;
   record.due_ms = times.due_ms;
   record.boot_due_ms = times.boot_due_ms;
   record.priority = message.priority;
-  emit(record);
+  records_.write(record);
   result.outcome = Outcome::moved;
   result.due_ms = times.due_ms;
 }
@@ -158,7 +158,7 @@ template <typename F>
 void Shard::push_items(const std::string& name, const Part& part, core::PushReply& reply,
                        std::uint64_t bytes, std::uint64_t largest, F&& push) {
   const std::optional<Error> error =
-      room(queue_bytes(name) + bytes, largest, Purpose::accept, reply.items.size());
+      room_.take(queue_bytes(name) + bytes, largest, Purpose::accept, reply.items.size());
   std::optional<Result<QueueId>> queue;
   if (error) queue = Result<QueueId>(*error);
   each_item(part, reply.items.size(), [&](std::size_t i) {
@@ -171,7 +171,7 @@ void Shard::push_items(const std::string& name, const Part& part, core::PushRepl
     }
     push(i, **queue);
   });
-  end_part(part);
+  job_.end(part);
 }
 
 void Shard::execute(const core::PushRequest& request, const Part& part) {

@@ -43,7 +43,7 @@ MessageFacts Shard::facts(Handle handle) const {
   MessageFacts facts;
   facts.handle = handle;
   facts.position = message.position;
-  facts.segment = message.position.segment(journal_->newest_segment());
+  facts.segment = journal_->place(message.position).segment;
   facts.generated_key = message.generated_key != 0;
   MessageInfo& info = facts.info;
   info.id = message.id;
@@ -76,7 +76,7 @@ void Shard::execute(const core::GetRequest& request, const Part& part) {
     part.op->found = true;
   }
   if (id == kNoQueue || part.op->asks_for_queue) {
-    end_part(part.op);
+    job_.end(part.op);
     return;
   }
   const QueueState& queue = state_->queue(id);
@@ -92,10 +92,10 @@ void Shard::execute(const core::GetRequest& request, const Part& part) {
       info.paused_until = Time(Millis(*queue.paused_until_ms));
     }
   });
-  tasks_.emplace_back([router = router_, op = part.op, files = files_, &reply,
-                       found = std::move(found), tag = state_->store_tag(), shard = config_.number,
-                       limit = config_.limits.max_reply,
-                       with_payload = request.with_payload](const CommitOutcome& outcome) mutable {
+  job_.add_task([router = router_, op = part.op, files = files_, &reply, found = std::move(found),
+                 tag = state_->store_tag(), shard = config_.number,
+                 limit = config_.limits.max_reply,
+                 with_payload = request.with_payload](const CommitOutcome& outcome) mutable {
     if (outcome.failure != nullptr) {
       op->fail(*outcome.failure);
     } else {
@@ -137,10 +137,10 @@ void Shard::execute(const core::ListRequest& request, const Part& part) {
     found.push_back(facts(cursor));
   }
   bool exhausted = cursor >= all;
-  tasks_.emplace_back([router = router_, op = part.op, files = files_, found = std::move(found),
-                       tag = state_->store_tag(), shard = config_.number, cursor, exhausted,
-                       limit = config_.limits.max_reply,
-                       prefix = request.prefix](const CommitOutcome& outcome) mutable {
+  job_.add_task([router = router_, op = part.op, files = files_, found = std::move(found),
+                 tag = state_->store_tag(), shard = config_.number, cursor, exhausted,
+                 limit = config_.limits.max_reply,
+                 prefix = request.prefix](const CommitOutcome& outcome) mutable {
     if (outcome.failure != nullptr) {
       op->fail(*outcome.failure);
       router->finish_part(op);
@@ -208,18 +208,18 @@ void Shard::execute(const core::StatsRequest& request, const Part& part) {
   mine.live_bytes = state_->live.total_bytes();
   mine.ram_bytes = state_->ram_bytes();
   mine.syncs = committer_->syncs();
-  end_part(part.op);
+  job_.end(part.op);
 }
 
 void Shard::execute(const core::ReshardRequest&, const Part& part) {
   part.op->fail({ErrorCode::unsupported, "the shards of this store are fixed"});
-  end_part(part.op);
+  job_.end(part.op);
 }
 
 void Shard::execute(const core::ForecastRequest& request, const Part& part) {
   const QueueId queue = state_->find_queue(request.queue);
   if (queue == kNoQueue) {
-    end_part(part.op);
+    job_.end(part.op);
     return;
   }
   Count count;
@@ -254,7 +254,7 @@ bool Shard::count_slice() {
   if (count.cursor < count.end && !failure_) return true;
   {
     const std::scoped_lock lock(count.op->merge);
-    if (failure_ && !count.op->error) count.op->error = failure_;
+    if (failure_ && !count.op->error) count.op->error = failure_.error();
     auto& reply = std::get<core::ForecastReply>(count.op->reply);
     reply.due_now += count.found.due_now;
     reply.later += count.found.later;
@@ -262,7 +262,7 @@ bool Shard::count_slice() {
       reply.buckets[i] += count.found.buckets[i];
     }
   }
-  end_part(count.op);
+  job_.end(count.op);
   counts_.pop_front();
   return !counts_.empty();
 }

@@ -38,7 +38,7 @@ bool Shard::parks(Part& part) {
   if (found == removals_.end()) return false;
   if (found->second.stuck) {
     part.op->fail(*found->second.stuck);
-    end_part(part.op);
+    job_.end(part.op);
   } else {
     parked_.push_back(std::move(part));
   }
@@ -49,7 +49,7 @@ void Shard::fail_parked(const Error& error, const std::string& queue) {
   std::erase_if(parked_, [&](const Part& part) {
     if (!queue.empty() && *queue_of(part.op->request) != queue) return false;
     part.op->fail(error);
-    end_part(part.op);
+    job_.end(part.op);
     return true;
   });
 }
@@ -85,7 +85,7 @@ void Shard::execute(const core::RemoveRequest& request, const Part& part) {
       break;
     case RemoveStep::thaw: thaw(request.queue, op); break;
   }
-  end_part(op);
+  job_.end(op);
 }
 
 void Shard::decide_removal(const core::RemoveRequest& request, const Part& part) {
@@ -100,21 +100,22 @@ void Shard::decide_removal(const core::RemoveRequest& request, const Part& part)
     record.paused = queue.paused;
     record.paused_until_ms = queue.paused_until_ms;
   }
-  if (auto error = room(queue_bytes(request.queue) + kQueueRecord, kQueueRecord, Purpose::end)) {
+  if (auto error =
+          room_.take(queue_bytes(request.queue) + kQueueRecord, kQueueRecord, Purpose::end)) {
     part.op->fail(std::move(*error));
   } else {
-    emit(record);
+    records_.write(record);
     state_->queue(record.queue).frozen = true;
-    sync_next_ = true;
+    job_.sync();
   }
-  end_part(part.op);
+  job_.end(part.op);
 }
 
 // The first shard frees it only after all others: until then its record tells what a crash leaves
 // to be done.
 void Shard::free_queue(QueueId queue, const OperationPtr& op) {
   if (config_.number == 0 && op->step != RemoveStep::free) return;
-  if (auto error = room(kQueueRecord, kQueueRecord, Purpose::end)) {
+  if (auto error = room_.take(kQueueRecord, kQueueRecord, Purpose::end)) {
     op->fail(std::move(*error));
     return;
   }
@@ -124,8 +125,8 @@ void Shard::free_queue(QueueId queue, const OperationPtr& op) {
   QueueRecord record;
   record.queue = queue;
   record.removed = true;
-  emit(record);
-  sync_next_ = true;
+  records_.write(record);
+  job_.sync();
 }
 
 void Shard::thaw(const std::string& queue, const OperationPtr& op) {
@@ -145,8 +146,8 @@ void Shard::thaw(const std::string& queue, const OperationPtr& op) {
   removals_.erase(found);
   if (const QueueId known = state_->find_queue(queue); known != kNoQueue) {
     state_->queue(known).frozen = false;
-    wake_queue(known);
-    wake_by_key(known);
+    waiting_.wake(state_->queue(known).name);
+    waiting_.wake_by_key(state_->queue(known).name);
   }
   std::vector<Part> parked;
   for (Part& part : parked_) {

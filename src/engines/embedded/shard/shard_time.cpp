@@ -32,7 +32,7 @@ void Shard::observe_step(timing::Instant now) {
     state_->step_back(now.realtime_ms, stepped);
 }
 
-bool Shard::expiry_room() { return !room(kExpiryRecord, kExpiryRecord, Purpose::end); }
+bool Shard::expiry_room() { return !room_.take(kExpiryRecord, kExpiryRecord, Purpose::end); }
 
 void Shard::due_expired(Handle handle) {
   const Message& message = state_->slab[handle];
@@ -45,7 +45,7 @@ void Shard::due_expired(Handle handle) {
       return;
     }
     state_->make_ready(handle);
-    if (!TARRY_PLANTED_BUG(waiter_not_woken)) wake_queue(message.queue);
+    if (!TARRY_PLANTED_BUG(waiter_not_woken)) waiting_.wake(state_->queue(message.queue).name);
     return;
   }
   if (!expiry_room()) {
@@ -53,8 +53,9 @@ void Shard::due_expired(Handle handle) {
     state_->due_wheel.insert(handle);
     return;
   }
-  state_->due_wheel.insert(handle);  // evolve takes it out of the wheel
-  emit_gone(message.stage() == Stage::dead ? GoneWhy::expired : GoneWhy::forgotten, handle);
+  state_->due_wheel.insert(handle);  // evolve takes it out where it expects it
+  records_.write_gone(message.stage() == Stage::dead ? GoneWhy::expired : GoneWhy::forgotten,
+                      handle);
 }
 
 void Shard::lease_expired(Handle handle) {
@@ -65,7 +66,7 @@ void Shard::lease_expired(Handle handle) {
       return;
     }
     state_->make_ready(handle);
-    wake_queue(message.queue);
+    waiting_.wake(state_->queue(message.queue).name);
     return;
   }
   if (state_->put_back_if_postponed(handle, now_.boottime_ms)) return;
@@ -76,7 +77,7 @@ void Shard::lease_expired(Handle handle) {
   }
   state_->lease_wheel.insert(handle);
   if (message.stopping != 0 && !TARRY_PLANTED_BUG(cancel_stops_nothing)) {
-    end_message(Ending::cancelled, handle);
+    records_.write_end(Ending::cancelled, handle);
     return;
   }
   const History& history = state_->histories[message.history];
@@ -84,18 +85,18 @@ void Shard::lease_expired(Handle handle) {
   if (history.attempt >= most) {
     std::string reason = own_reason(kRanOut, history.attempt, most);
     const std::uint64_t size = dead_bytes(reason.size());
-    if (room(size, size, Purpose::work)) reason.clear();  // live messages need the room more
-    emit_dead(DeadWhy::run_out, handle, message.priority, reason);
+    if (room_.take(size, size, Purpose::work)) reason.clear();  // what goes on needs the room more
+    records_.write_dead(DeadWhy::run_out, handle, message.priority, reason);
     return;
   }
   BackRecord record;
   record.why = BackWhy::run_out;
-  record.ref = ref(handle);
+  record.ref = records_.ref(handle);
   record.queue = message.queue;
   record.due_ms = message.due_ms();
   record.attempt = history.attempt;
   record.priority = message.priority;
-  emit(record);
+  records_.write(record);
 }
 
 // A lease that outlived its boot has started again. That is recorded. Otherwise each further
@@ -112,8 +113,8 @@ void Shard::record_renewed_leases() {
     renewed.pop_back();
     const History& history = state_->histories[state_->slab[handle].history];
     if (TARRY_PLANTED_BUG(renewed_lease_not_logged)) continue;
-    emit(LeaseRecord{state_->slab[handle].queue, ref(handle), history.lease_end_ms(),
-                     history.stamp_ms});
+    records_.write(LeaseRecord{state_->slab[handle].queue, records_.ref(handle),
+                               history.lease_end_ms(), history.stamp_ms});
   }
 }
 

@@ -69,15 +69,16 @@ void Shard::cancel_one(QueueId queue, std::string_view key, const core::Seen* se
       return;
     case Stage::leased:
       result.outcome = seen == nullptr ? Outcome::stopping : Outcome::in_flight;
-      if (message.stopping == 0 && seen == nullptr) emit(StoppingRecord{queue, ref(found)});
+      if (message.stopping == 0 && seen == nullptr)
+        records_.write(StoppingRecord{queue, records_.ref(found)});
       return;
     default:
       if (seen == nullptr) {
         result.outcome = Outcome::cancelled;
-        end_message(Ending::cancelled, found);
+        records_.write_end(Ending::cancelled, found);
       } else if (is_as_seen(message, *seen)) {
         result.outcome = Outcome::done;
-        emit_gone(GoneWhy::moved_away, found);
+        records_.write_gone(GoneWhy::moved_away, found);
       } else {
         result.outcome = Outcome::kept;
       }
@@ -88,15 +89,15 @@ void Shard::cancel_one(QueueId queue, std::string_view key, const core::Seen* se
 void Shard::execute(const core::CancelRequest& request, const Part& part) {
   auto& reply = std::get<core::ItemsReply>(part.op->reply);
   const std::size_t count = part.all_items ? request.keys.size() : part.items.size();
-  const auto no_room = room(count * kCancelRecord, kCancelRecord, Purpose::end);
+  const auto no_room = room_.take(count * kCancelRecord, kCancelRecord, Purpose::end);
   if (failure_) {
-    fail_items(reply.items, part, *failure_);
+    fail_items(reply.items, part, *failure_.error());
   } else {
     const QueueId queue = state_->find_queue(request.queue);
     std::optional<Error> refused;
     each_item(part, request.keys.size(), [&](std::size_t i) {
       if (reply.items[i].error) return;
-      if (no_room && !refused) refused = room(kCancelRecord, kCancelRecord, Purpose::end);
+      if (no_room && !refused) refused = room_.take(kCancelRecord, kCancelRecord, Purpose::end);
       if (refused) {
         reply.items[i].error = refused;
         return;
@@ -105,7 +106,7 @@ void Shard::execute(const core::CancelRequest& request, const Part& part) {
                  request.seen.empty() ? nullptr : &request.seen[i], reply.items[i]);
     });
   }
-  end_part(part);
+  job_.end(part);
 }
 
 // -- reschedule
@@ -134,7 +135,7 @@ void Shard::reschedule_one(QueueId queue, std::string_view key, const core::Resc
     return;
   }
   DueRecord record;
-  record.ref = ref(found);
+  record.ref = records_.ref(found);
   record.queue = queue;
   record.due_ms = times.due_ms;
   record.boot_due_ms = times.boot_due_ms;
@@ -142,13 +143,13 @@ void Shard::reschedule_one(QueueId queue, std::string_view key, const core::Resc
   record.revived = message.stage() == Stage::dead;
   result.outcome = record.revived ? Outcome::revived : Outcome::rescheduled;
   result.due_ms = times.due_ms;
-  emit(record);
+  records_.write(record);
 }
 
 void Shard::execute(const core::RescheduleRequest& request, const Part& part) {
   auto& reply = std::get<core::ItemsReply>(part.op->reply);
   const std::size_t count = part.all_items ? request.items.size() : part.items.size();
-  if (auto error = room(count * kRescheduleRecord, kRescheduleRecord, Purpose::accept)) {
+  if (auto error = room_.take(count * kRescheduleRecord, kRescheduleRecord, Purpose::accept)) {
     fail_items(reply.items, part, *error);
   } else {
     const QueueId queue = state_->find_queue(request.queue);
@@ -158,7 +159,7 @@ void Shard::execute(const core::RescheduleRequest& request, const Part& part) {
       reschedule_one(queue, core::view(request.bytes, item.key), item, reply.items[i]);
     });
   }
-  end_part(part);
+  job_.end(part);
 }
 
 // -- settle
@@ -212,25 +213,25 @@ void Shard::settle_one(Handle handle, const core::SettleItem& item, std::string_
   const Message& message = state_->slab[handle];
   result.outcome = Outcome::done;
   if (item.action == core::SettleAction::ack) {
-    end_message(Ending::acked, handle);
+    records_.write_end(Ending::acked, handle);
     return;
   }
   if (item.action == core::SettleAction::move_away) {
-    emit_gone(GoneWhy::moved_away, handle);
+    records_.write_gone(GoneWhy::moved_away, handle);
     return;
   }
   if (message.stopping != 0) {
-    end_message(Ending::cancelled, handle);
+    records_.write_end(Ending::cancelled, handle);
     return;
   }
   const History& history = state_->histories[message.history];
   const std::uint32_t priority = item.priority.value_or(message.priority);
   if (item.action == core::SettleAction::bury) {
-    emit_dead(DeadWhy::buried, handle, priority, reason);
+    records_.write_dead(DeadWhy::buried, handle, priority, reason);
     return;
   }
   BackRecord record;
-  record.ref = ref(handle);
+  record.ref = records_.ref(handle);
   record.queue = message.queue;
   record.priority = priority;
   if (item.action == core::SettleAction::release) {
@@ -241,7 +242,7 @@ void Shard::settle_one(Handle handle, const core::SettleItem& item, std::string_
     const std::uint32_t most = state_->max_attempts(handle);
     if (history.attempt >= most) {
       const std::string own = own_reason(kRetried, history.attempt, most);
-      emit_dead(DeadWhy::attempts, handle, priority, reason.empty() ? own : reason);
+      records_.write_dead(DeadWhy::attempts, handle, priority, reason.empty() ? own : reason);
       return;
     }
     const QueueSettings& settings = state_->queue(message.queue).settings;
@@ -258,18 +259,18 @@ void Shard::settle_one(Handle handle, const core::SettleItem& item, std::string_
     record.attempt = history.attempt;
   }
   result.due_ms = record.due_ms;
-  emit(record);
+  records_.write(record);
 }
 
 std::optional<Error> Shard::room_to_settle(const core::SettleItem& item, std::string_view& reason) {
   if (!ends(item.action) && !reason.empty()) {
     const std::uint64_t size = settle_bytes(item.action, reason.size());
-    if (!room(size, size, Purpose::work)) return std::nullopt;
+    if (!room_.take(size, size, Purpose::work)) return std::nullopt;
     if (config_.mark) config_.mark("settle.reason-left-out");
     reason = {};
   }
   const std::uint64_t size = settle_bytes(item.action, 0);
-  return room(size, size, ends(item.action) ? Purpose::end : Purpose::back);
+  return room_.take(size, size, ends(item.action) ? Purpose::end : Purpose::back);
 }
 
 void Shard::execute(const core::SettleRequest& request, const Part& part) {
@@ -285,11 +286,11 @@ void Shard::execute(const core::SettleRequest& request, const Part& part) {
     const Purpose own = item.reason.size != 0 ? Purpose::work : Purpose::back;
     if (!ends(item.action)) purpose = std::min(purpose, own);
   });
-  // If there is no room for all items, each item asks by itself: an ack is not refused because of
-  // other items, nor a bury because of its reason.
-  const auto no_room = room(bytes, largest, purpose);
+  // Where there is no room for all, it is asked for item by item: an ack is not refused for the
+  // company that it comes in, nor a bury for its reason.
+  const auto no_room = room_.take(bytes, largest, purpose);
   if (failure_) {
-    fail_items(reply.items, part, *failure_);
+    fail_items(reply.items, part, *failure_.error());
   } else {
     std::optional<Error> no_end;
     std::optional<Error> no_back;
@@ -312,7 +313,7 @@ void Shard::execute(const core::SettleRequest& request, const Part& part) {
     };
     each_claim(part, live, ended);
   }
-  end_part(part);
+  job_.end(part);
 }
 
 // -- extend
@@ -320,19 +321,19 @@ void Shard::execute(const core::SettleRequest& request, const Part& part) {
 void Shard::execute(const core::ExtendRequest& request, const Part& part) {
   auto& reply = std::get<core::ItemsReply>(part.op->reply);
   const std::size_t count = part.all_items ? request.items.size() : part.items.size();
-  if (auto error = room(count * kExtendRecord, kExtendRecord, Purpose::work)) {
+  if (auto error = room_.take(count * kExtendRecord, kExtendRecord, Purpose::work)) {
     fail_items(reply.items, part, *error);
   } else {
     const auto live = [&](std::size_t i, Handle handle) {
       const core::ExtendItem& item = request.items[i];
       const QueueId queue = state_->slab[handle].queue;
       const std::int64_t lease = item.lease.value_or(state_->queue(queue).settings.lease).count();
-      emit(LeaseRecord{queue, ref(handle), now_.boottime_ms + lease, lease});
+      records_.write(LeaseRecord{queue, records_.ref(handle), now_.boottime_ms + lease, lease});
       reply.items[i].outcome = Outcome::done;
     };
     each_claim(part, live, [](std::size_t) { return Outcome::stale; });
   }
-  end_part(part);
+  job_.end(part);
 }
 
 }  // namespace tarry::embedded

@@ -70,7 +70,7 @@ std::uint64_t WaitingClaims::waiting_at(std::string_view queue) const {
   return count;
 }
 
-void WaitingClaims::wake(std::string_view queue) {
+void WaitingClaims::wake_waiting(std::string_view queue) {
   if (const QueueNo no = lists_.find(queue); no != kNone) wake_one(no);
 }
 

@@ -72,8 +72,10 @@ class WaitingClaims {
   [[nodiscard]] std::uint64_t waiting_at(std::string_view queue) const;
 
   // -- waking
-  /// The claims that wait at the queue may find a message now.
-  void wake(std::string_view queue);
+  /// There may be something for the claims that wait at the queue.
+  void wake(std::string_view queue) {
+    if (!empty()) wake_waiting(queue);
+  }
   /// The same, where any claim by key waits at all.
   void wake_by_key(std::string_view queue) {
     if (by_key_ != 0) wake(queue);
@@ -149,6 +151,7 @@ class WaitingClaims {
 
  private:
   void clear();
+  void wake_waiting(std::string_view queue);
   void wake_one(QueueNo queue);
   void note_ended(Lists::ClaimNo no);
   void remove_claim(Lists::ClaimNo no);
