@@ -252,7 +252,7 @@ bool Oracle::refused(const std::optional<Error>& error, bool ends) {
   if (!error) return false;
   if (may_fail_) return true;
   // What the store keeps back between two rounds of cleaning (shard.cpp) is made for this much.
-  const bool keeps_enough = options_.work_base >= embedded::Shard::kWorkBase;
+  const bool keeps_enough = options_.work_base >= embedded::ShardConfig::kWorkBase;
   if (error->code != ErrorCode::no_space) {
     fail(1, "refused without a cause: " + error->message);
   } else if (!full_) {

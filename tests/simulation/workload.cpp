@@ -60,7 +60,7 @@ Options options_of(std::uint64_t seed) {
   options.wheel_slice = one_of<std::size_t>(random, {1, 3, 65'536, 65'536});
   options.sweep_slice = one_of<std::uint32_t>(random, {1, 4, 65'536, 65'536});
   options.cleaning_slice = one_of<std::uint64_t>(random, {1, 300, 512 << 10});
-  options.work_base = one_of<std::uint64_t>(random, {2048, 2048, 2048, embedded::Shard::kWorkBase});
+  options.work_base = one_of<std::uint64_t>(random, {2048, 2048, 2048, embedded::ShardConfig::kWorkBase});
   options.queues = one_of<std::uint32_t>(random, {1, 1, 2, 3});
   options.keys = one_of<std::uint32_t>(random, {1, 3, 8, 24});
   options.payload = one_of<std::uint32_t>(random, {0, 40, 200, 1000});
@@ -78,7 +78,7 @@ Options options_of(std::uint64_t seed) {
     // A full disk asks most of a store that keeps back what is shipped, of small segments, and
     // while it stays full.
     if (random() % 4 != 0) {
-      options.work_base = embedded::Shard::kWorkBase;
+      options.work_base = embedded::ShardConfig::kWorkBase;
       options.segment_bytes = std::min<std::uint64_t>(options.segment_bytes, 4096);
       options.steps = std::max<std::uint32_t>(options.steps, 180);
     }
@@ -86,7 +86,7 @@ Options options_of(std::uint64_t seed) {
   }
   options.recent_bytes =
       one_of<std::uint64_t>(random, {0, 0, 2000, embedded::RecordReads::kRecentBytes});
-  options.kept_claims = one_of<std::uint64_t>(random, {1, 10, embedded::Shard::kKeptClaims});
+  options.kept_claims = one_of<std::uint64_t>(random, {1, 10, embedded::ShardConfig::kKeptClaims});
   // No seed that has found something (CMakeLists.txt) is among these.
   if (seed % 8 == 4 || seed % 8 == 7) {
     options.weights[kDrawn] = static_cast<std::uint8_t>(1 + random() % kKinds[kDrawn].weight);

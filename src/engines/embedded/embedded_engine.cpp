@@ -182,7 +182,7 @@ class Opening {
           state->append_opening(out, clock->now());
         });
 
-    Shard::Config shard;
+    ShardConfig shard;
     shard.number = number;
     shard.limits = options_.limits;
     shard.rounding_ms = options_.clock->rounding_ms();

@@ -29,9 +29,9 @@ class OneShard final : public Router {
     std::uint64_t segment_bytes = 4096;
     SyncPolicy policy = SyncPolicy::always;
     bool keeps_history = true;  // takes time: describes the whole state each turn
-    Shard::Slices slices = {};
-    std::uint64_t work_base = Shard::kWorkBase;
-    std::uint64_t kept_claims = Shard::kKeptClaims;
+    ShardSlices slices = {};
+    std::uint64_t work_base = ShardConfig::kWorkBase;
+    std::uint64_t kept_claims = ShardConfig::kKeptClaims;
     Mark mark = {};
     bool skips_ids = false;  // after an unclean end, as the engine does
     std::uint64_t recent_bytes = RecordReads::kRecentBytes;
@@ -74,7 +74,7 @@ class OneShard final : public Router {
     journal_ = std::make_unique<Journal>(
         config, *directory_, files_, committer_, std::move(recovered->tail),
         [this](std::string& out) { state_.append_opening(out, clock_->now()); });
-    Shard::Config shard;
+    ShardConfig shard;
     shard.slices = options.slices;
     shard.work_base = options.work_base;
     shard.kept_claims = options.kept_claims;

@@ -21,7 +21,7 @@ constexpr std::uint64_t kMostBytesAhead = 2 << 20;
 
 void Shard::note_claimed(QueueId id, std::size_t count) {
   if (count == 0) return;
-  QueueState& queue = state_->queue(id);
+  QueueState& queue = context_.state.queue(id);
   queue.read_ahead -= std::min(queue.read_ahead, count);
   if (queue.most_claimed == 0) claimed_.push_back(id);
   queue.most_claimed = std::max(queue.most_claimed, count);
@@ -31,21 +31,21 @@ std::vector<RecordPlace> Shard::look_ahead() {
   std::vector<RecordPlace> places;
   std::uint64_t bytes = 0;
   for (const QueueId id : claimed_) {
-    QueueState& queue = state_->queue(id);
+    QueueState& queue = context_.state.queue(id);
     const std::size_t wanted =
         std::clamp(2 * std::exchange(queue.most_claimed, 0), kLeastAheadOfQueue, kMostAheadOfQueue);
     if (queue.read_ahead > wanted / 2 || bytes > kMostBytesAhead) continue;
     const Handle first = queue.lanes.first();
-    if (first == kNoHandle ||
-        !journal_->is_only_on_disk(journal_->place(state_->slab[first].position))) {
+    if (first == kNoHandle || !context_.journal.is_only_on_disk(
+                                  context_.journal.place(context_.state.slab[first].position))) {
       queue.read_ahead = 0;
       continue;
     }
     queue.lanes.visit_behind(queue.read_ahead, [&](Handle handle) {
-      const RecordPlace place = journal_->place(state_->slab[handle].position);
+      const RecordPlace place = context_.journal.place(context_.state.slab[handle].position);
       bytes += place.position.size() + RecordRuns::kGap;
       if (bytes > kMostBytesAhead) return false;
-      if (journal_->is_only_on_disk(place)) places.push_back(place);
+      if (context_.journal.is_only_on_disk(place)) places.push_back(place);
       return ++queue.read_ahead < wanted;
     });
   }

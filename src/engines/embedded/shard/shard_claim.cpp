@@ -5,8 +5,8 @@
 #include "core/claimed.h"
 #include "engines/embedded/records/record_bounds.h"
 #include "engines/embedded/shard/claim_delivery.h"
+#include "engines/embedded/shard/part_items.h"
 #include "engines/embedded/shard/shard.h"
-#include "engines/embedded/shard/shard_items.h"
 
 namespace tarry::embedded {
 namespace {
@@ -28,18 +28,14 @@ ClaimRoom claim_room(const core::ClaimRequest& request, std::uint64_t max, std::
 
 }  // namespace
 
-bool Shard::is_paused(const QueueState& queue) const noexcept {
-  if (queue.frozen) return true;
-  return queue.paused && (!queue.paused_until_ms || now_.realtime_ms < *queue.paused_until_ms);
-}
-
 // One record holds all that are claimed together. On a full disk there may be room for some.
 std::optional<Error> Shard::room_to_claim(const core::ClaimRequest& request, std::uint32_t& max) {
   while (true) {
-    const ClaimRoom wanted = claim_room(request, max, state_->pending());
-    auto error = room_.take(wanted.bytes + wanted.later, wanted.largest, Purpose::work);
+    const ClaimRoom wanted = claim_room(request, max, context_.state.pending());
+    auto error = context_.room.take(wanted.bytes + wanted.later, wanted.largest, Purpose::work);
     if (!error || error->code != ErrorCode::no_space || max <= 1) return error;
-    max = static_cast<std::uint32_t>(std::min<std::uint64_t>(max, state_->pending() + 1) / 2);
+    max =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(max, context_.state.pending() + 1) / 2);
     max = std::max(max, 1u);
   }
 }
@@ -47,46 +43,46 @@ std::optional<Error> Shard::room_to_claim(const core::ClaimRequest& request, std
 ClaimedRecord Shard::begin_claim(QueueId queue, const core::ClaimRequest& request) const {
   ClaimedRecord record;
   record.queue = queue;
-  record.lease_ms = request.lease.value_or(state_->queue(queue).settings.lease).count();
-  record.lease_until_boot_ms = now_.boottime_ms + record.lease_ms;
+  record.lease_ms = request.lease.value_or(context_.state.queue(queue).settings.lease).count();
+  record.lease_until_boot_ms = context_.now.boottime_ms + record.lease_ms;
   return record;
 }
 
 // Leases one message and notes the facts for its delivery.
 void Shard::take(Handle handle, ClaimedRecord& record, Grants& grants) {
-  const Message& message = state_->slab[handle];
-  ClaimedItem item{records_.ref(handle), 1, 1};
+  const Message& message = context_.state.slab[handle];
+  ClaimedItem item{context_.records.ref(handle), 1, 1};
   if (message.history != kNoHistory) {
-    const History& history = state_->histories[message.history];
+    const History& history = context_.state.histories[message.history];
     item.claims = history.tallies.claims + 1;
     // A dead message that is claimed by its key starts again, as if revived.
     const std::uint32_t next = std::min(history.attempt + 1, core::kMaxAttempts);
     item.attempt = message.stage() == Stage::dead ? 1 : next;
   }
-  const auto late = core::lateness_ms(item.attempt, message.due_ms(), now_.realtime_ms);
+  const auto late = core::lateness_ms(item.attempt, message.due_ms(), context_.now.realtime_ms);
   if (late) lateness_.record(*late);
   record.items.push_back(item);
-  state_->evolve(record, item);
+  context_.state.evolve(record, item);
 
   Grant& grant = grants.items.emplace_back();
   grant.queue = static_cast<std::uint32_t>(grants.queues.size() - 1);
   grant.handle = handle;
   grant.id = message.id;
-  grant.place = journal_->place(message.position);
+  grant.place = context_.journal.place(message.position);
   grant.generated_key = message.generated_key != 0;
   grant.due_ms = message.due_ms();
   grant.lease_ms = record.lease_ms;
   grant.attempt = item.attempt;
   grant.priority = message.priority;
-  grant.tallies = state_->histories[message.history].tallies;
+  grant.tallies = context_.state.histories[message.history].tallies;
 }
 
 void Shard::end_claim_record(ClaimedRecord record) {
   if (record.items.empty()) return;
   const QueueId queue = record.queue;
   const std::size_t count = record.items.size();
-  journal_->append(std::move(record));  // may open a segment with the counters as they are
-  state_->count_claims(queue, count);
+  context_.journal.append(std::move(record));  // may open a segment with the counters as they are
+  context_.state.count_claims(queue, count);
 }
 
 // Takes the message into the budget if it may be handed out with the others; the first one always
@@ -101,11 +97,11 @@ bool Shard::fits(ByteBudget& budget, const Message& message, const Grants& grant
     budget.exact = true;
     budget.used = 0;
     for (const Grant& grant : grants.items) {
-      budget.used += journal_->payload_bytes(grant.place.segment, grant.place.position);
+      budget.used += context_.journal.payload_bytes(grant.place.segment, grant.place.position);
     }
   }
-  const RecordPlace place = journal_->place(message.position);
-  const std::uint64_t size = journal_->payload_bytes(place.segment, place.position);
+  const RecordPlace place = context_.journal.place(message.position);
+  const std::uint64_t size = context_.journal.payload_bytes(place.segment, place.position);
   const bool first = grants.items.empty() && budget.first_may_exceed;
   if (!first && budget.used + size > budget.max) return false;
   budget.used += size;
@@ -114,18 +110,19 @@ bool Shard::fits(ByteBudget& budget, const Message& message, const Grants& grant
 
 void Shard::claim_from(QueueId id, const core::ClaimRequest& request, std::uint32_t max,
                        ByteBudget& budget, Grants& grants) {
-  QueueState& queue = state_->queue(id);
-  if (queue.lanes.empty() || is_paused(queue)) return;
+  QueueState& queue = context_.state.queue(id);
+  if (queue.lanes.empty() || queue.is_paused(context_.now.realtime_ms)) return;
   ClaimedRecord record = begin_claim(id, request);
   const std::uint64_t most = std::min<std::uint64_t>(max, queue.lanes.size());
   record.items.reserve(most);
   if (grants.items.empty()) grants.items.reserve(most);
   while (record.items.size() < max) {
     const Handle first = queue.lanes.first();
-    // Guarantee 2: the clock at the claim decides, whatever made the message ready.
-    const std::int64_t now = now_.realtime_ms + (TARRY_PLANTED_BUG(early_by_a_tick) ? 1 : 0);
-    if (first == kNoHandle || state_->slab[first].due_ms() > now) break;
-    if (!fits(budget, state_->slab[first], grants)) break;
+    // Guarantee 2: by the clock at the claim, whatever made it ready.
+    const std::int64_t now =
+        context_.now.realtime_ms + (TARRY_PLANTED_BUG(early_by_a_tick) ? 1 : 0);
+    if (first == kNoHandle || context_.state.slab[first].due_ms() > now) break;
+    if (!fits(budget, context_.state.slab[first], grants)) break;
     if (record.items.empty()) grants.queues.push_back(queue.name);
     take(first, record, grants);
   }
@@ -134,9 +131,9 @@ void Shard::claim_from(QueueId id, const core::ClaimRequest& request, std::uint3
 }
 
 bool Shard::can_claim(Handle handle, const core::ClaimRequest& request) const {
-  const Message& message = state_->slab[handle];
+  const Message& message = context_.state.slab[handle];
   switch (message.stage()) {
-    case Stage::ready: return request.any_state || message.due_ms() <= now_.realtime_ms;
+    case Stage::ready: return request.any_state || message.due_ms() <= context_.now.realtime_ms;
     case Stage::scheduled:
     case Stage::dead: return request.any_state;
     default: return false;
@@ -145,15 +142,15 @@ bool Shard::can_claim(Handle handle, const core::ClaimRequest& request) const {
 
 void Shard::claim_keys(const core::ClaimRequest& request, std::uint32_t max, ByteBudget& budget,
                        Grants& grants) {
-  const QueueId id = state_->find_queue(request.queues.front());
-  if (id == kNoQueue || is_paused(state_->queue(id))) return;
+  const QueueId id = context_.state.find_queue(request.queues.front());
+  if (id == kNoQueue || context_.state.queue(id).is_paused(context_.now.realtime_ms)) return;
   ClaimedRecord record = begin_claim(id, request);
   for (const std::string& key : request.keys) {
     if (record.items.size() >= max) break;
-    const Handle found = resolve(id, key);
+    const Handle found = context_.keys.find(id, key);
     if (found == kNoHandle) continue;  // one named twice is leased the second time
     if (!can_claim(found, request)) continue;
-    if (!fits(budget, state_->slab[found], grants)) break;
+    if (!fits(budget, context_.state.slab[found], grants)) break;
     if (record.items.empty()) grants.queues.push_back(request.queues.front());
     take(found, record, grants);
   }
@@ -163,7 +160,7 @@ void Shard::claim_keys(const core::ClaimRequest& request, std::uint32_t max, Byt
 Grants Shard::claim(const core::ClaimRequest& request, std::uint32_t max, ByteBudget budget,
                     std::optional<std::size_t> start_at) {
   Grants grants;
-  grants.claimed_ms = now_.realtime_ms;
+  grants.claimed_ms = context_.now.realtime_ms;
   if (max == 0) return grants;
   if (!request.keys.empty()) {
     claim_keys(request, max, budget, grants);
@@ -171,7 +168,7 @@ Grants Shard::claim(const core::ClaimRequest& request, std::uint32_t max, ByteBu
   }
   const std::size_t count = request.queues.size();
   if (count == 1) {
-    const QueueId id = state_->find_queue(request.queues.front());
+    const QueueId id = context_.state.find_queue(request.queues.front());
     if (id != kNoQueue) claim_from(id, request, max, budget, grants);
     return grants;
   }
@@ -182,7 +179,7 @@ Grants Shard::claim(const core::ClaimRequest& request, std::uint32_t max, ByteBu
   for (const std::uint32_t quota : {share, max}) {
     bool has_more = false;
     for (std::size_t i = 0; i < count && grants.items.size() < max; ++i) {
-      const QueueId id = state_->find_queue(request.queues[(start + i) % count]);
+      const QueueId id = context_.state.find_queue(request.queues[(start + i) % count]);
       if (id == kNoQueue) continue;
       const std::size_t before = grants.items.size();
       const auto left = static_cast<std::uint32_t>(max - before);
@@ -198,13 +195,14 @@ Grants Shard::claim(const core::ClaimRequest& request, std::uint32_t max, ByteBu
 bool Shard::ends_claim(const Operation& op, std::size_t granted) const {
   const auto& request = std::get<core::ClaimRequest>(op.request);
   const auto& reply = std::get<core::ClaimReply>(op.reply);
-  return state_->identity().shards == 1 || op.phase.load() == ClaimPhase::taken ||
+  return context_.state.identity().shards == 1 || op.phase.load() == ClaimPhase::taken ||
          reply.items.size() + granted >= request.max;
 }
 
 void Shard::deliver(const OperationPtr& op, Grants grants) {
   if (grants.items.empty()) {
-    job_.add_task([router = router_, op, shard = config_.number](const CommitOutcome& outcome) {
+    context_.job.add_task([router = &context_.router, op,
+                           shard = context_.config.number](const CommitOutcome& outcome) {
       if (outcome.failure == nullptr) return router->claim_visited(op, shard);
       op->fail(*outcome.failure);
       router->finish_part(op);
@@ -212,12 +210,14 @@ void Shard::deliver(const OperationPtr& op, Grants grants) {
     return;
   }
   const bool waiter_reads = op->is_waited_for() && ends_claim(*op, grants.items.size());
-  auto durable = uncommitted_.add(grants, now_.boottime_ms);
-  if (committer_->waits_for_disk()) {
-    for (const Grant& grant : grants.items) job_.expect(grant.place);
+  auto durable = uncommitted_.add(grants, context_.now.boottime_ms);
+  if (context_.committer.waits_for_disk()) {
+    for (const Grant& grant : grants.items) context_.job.expect(grant.place);
   }
-  const ClaimDelivery::Wiring wiring{router_, reads_, files_, state_->store_tag(), config_.number};
-  job_.add_task(ClaimDelivery(wiring, op, std::move(grants), std::move(durable), waiter_reads));
+  const ClaimDelivery::Wiring wiring{&context_.router, reads_, &context_.files,
+                                     context_.state.store_tag(), context_.config.number};
+  context_.job.add_task(
+      ClaimDelivery(wiring, op, std::move(grants), std::move(durable), waiter_reads));
 }
 
 void Shard::execute(const core::ClaimRequest& request, Part& part) {
@@ -231,7 +231,7 @@ void Shard::execute(const core::ClaimRequest& request, Part& part) {
       request.max_bytes - std::min<std::uint64_t>(payload, request.max_bytes);
   if (auto error = room_to_claim(request, max)) {
     op->fail(std::move(*error));
-    job_.end(op);
+    context_.job.end(op);
     return;
   }
   deliver(op, claim(request, max, {bytes_left, reply.items.empty()}));
@@ -242,40 +242,41 @@ void Shard::execute(const core::ClaimRequest& request, Part& part) {
 void Shard::wait(const OperationPtr& op) {
   // The claim may have ended before this shard knew of it.
   if (op->phase.load() != ClaimPhase::waiting) return;
-  if (closing_ || failure_) {
+  if (closing_ || context_.failure) {
     if (op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) {
-      op->fail(failure_ ? *failure_.error() : Error{ErrorCode::closed, "the store was closed"});
-      job_.end(op);
+      op->fail(context_.failure ? *context_.failure.error()
+                                : Error{ErrorCode::closed, "the store was closed"});
+      context_.job.end(op);
     }
     return;
   }
-  waiting_.add(op);
+  context_.waiting.add(op);
 }
 
 bool Shard::has_any(QueueId id, const core::ClaimRequest& request) {
-  const QueueState& queue = state_->queue(id);
-  if (is_paused(queue)) return false;
+  const QueueState& queue = context_.state.queue(id);
+  if (queue.is_paused(context_.now.realtime_ms)) return false;
   if (request.keys.empty()) {
     const Handle first = queue.lanes.first();
-    return first != kNoHandle && state_->slab[first].due_ms() <= now_.realtime_ms;
+    return first != kNoHandle && context_.state.slab[first].due_ms() <= context_.now.realtime_ms;
   }
   return std::any_of(request.keys.begin(), request.keys.end(), [&](const std::string& key) {
-    const Handle found = resolve(id, key);
+    const Handle found = context_.keys.find(id, key);
     return found != kNoHandle && can_claim(found, request);
   });
 }
 
 // Removes the claim from its queues, and serves it if it still waits.
 void Shard::serve_waiter(WaitingClaims::Place at, std::size_t& budget) {
-  const OperationPtr op = waiting_.operation(at);
+  const OperationPtr op = context_.waiting.operation(at);
   const std::size_t index = WaitingClaims::index(at);
-  budget -= std::min(budget, waiting_.remove(at));
+  budget -= std::min(budget, context_.waiting.remove(at));
   if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::taken)) return;
   const auto& request = std::get<core::ClaimRequest>(op->request);
   std::uint32_t max = request.max;
   if (auto error = room_to_claim(request, max)) {
     op->fail(std::move(*error));
-    job_.end(op);
+    context_.job.end(op);
     return;
   }
   deliver(op, claim(request, max, {request.max_bytes}, index));
@@ -283,65 +284,66 @@ void Shard::serve_waiter(WaitingClaims::Place at, std::size_t& budget) {
 
 // First come, first served; but a claim by a missing key lets the others pass.
 void Shard::serve_waiters_of(WaitingClaims::QueueNo queue, std::size_t& budget) {
-  const QueueId id = state_->find_queue(waiting_.name(queue));
+  const QueueId id = context_.state.find_queue(context_.waiting.name(queue));
   if (id == kNoQueue) return;
-  for (WaitingClaims::Place at = waiting_.first(queue); at != WaitingClaims::kNone;) {
-    if (budget == 0) return waiting_.wake_again_first(queue);
-    const WaitingClaims::Place place = std::exchange(at, waiting_.next(at));
-    const Operation& op = *waiting_.operation(place);
+  for (WaitingClaims::Place at = context_.waiting.first(queue); at != WaitingClaims::kNone;) {
+    if (budget == 0) return context_.waiting.wake_again_first(queue);
+    const WaitingClaims::Place place = std::exchange(at, context_.waiting.next(at));
+    const Operation& op = *context_.waiting.operation(place);
     const bool waits = op.phase.load() == ClaimPhase::waiting;
     if (!waits || has_any(id, std::get<core::ClaimRequest>(op.request))) {
       serve_waiter(place, budget);
-    } else if (!waiting_.any_by_key(queue)) {
+    } else if (!context_.waiting.any_by_key(queue)) {
       break;
     }
   }
-  if (!state_->queue(id).lanes.empty()) waiting_.hold(queue);
+  if (!context_.state.queue(id).lanes.empty()) context_.waiting.hold(queue);
 }
 
 // In slices: the next turn continues.
 void Shard::serve_waiters() {
-  if (failure_) {
-    waiting_.clear([this](const OperationPtr& op) {
+  if (context_.failure) {
+    context_.waiting.clear([this](const OperationPtr& op) {
       if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) return;
-      op->fail(*failure_.error());
-      job_.end(op);
+      op->fail(*context_.failure.error());
+      context_.job.end(op);
     });
     return;
   }
-  std::size_t budget = config_.slices.waiting;
-  while (budget > 0 && waiting_.has_woken()) {
-    const WaitingClaims::QueueNo queue = waiting_.next_woken();
+  std::size_t budget = context_.config.slices.waiting;
+  while (budget > 0 && context_.waiting.has_woken()) {
+    const WaitingClaims::QueueNo queue = context_.waiting.next_woken();
     if (queue != WaitingClaims::kNone) serve_waiters_of(queue, budget);
   }
-  // Only now: messages that fall due at the last moment are still delivered.
-  if (!waiting_.has_woken()) {
-    waiting_.expire(now_.boottime_ms, budget, [this](const OperationPtr& op) {
-      if (op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) job_.end(op);
+  // Only now: what falls due at the last moment is still delivered.
+  if (!context_.waiting.has_woken()) {
+    context_.waiting.expire(context_.now.boottime_ms, budget, [this](const OperationPtr& op) {
+      if (op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) context_.job.end(op);
     });
   }
-  waiting_.drop_ended(budget);
+  context_.waiting.drop_ended(budget);
 }
 
 bool Shard::has_waiters_to_serve() const {
-  const auto deadline = waiting_.next_deadline();
-  return waiting_.has_woken() || waiting_.has_ended() ||
-         (deadline && *deadline <= now_.boottime_ms);
+  const auto deadline = context_.waiting.next_deadline();
+  return context_.waiting.has_woken() || context_.waiting.has_ended() ||
+         (deadline && *deadline <= context_.now.boottime_ms);
 }
 
 void Shard::damaged(const Part& part) {
-  if (failure_ || !state_->slab.holds(part.handle, part.id)) return;
-  const Message& message = state_->slab[part.handle];
+  if (context_.failure || !context_.state.slab.holds(part.handle, part.id)) return;
+  const Message& message = context_.state.slab[part.handle];
   if (message.stage() != Stage::leased ||
-      state_->histories[message.history].tallies.claims != part.claims) {
+      context_.state.histories[message.history].tallies.claims != part.claims) {
     return;
   }
-  router_->log({LogLevel::error, "message_damaged",
-                "message " + std::to_string(part.id) + " of queue " +
-                    state_->queue(message.queue).name + " is damaged: set aside as dead"});
+  context_.router.log({LogLevel::error, "message_damaged",
+                       "message " + std::to_string(part.id) + " of queue " +
+                           context_.state.queue(message.queue).name +
+                           " is damaged: set aside as dead"});
   // Else its lease will run out, and the next claim tries again.
-  if (room_.take(256, 256, Purpose::end)) return;
-  records_.write_dead(DeadWhy::damaged, part.handle, message.priority, "damaged");
+  if (context_.room.take(256, 256, Purpose::end)) return;
+  context_.records.write_dead(DeadWhy::damaged, part.handle, message.priority, "damaged");
 }
 
 }  // namespace tarry::embedded

@@ -6,8 +6,8 @@
 #include "core/carried.h"
 #include "engines/embedded/records/record_bounds.h"
 #include "engines/embedded/records/tokens.h"
+#include "engines/embedded/shard/part_items.h"
 #include "engines/embedded/shard/shard.h"
-#include "engines/embedded/shard/shard_items.h"
 
 namespace tarry::embedded {
 namespace {
@@ -41,7 +41,7 @@ void Shard::put_new(QueueId queue, const Pushed& pushed, core::PushResult& resul
     return;
   }
   PutRecord record;
-  record.ref = {state_->slab.peek_free(), state_->next_id()};
+  record.ref = {context_.state.slab.peek_free(), context_.state.next_id()};
   if (record.ref.handle > kMaxHandle) {
     result.error = Error{ErrorCode::no_space, "the shard has its limit of 2^31 messages"};
     return;
@@ -56,7 +56,7 @@ void Shard::put_new(QueueId queue, const Pushed& pushed, core::PushResult& resul
   record.headers = core::view(bytes, item.headers);
   record.payload = core::view(bytes, item.payload);
   record.payload_crc = payload_crc;
-  record.pushed_ms = now_.realtime_ms;
+  record.pushed_ms = context_.now.realtime_ms;
   if (move != nullptr) {
     record.pushed_ms = move->pushed_ms;
     Carried carried;
@@ -64,25 +64,26 @@ void Shard::put_new(QueueId queue, const Pushed& pushed, core::PushResult& resul
     carried.attempt = move->attempt;
     carried.tallies = core::carried(move->tallies);
     if (move->dead) {
-      carried.stamp_ms = now_.realtime_ms;
-      carried.until_ms = now_.realtime_ms + state_->queue(queue).settings.dead_keep.count();
+      carried.stamp_ms = context_.now.realtime_ms;
+      carried.until_ms =
+          context_.now.realtime_ms + context_.state.queue(queue).settings.dead_keep.count();
       carried.reason = core::view(bytes, move->reason);
     }
     record.carried = carried;
   }
-  records_.write(record);
-  tell(state_->slab[record.ref.handle], result);
+  context_.records.write(record);
+  tell(context_.state.slab[record.ref.handle], result);
   if (record.generated_key) {
-    const auto key =
-        spell(GeneratedKey{state_->store_tag(), static_cast<std::uint16_t>(config_.number),
-                           record.ref.handle, record.ref.id});
+    const auto key = spell(GeneratedKey{context_.state.store_tag(),
+                                        static_cast<std::uint16_t>(context_.config.number),
+                                        record.ref.handle, record.ref.id});
     std::copy(key.begin(), key.end(), reply_bytes.begin() + result.key.offset);
   }
 }
 
 void Shard::push_onto(Handle found, IfExists rule, const Pushed& pushed, core::PushResult& result,
                       std::string& reply_bytes) {
-  const Message& message = state_->slab[found];
+  const Message& message = context_.state.slab[found];
   const Stage stage = message.stage();
   if (stage == Stage::leased) {
     result.outcome = Outcome::in_flight;
@@ -97,7 +98,8 @@ void Shard::push_onto(Handle found, IfExists rule, const Pushed& pushed, core::P
       return;
     }
     // The old message is replaced, or, where it was settled already, only forgotten.
-    records_.write_gone(stage == Stage::remembered ? GoneWhy::forgotten : GoneWhy::replaced, found);
+    context_.records.write_gone(stage == Stage::remembered ? GoneWhy::forgotten : GoneWhy::replaced,
+                                found);
     put_new(queue, {pushed.bytes, pushed.item, pushed.payload_crc, nullptr}, result, reply_bytes);
     if (stage == Stage::remembered) {
       result.outcome = Outcome::pushed;
@@ -127,12 +129,12 @@ void Shard::push_onto(Handle found, IfExists rule, const Pushed& pushed, core::P
       rule == IfExists::earlier ? times.due_ms < message.due_ms() : times.due_ms > message.due_ms();
   if (!moves) return;
   DueRecord record;
-  record.ref = records_.ref(found);
+  record.ref = context_.records.ref(found);
   record.queue = message.queue;
   record.due_ms = times.due_ms;
   record.boot_due_ms = times.boot_due_ms;
   record.priority = message.priority;
-  records_.write(record);
+  context_.records.write(record);
   result.outcome = Outcome::moved;
   result.due_ms = times.due_ms;
 }
@@ -141,10 +143,10 @@ void Shard::push_one(QueueId queue, const Pushed& pushed, core::PushResult& resu
                      std::string& reply_bytes) {
   const std::string_view key = core::view(pushed.bytes, pushed.item.key);
   const bool blind = key.empty() || TARRY_PLANTED_BUG(key_not_looked_up);
-  const Handle found = blind ? kNoHandle : resolve(queue, key);
+  const Handle found = blind ? kNoHandle : context_.keys.find(queue, key);
   if (found != kNoHandle) {
     const IfExists unless_told =
-        pushed.move != nullptr ? IfExists::reject : state_->queue(queue).settings.if_exists;
+        pushed.move != nullptr ? IfExists::reject : context_.state.queue(queue).settings.if_exists;
     const IfExists rule = pushed.item.if_exists.value_or(unless_told);
     push_onto(found, rule, pushed, result, reply_bytes);
     return;
@@ -157,21 +159,21 @@ void Shard::push_one(QueueId queue, const Pushed& pushed, core::PushResult& resu
 template <typename F>
 void Shard::push_items(const std::string& name, const Part& part, core::PushReply& reply,
                        std::uint64_t bytes, std::uint64_t largest, F&& push) {
-  const std::optional<Error> error =
-      room_.take(queue_bytes(name) + bytes, largest, Purpose::accept, reply.items.size());
+  const std::optional<Error> error = context_.room.take(
+      queues_.bytes_to_make(name) + bytes, largest, Purpose::accept, reply.items.size());
   std::optional<Result<QueueId>> queue;
   if (error) queue = Result<QueueId>(*error);
   each_item(part, reply.items.size(), [&](std::size_t i) {
     core::PushResult& result = reply.items[i];
     if (result.error) return;
-    if (!queue) queue = queue_for_push(name);
+    if (!queue) queue = queues_.find_or_make(name);
     if (!*queue) {
       result.error = queue->error();
       return;
     }
     push(i, **queue);
   });
-  job_.end(part);
+  context_.job.end(part);
 }
 
 void Shard::execute(const core::PushRequest& request, const Part& part) {

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "engines/embedded/shard/part_items.h"
 #include "engines/embedded/shard/shard.h"
-#include "engines/embedded/shard/shard_items.h"
 
 namespace tarry::embedded {
 namespace {
@@ -39,29 +39,30 @@ Result<void> take_room(Operation& op, core::GetReply& reply, std::uint64_t bytes
 }  // namespace
 
 MessageFacts Shard::facts(Handle handle) const {
-  const Message& message = state_->slab[handle];
+  const Message& message = context_.state.slab[handle];
   MessageFacts facts;
   facts.handle = handle;
   facts.position = message.position;
-  facts.segment = journal_->place(message.position).segment;
+  facts.segment = context_.journal.place(message.position).segment;
   facts.generated_key = message.generated_key != 0;
   MessageInfo& info = facts.info;
   info.id = message.id;
-  info.queue = state_->queue(message.queue).name;
+  info.queue = context_.state.queue(message.queue).name;
   info.state = state_of(message.stage());
   info.stopping = message.stopping != 0;
   info.due = Time(Millis(message.due_ms()));
   info.priority = message.priority;
-  info.max_attempts = state_->max_attempts_override(handle);
+  info.max_attempts = context_.state.max_attempts_override(handle);
   if (message.history == kNoHistory) return facts;
-  const History& history = state_->histories[message.history];
+  const History& history = context_.state.histories[message.history];
   info.attempt = history.attempt;
   info.tallies = history.tallies;
   if (message.stage() == Stage::leased) {
-    info.lease_left = Millis(std::max<std::int64_t>(history.lease_end_ms() - now_.boottime_ms, 0));
+    info.lease_left =
+        Millis(std::max<std::int64_t>(history.lease_end_ms() - context_.now.boottime_ms, 0));
   } else if (message.stage() == Stage::dead) {
     info.kept_until = Time(Millis(history.until_ms));
-    info.reason = std::string(state_->reasons.text(history.reason));
+    info.reason = std::string(context_.state.reasons.text(history.reason));
   } else if (message.stage() == Stage::remembered) {
     info.kept_until = Time(Millis(history.until_ms));
     info.settlement = Settlement{history.ending, Time(Millis(history.stamp_ms))};
@@ -70,77 +71,78 @@ MessageFacts Shard::facts(Handle handle) const {
 }
 
 void Shard::execute(const core::GetRequest& request, const Part& part) {
-  const QueueId id = state_->find_queue(request.queue);
+  const QueueId id = context_.state.find_queue(request.queue);
   if (id != kNoQueue) {
     const std::scoped_lock lock(part.op->merge);
     part.op->found = true;
   }
   if (id == kNoQueue || part.op->asks_for_queue) {
-    job_.end(part.op);
+    context_.job.end(part.op);
     return;
   }
-  const QueueState& queue = state_->queue(id);
+  const QueueState& queue = context_.state.queue(id);
   std::vector<std::pair<std::size_t, MessageFacts>> found;
   auto& reply = std::get<core::GetReply>(part.op->reply);
   each_item(part, request.keys.size(), [&](std::size_t i) {
-    const Handle handle =
-        resolve_or_none(request.queue, core::view(request.bytes, request.keys[i]));
+    const Handle handle = context_.keys.find(id, core::view(request.bytes, request.keys[i]));
     if (handle == kNoHandle) return;
     MessageInfo& info = found.emplace_back(i, facts(handle)).second.info;
-    info.paused = is_paused(queue);
+    info.paused = queue.is_paused(context_.now.realtime_ms);
     if (info.paused && queue.paused_until_ms) {
       info.paused_until = Time(Millis(*queue.paused_until_ms));
     }
   });
-  job_.add_task([router = router_, op = part.op, files = files_, &reply, found = std::move(found),
-                 tag = state_->store_tag(), shard = config_.number,
-                 limit = config_.limits.max_reply,
-                 with_payload = request.with_payload](const CommitOutcome& outcome) mutable {
-    if (outcome.failure != nullptr) {
-      op->fail(*outcome.failure);
-    } else {
-      ReplyReader reader(*files, tag, static_cast<std::uint16_t>(shard));
-      try {
-        for (auto& [i, facts] : found) {
-          auto done = reader.describe(facts);
-          if (done) {
-            const std::uint64_t bytes = reader.reply_bytes(facts, with_payload);
-            done = take_room(*op, reply, bytes, limit, facts.info.key);
+  context_.job.add_task(
+      [router = &context_.router, op = part.op, files = &context_.files, &reply,
+       found = std::move(found), tag = context_.state.store_tag(), shard = context_.config.number,
+       limit = context_.config.limits.max_reply,
+       with_payload = request.with_payload](const CommitOutcome& outcome) mutable {
+        if (outcome.failure != nullptr) {
+          op->fail(*outcome.failure);
+        } else {
+          ReplyReader reader(*files, tag, static_cast<std::uint16_t>(shard));
+          try {
+            for (auto& [i, facts] : found) {
+              auto done = reader.describe(facts);
+              if (done) {
+                const std::uint64_t bytes = reader.reply_bytes(facts, with_payload);
+                done = take_room(*op, reply, bytes, limit, facts.info.key);
+              }
+              if (done) done = reader.complete(facts, with_payload);
+              reply.items[i] = done ? Result<MessageInfo>(std::move(facts.info))
+                                    : Result<MessageInfo>(std::move(done).error());
+            }
+          } catch (const std::bad_alloc&) {  // the text is too short to need any
+            op->fail({ErrorCode::unavailable, "out of memory"});
           }
-          if (done) done = reader.complete(facts, with_payload);
-          reply.items[i] = done ? Result<MessageInfo>(std::move(facts.info))
-                                : Result<MessageInfo>(std::move(done).error());
         }
-      } catch (const std::bad_alloc&) {
-        op->fail(no_memory());
-      }
-    }
-    router->finish_part(op);
-  });
+        router->finish_part(op);
+      });
 }
 
 void Shard::execute(const core::ListRequest& request, const Part& part) {
   std::vector<MessageFacts> found;
-  const QueueId queue = state_->find_queue(request.queue);
+  const QueueId queue = context_.state.find_queue(request.queue);
   const auto& reply = std::get<core::ListReply>(part.op->reply);
   const std::size_t wanted =
       request.limit - std::min<std::size_t>(request.limit, reply.messages.size());
   Handle cursor = part.cursor;
-  const Handle all = queue == kNoQueue ? cursor : state_->slab.end();
+  const Handle all = queue == kNoQueue ? cursor : context_.state.slab.end();
   const Handle end = static_cast<Handle>(
-      std::min<std::uint64_t>(all, std::uint64_t{cursor} + config_.slices.sweep));
+      std::min<std::uint64_t>(all, std::uint64_t{cursor} + context_.config.slices.sweep));
   for (; cursor < end && found.size() < wanted; ++cursor) {
-    if (!state_->slab.is_live(cursor)) continue;
-    const Message& message = state_->slab[cursor];
+    if (!context_.state.slab.is_live(cursor)) continue;
+    const Message& message = context_.state.slab[cursor];
     if (message.queue != queue) continue;
     if (request.state && state_of(message.stage()) != *request.state) continue;
     found.push_back(facts(cursor));
   }
   bool exhausted = cursor >= all;
-  job_.add_task([router = router_, op = part.op, files = files_, found = std::move(found),
-                 tag = state_->store_tag(), shard = config_.number, cursor, exhausted,
-                 limit = config_.limits.max_reply,
-                 prefix = request.prefix](const CommitOutcome& outcome) mutable {
+  context_.job.add_task([router = &context_.router, op = part.op, files = &context_.files,
+                         found = std::move(found), tag = context_.state.store_tag(),
+                         shard = context_.config.number, cursor, exhausted,
+                         limit = context_.config.limits.max_reply,
+                         prefix = request.prefix](const CommitOutcome& outcome) mutable {
     if (outcome.failure != nullptr) {
       op->fail(*outcome.failure);
       router->finish_part(op);
@@ -169,7 +171,7 @@ void Shard::execute(const core::ListRequest& request, const Part& part) {
 }
 
 QueueStats Shard::stats_of(QueueId id) const {
-  const QueueState& queue = state_->queue(id);
+  const QueueState& queue = context_.state.queue(id);
   QueueStats stats;
   stats.queue = queue.name;
   stats.settings = queue.settings;
@@ -178,8 +180,8 @@ QueueStats Shard::stats_of(QueueId id) const {
   stats.leased = queue.in(Stage::leased);
   stats.dead = queue.in(Stage::dead);
   stats.remembered = queue.in(Stage::remembered);
-  stats.waiting_claims = waiting_.waiting_at(queue.name);
-  stats.paused = is_paused(queue);
+  stats.waiting_claims = context_.waiting.waiting_at(queue.name);
+  stats.paused = queue.is_paused(context_.now.realtime_ms);
   if (stats.paused && queue.paused_until_ms) {
     stats.paused_until = Time(Millis(*queue.paused_until_ms));
   }
@@ -189,82 +191,28 @@ QueueStats Shard::stats_of(QueueId id) const {
 }
 
 void Shard::execute(const core::StatsRequest& request, const Part& part) {
-  ShardFigures& mine = part.op->figures[config_.number];
+  ShardFigures& mine = part.op->figures[context_.config.number];
   if (request.queue.empty()) {
-    for (QueueId id = 0; id < state_->queue_count(); ++id) {
-      const QueueState& queue = state_->queue(id);
+    for (QueueId id = 0; id < context_.state.queue_count(); ++id) {
+      const QueueState& queue = context_.state.queue(id);
       if (!queue.is_there()) continue;
-      if (const auto going = removals_.find(queue.name);
-          going != removals_.end() && going->second.decided) {
-        continue;
-      }
+      if (removals_.is_going(queue.name)) continue;
       mine.queues.push_back(stats_of(id));
     }
-  } else if (const QueueId id = state_->find_queue(request.queue); id != kNoQueue) {
+  } else if (const QueueId id = context_.state.find_queue(request.queue); id != kNoQueue) {
     mine.queues.push_back(stats_of(id));
   }
   mine.lateness = std::make_unique<base::Histogram>(lateness_);
-  mine.disk_bytes = journal_->disk_bytes();
-  mine.live_bytes = state_->live.total_bytes();
-  mine.ram_bytes = state_->ram_bytes();
-  mine.syncs = committer_->syncs();
-  job_.end(part.op);
+  mine.disk_bytes = context_.journal.disk_bytes();
+  mine.live_bytes = context_.state.live.total_bytes();
+  mine.ram_bytes = context_.state.ram_bytes();
+  mine.syncs = context_.committer.syncs();
+  context_.job.end(part.op);
 }
 
 void Shard::execute(const core::ReshardRequest&, const Part& part) {
   part.op->fail({ErrorCode::unsupported, "the shards of this store are fixed"});
-  job_.end(part.op);
-}
-
-void Shard::execute(const core::ForecastRequest& request, const Part& part) {
-  const QueueId queue = state_->find_queue(request.queue);
-  if (queue == kNoQueue) {
-    job_.end(part.op);
-    return;
-  }
-  Count count;
-  count.op = part.op;
-  count.queue = queue;
-  count.now_ms = now_.realtime_ms;
-  count.end = state_->slab.end();  // messages pushed from now on are not counted
-  count.found.buckets.resize(request.buckets);
-  counts_.push_back(std::move(count));
-}
-
-bool Shard::count_slice() {
-  if (counts_.empty()) return false;
-  Count& count = counts_.front();
-  const std::int64_t width = std::get<core::ForecastRequest>(count.op->request).width.count();
-  const Handle end = static_cast<Handle>(
-      std::min<std::uint64_t>(count.end, std::uint64_t{count.cursor} + config_.slices.sweep));
-  for (; count.cursor < end; ++count.cursor) {
-    if (!state_->slab.is_live(count.cursor)) continue;
-    const Message& message = state_->slab[count.cursor];
-    if (message.queue != count.queue) continue;
-    const Stage stage = message.stage();
-    if (stage == Stage::ready) {
-      ++count.found.due_now;
-    } else if (stage == Stage::scheduled) {
-      // A message that fell due after the question was in the first span then.
-      const std::int64_t ahead = std::max<std::int64_t>(message.due_ms() - count.now_ms, 1);
-      const auto bucket = static_cast<std::uint64_t>((ahead - 1) / width);
-      ++(bucket < count.found.buckets.size() ? count.found.buckets[bucket] : count.found.later);
-    }
-  }
-  if (count.cursor < count.end && !failure_) return true;
-  {
-    const std::scoped_lock lock(count.op->merge);
-    if (failure_ && !count.op->error) count.op->error = failure_.error();
-    auto& reply = std::get<core::ForecastReply>(count.op->reply);
-    reply.due_now += count.found.due_now;
-    reply.later += count.found.later;
-    for (std::size_t i = 0; i < reply.buckets.size(); ++i) {
-      reply.buckets[i] += count.found.buckets[i];
-    }
-  }
-  job_.end(count.op);
-  counts_.pop_front();
-  return !counts_.empty();
+  context_.job.end(part.op);
 }
 
 }  // namespace tarry::embedded

@@ -5,11 +5,14 @@
 #include "core/retry_policy.h"
 #include "engines/embedded/records/record_bounds.h"
 #include "engines/embedded/records/tokens.h"
+#include "engines/embedded/shard/part_items.h"
 #include "engines/embedded/shard/shard.h"
-#include "engines/embedded/shard/shard_items.h"
 
 namespace tarry::embedded {
 namespace {
+
+// The processor is asked for messages so many early.
+constexpr std::size_t kSoon = 6;
 
 Settlement settlement_of(const History& history) {
   return {history.ending, Time(Millis(history.stamp_ms))};
@@ -48,7 +51,7 @@ void fail_items(Items& items, const Part& part, const Error& error) {
 
 bool Shard::is_as_seen(const Message& message, const core::Seen& seen) const {
   const std::uint32_t claims =
-      message.history == kNoHistory ? 0 : state_->histories[message.history].tallies.claims;
+      message.history == kNoHistory ? 0 : context_.state.histories[message.history].tallies.claims;
   return message.id == seen.id && message.due_ms() == seen.due_ms &&
          message.priority == seen.priority && claims == seen.claims &&
          (message.stage() == Stage::dead) == seen.dead;
@@ -56,29 +59,29 @@ bool Shard::is_as_seen(const Message& message, const core::Seen& seen) const {
 
 void Shard::cancel_one(QueueId queue, std::string_view key, const core::Seen* seen,
                        core::ItemResult& result) {
-  const Handle found = queue == kNoQueue ? kNoHandle : resolve(queue, key);
+  const Handle found = context_.keys.find(queue, key);
   if (found == kNoHandle) {
     result.outcome = Outcome::unknown;
     return;
   }
-  const Message& message = state_->slab[found];
+  const Message& message = context_.state.slab[found];
   switch (message.stage()) {
     case Stage::remembered:
       result.outcome = Outcome::settled;
-      result.settlement = settlement_of(state_->histories[message.history]);
+      result.settlement = settlement_of(context_.state.histories[message.history]);
       return;
     case Stage::leased:
       result.outcome = seen == nullptr ? Outcome::stopping : Outcome::in_flight;
       if (message.stopping == 0 && seen == nullptr)
-        records_.write(StoppingRecord{queue, records_.ref(found)});
+        context_.records.write(StoppingRecord{queue, context_.records.ref(found)});
       return;
     default:
       if (seen == nullptr) {
         result.outcome = Outcome::cancelled;
-        records_.write_end(Ending::cancelled, found);
+        context_.records.write_end(Ending::cancelled, found);
       } else if (is_as_seen(message, *seen)) {
         result.outcome = Outcome::done;
-        records_.write_gone(GoneWhy::moved_away, found);
+        context_.records.write_gone(GoneWhy::moved_away, found);
       } else {
         result.outcome = Outcome::kept;
       }
@@ -88,16 +91,17 @@ void Shard::cancel_one(QueueId queue, std::string_view key, const core::Seen* se
 
 void Shard::execute(const core::CancelRequest& request, const Part& part) {
   auto& reply = std::get<core::ItemsReply>(part.op->reply);
-  const std::size_t count = part.all_items ? request.keys.size() : part.items.size();
-  const auto no_room = room_.take(count * kCancelRecord, kCancelRecord, Purpose::end);
-  if (failure_) {
-    fail_items(reply.items, part, *failure_.error());
+  const std::size_t count = item_count(part, request.keys.size());
+  const auto no_room = context_.room.take(count * kCancelRecord, kCancelRecord, Purpose::end);
+  if (context_.failure) {
+    fail_items(reply.items, part, *context_.failure.error());
   } else {
-    const QueueId queue = state_->find_queue(request.queue);
+    const QueueId queue = context_.state.find_queue(request.queue);
     std::optional<Error> refused;
     each_item(part, request.keys.size(), [&](std::size_t i) {
       if (reply.items[i].error) return;
-      if (no_room && !refused) refused = room_.take(kCancelRecord, kCancelRecord, Purpose::end);
+      if (no_room && !refused)
+        refused = context_.room.take(kCancelRecord, kCancelRecord, Purpose::end);
       if (refused) {
         reply.items[i].error = refused;
         return;
@@ -106,22 +110,22 @@ void Shard::execute(const core::CancelRequest& request, const Part& part) {
                  request.seen.empty() ? nullptr : &request.seen[i], reply.items[i]);
     });
   }
-  job_.end(part);
+  context_.job.end(part);
 }
 
 // -- reschedule
 
 void Shard::reschedule_one(QueueId queue, std::string_view key, const core::RescheduleItem& item,
                            core::ItemResult& result) {
-  const Handle found = queue == kNoQueue ? kNoHandle : resolve(queue, key);
+  const Handle found = context_.keys.find(queue, key);
   if (found == kNoHandle) {
     result.outcome = Outcome::unknown;
     return;
   }
-  const Message& message = state_->slab[found];
+  const Message& message = context_.state.slab[found];
   if (message.stage() == Stage::remembered) {
     result.outcome = Outcome::settled;
-    result.settlement = settlement_of(state_->histories[message.history]);
+    result.settlement = settlement_of(context_.state.histories[message.history]);
     return;
   }
   if (message.stage() == Stage::leased) {
@@ -135,7 +139,7 @@ void Shard::reschedule_one(QueueId queue, std::string_view key, const core::Resc
     return;
   }
   DueRecord record;
-  record.ref = records_.ref(found);
+  record.ref = context_.records.ref(found);
   record.queue = queue;
   record.due_ms = times.due_ms;
   record.boot_due_ms = times.boot_due_ms;
@@ -143,32 +147,33 @@ void Shard::reschedule_one(QueueId queue, std::string_view key, const core::Resc
   record.revived = message.stage() == Stage::dead;
   result.outcome = record.revived ? Outcome::revived : Outcome::rescheduled;
   result.due_ms = times.due_ms;
-  records_.write(record);
+  context_.records.write(record);
 }
 
 void Shard::execute(const core::RescheduleRequest& request, const Part& part) {
   auto& reply = std::get<core::ItemsReply>(part.op->reply);
-  const std::size_t count = part.all_items ? request.items.size() : part.items.size();
-  if (auto error = room_.take(count * kRescheduleRecord, kRescheduleRecord, Purpose::accept)) {
+  const std::size_t count = item_count(part, request.items.size());
+  if (auto error =
+          context_.room.take(count * kRescheduleRecord, kRescheduleRecord, Purpose::accept)) {
     fail_items(reply.items, part, *error);
   } else {
-    const QueueId queue = state_->find_queue(request.queue);
+    const QueueId queue = context_.state.find_queue(request.queue);
     each_item(part, request.items.size(), [&](std::size_t i) {
       if (reply.items[i].error) return;
       const core::RescheduleItem& item = request.items[i];
       reschedule_one(queue, core::view(request.bytes, item.key), item, reply.items[i]);
     });
   }
-  job_.end(part);
+  context_.job.end(part);
 }
 
 // -- settle
 
 Handle Shard::find_claim(const ClaimName& claim) const {
-  if (!state_->slab.holds(claim.handle, claim.id)) return kNoHandle;
-  const Message& message = state_->slab[claim.handle];
+  if (!context_.state.slab.holds(claim.handle, claim.id)) return kNoHandle;
+  const Message& message = context_.state.slab[claim.handle];
   if (message.stage() != Stage::leased ||
-      (state_->histories[message.history].tallies.claims != claim.claims &&
+      (context_.state.histories[message.history].tallies.claims != claim.claims &&
        !TARRY_PLANTED_BUG(stale_receipt_accepted))) {
     return kNoHandle;
   }
@@ -177,10 +182,10 @@ Handle Shard::find_claim(const ClaimName& claim) const {
 
 // Whether that claim ended its message with an ack, and that is remembered.
 bool Shard::was_acked_by(const ClaimName& claim) const {
-  if (!state_->slab.holds(claim.handle, claim.id)) return false;
-  const Message& message = state_->slab[claim.handle];
+  if (!context_.state.slab.holds(claim.handle, claim.id)) return false;
+  const Message& message = context_.state.slab[claim.handle];
   if (message.stage() != Stage::remembered) return false;
-  const History& history = state_->histories[message.history];
+  const History& history = context_.state.histories[message.history];
   return history.ending == Ending::acked &&
          (history.tallies.claims == claim.claims || TARRY_PLANTED_BUG(acked_again_by_any_receipt));
 }
@@ -192,12 +197,11 @@ void Shard::each_claim(const Part& part, F&& f, G&& stale) {
   const auto item = [&part](std::size_t n) {
     return part.all_items ? n : std::size_t{part.items[n]};
   };
-  const std::size_t count = part.all_items ? claims.size() : part.items.size();
+  const std::size_t count = item_count(part, claims.size());
   for (std::size_t n = 0; n < count; ++n) {
-    // Messages lie anywhere in memory: first the message is prefetched, then the objects that it
-    // names.
-    if (n + 2 * kSoon < count) state_->prefetch(claims[item(n + 2 * kSoon)].handle);
-    if (n + kSoon < count) state_->prefetch_history(claims[item(n + kSoon)].handle);
+    // They lie anywhere: first the message, then what it names.
+    if (n + 2 * kSoon < count) context_.state.prefetch(claims[item(n + 2 * kSoon)].handle);
+    if (n + kSoon < count) context_.state.prefetch_history(claims[item(n + kSoon)].handle);
     const std::size_t i = item(n);
     if (results[i].error) continue;
     if (const Handle handle = find_claim(claims[i]); handle != kNoHandle) {
@@ -210,28 +214,28 @@ void Shard::each_claim(const Part& part, F&& f, G&& stale) {
 
 void Shard::settle_one(Handle handle, const core::SettleItem& item, std::string_view reason,
                        core::ItemResult& result) {
-  const Message& message = state_->slab[handle];
+  const Message& message = context_.state.slab[handle];
   result.outcome = Outcome::done;
   if (item.action == core::SettleAction::ack) {
-    records_.write_end(Ending::acked, handle);
+    context_.records.write_end(Ending::acked, handle);
     return;
   }
   if (item.action == core::SettleAction::move_away) {
-    records_.write_gone(GoneWhy::moved_away, handle);
+    context_.records.write_gone(GoneWhy::moved_away, handle);
     return;
   }
   if (message.stopping != 0) {
-    records_.write_end(Ending::cancelled, handle);
+    context_.records.write_end(Ending::cancelled, handle);
     return;
   }
-  const History& history = state_->histories[message.history];
+  const History& history = context_.state.histories[message.history];
   const std::uint32_t priority = item.priority.value_or(message.priority);
   if (item.action == core::SettleAction::bury) {
-    records_.write_dead(DeadWhy::buried, handle, priority, reason);
+    context_.records.write_dead(DeadWhy::buried, handle, priority, reason);
     return;
   }
   BackRecord record;
-  record.ref = records_.ref(handle);
+  record.ref = context_.records.ref(handle);
   record.queue = message.queue;
   record.priority = priority;
   if (item.action == core::SettleAction::release) {
@@ -239,13 +243,14 @@ void Shard::settle_one(Handle handle, const core::SettleItem& item, std::string_
     record.due_ms = message.due_ms();
     record.attempt = history.attempt > 0 ? history.attempt - 1 : 0;
   } else {
-    const std::uint32_t most = state_->max_attempts(handle);
+    const std::uint32_t most = context_.state.max_attempts(handle);
     if (history.attempt >= most) {
       const std::string own = own_reason(kRetried, history.attempt, most);
-      records_.write_dead(DeadWhy::attempts, handle, priority, reason.empty() ? own : reason);
+      context_.records.write_dead(DeadWhy::attempts, handle, priority,
+                                  reason.empty() ? own : reason);
       return;
     }
-    const QueueSettings& settings = state_->queue(message.queue).settings;
+    const QueueSettings& settings = context_.state.queue(message.queue).settings;
     const std::int64_t delay =
         item.delay ? item.delay->count() : core::backoff_ms(settings, history.attempt, message.id);
     DueTimes times;
@@ -259,18 +264,18 @@ void Shard::settle_one(Handle handle, const core::SettleItem& item, std::string_
     record.attempt = history.attempt;
   }
   result.due_ms = record.due_ms;
-  records_.write(record);
+  context_.records.write(record);
 }
 
 std::optional<Error> Shard::room_to_settle(const core::SettleItem& item, std::string_view& reason) {
   if (!ends(item.action) && !reason.empty()) {
     const std::uint64_t size = settle_bytes(item.action, reason.size());
-    if (!room_.take(size, size, Purpose::work)) return std::nullopt;
-    if (config_.mark) config_.mark("settle.reason-left-out");
+    if (!context_.room.take(size, size, Purpose::work)) return std::nullopt;
+    context_.mark("settle.reason-left-out");
     reason = {};
   }
   const std::uint64_t size = settle_bytes(item.action, 0);
-  return room_.take(size, size, ends(item.action) ? Purpose::end : Purpose::back);
+  return context_.room.take(size, size, ends(item.action) ? Purpose::end : Purpose::back);
 }
 
 void Shard::execute(const core::SettleRequest& request, const Part& part) {
@@ -288,9 +293,9 @@ void Shard::execute(const core::SettleRequest& request, const Part& part) {
   });
   // Where there is no room for all, it is asked for item by item: an ack is not refused for the
   // company that it comes in, nor a bury for its reason.
-  const auto no_room = room_.take(bytes, largest, purpose);
-  if (failure_) {
-    fail_items(reply.items, part, *failure_.error());
+  const auto no_room = context_.room.take(bytes, largest, purpose);
+  if (context_.failure) {
+    fail_items(reply.items, part, *context_.failure.error());
   } else {
     std::optional<Error> no_end;
     std::optional<Error> no_back;
@@ -313,27 +318,29 @@ void Shard::execute(const core::SettleRequest& request, const Part& part) {
     };
     each_claim(part, live, ended);
   }
-  job_.end(part);
+  context_.job.end(part);
 }
 
 // -- extend
 
 void Shard::execute(const core::ExtendRequest& request, const Part& part) {
   auto& reply = std::get<core::ItemsReply>(part.op->reply);
-  const std::size_t count = part.all_items ? request.items.size() : part.items.size();
-  if (auto error = room_.take(count * kExtendRecord, kExtendRecord, Purpose::work)) {
+  const std::size_t count = item_count(part, request.items.size());
+  if (auto error = context_.room.take(count * kExtendRecord, kExtendRecord, Purpose::work)) {
     fail_items(reply.items, part, *error);
   } else {
     const auto live = [&](std::size_t i, Handle handle) {
       const core::ExtendItem& item = request.items[i];
-      const QueueId queue = state_->slab[handle].queue;
-      const std::int64_t lease = item.lease.value_or(state_->queue(queue).settings.lease).count();
-      records_.write(LeaseRecord{queue, records_.ref(handle), now_.boottime_ms + lease, lease});
+      const QueueId queue = context_.state.slab[handle].queue;
+      const std::int64_t lease =
+          item.lease.value_or(context_.state.queue(queue).settings.lease).count();
+      context_.records.write(LeaseRecord{queue, context_.records.ref(handle),
+                                         context_.now.boottime_ms + lease, lease});
       reply.items[i].outcome = Outcome::done;
     };
     each_claim(part, live, [](std::size_t) { return Outcome::stale; });
   }
-  job_.end(part);
+  context_.job.end(part);
 }
 
 }  // namespace tarry::embedded

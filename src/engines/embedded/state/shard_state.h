@@ -66,7 +66,11 @@ struct QueueState {
 
   /// False: its number is free, for the next queue that is made.
   [[nodiscard]] bool is_there() const noexcept { return !name.empty(); }
-  /// In every stage, remembered ones included.
+  /// No claims now: paused, until a time that has not come, or frozen.
+  [[nodiscard]] bool is_paused(std::int64_t now_ms) const noexcept {
+    return frozen || (paused && (!paused_until_ms || now_ms < *paused_until_ms));
+  }
+  /// In whatever stage, remembered ones included.
   [[nodiscard]] std::uint64_t messages() const noexcept {
     std::uint64_t sum = 0;
     for (const std::uint64_t in_stage : count) sum += in_stage;

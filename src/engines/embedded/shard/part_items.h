@@ -1,0 +1,26 @@
+// The items of a request that a part is to do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engines/embedded/shard/operation.h"
+
+namespace tarry::embedded {
+
+/// `all`: items of the whole request.
+[[nodiscard]] inline std::size_t item_count(const Part& part, std::size_t all) noexcept {
+  return part.all_items ? all : part.items.size();
+}
+
+/// Calls `f(i)` for each; `i` counts the items of the request.
+template <typename F>
+void each_item(const Part& part, std::size_t all, F&& f) {
+  if (part.all_items) {
+    for (std::size_t i = 0; i < all; ++i) f(i);
+  } else {
+    for (const std::uint32_t i : part.items) f(std::size_t{i});
+  }
+}
+
+}  // namespace tarry::embedded
