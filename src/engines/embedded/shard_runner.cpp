@@ -124,13 +124,13 @@ bool ShardRunner::run_turn() {
   }
   shard.advance(clock_->now());
   for (Part& part : taken_) shard.execute(std::move(part));
-  shard.serve_waiters();
+  shard.serve_waiting();
   const bool more = shard.work_slice();
   if (parts_.committer->failed()) {
     Error error = parts_.committer->failure();
     error.message = "the journal could not be written, and the store has stopped: " + error.message;
     shard.fail(std::move(error));
-    shard.serve_waiters();
+    shard.serve_waiting();
   }
   if (CommitJob job = shard.take_job(); !job.empty()) {
     commits_.commit(std::move(job));

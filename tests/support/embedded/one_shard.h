@@ -129,13 +129,13 @@ class OneShard final : public Router {
       shard_->execute(std::move(part));
       tell(Moment::part, &copy);
     }
-    shard_->serve_waiters();
+    shard_->serve_waiting();
     tell(Moment::waiters);
     has_more_work_ = shard_->work_slice();
     tell(Moment::work);
     if (committer_.failed() && !shard_->failure()) {
       shard_->fail({ErrorCode::io_error, "the journal could not be written"});
-      shard_->serve_waiters();
+      shard_->serve_waiting();
     }
     take(shard_->take_job());
   }

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <tarry/result.h>
+
 #include "engines/embedded/shard/operation.h"
 
 namespace tarry::embedded {
@@ -21,6 +23,14 @@ void each_item(const Part& part, std::size_t all, F&& f) {
   } else {
     for (const std::uint32_t i : part.items) f(std::size_t{i});
   }
+}
+
+/// Those of its items that have not failed yet do, with that error.
+template <typename Items>
+void fail_items(const Part& part, Items& items, const Error& error) {
+  each_item(part, items.size(), [&](std::size_t i) {
+    if (!items[i].error) items[i].error = error;
+  });
 }
 
 }  // namespace tarry::embedded

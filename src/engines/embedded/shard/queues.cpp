@@ -107,4 +107,9 @@ void Queues::execute(const core::ResumeRequest& request, const Part& part) {
   shard_.job.end(part.op);
 }
 
+void Queues::execute(const core::ReshardRequest& /*request*/, const Part& part) {
+  part.op->fail({ErrorCode::unsupported, "the shards of this store are fixed"});
+  shard_.job.end(part.op);
+}
+
 }  // namespace tarry::embedded

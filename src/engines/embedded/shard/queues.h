@@ -22,6 +22,8 @@ class Queues {
   void execute(const core::ConfigureRequest& request, const Part& part);
   void execute(const core::PauseRequest& request, const Part& part);
   void execute(const core::ResumeRequest& request, const Part& part);
+  /// `unsupported`: a store's shards are set when it is made.
+  void execute(const core::ReshardRequest& request, const Part& part);
 
   /// Bytes of room that making the queue takes; 0 where it is there.
   [[nodiscard]] std::uint64_t bytes_to_make(const std::string& name) const;

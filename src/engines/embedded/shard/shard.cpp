@@ -2,25 +2,45 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
-#include "base/assert.h"
-#include "base/planted.h"
-#include "engines/embedded/records/record_bounds.h"
-#include "engines/embedded/records/tokens.h"
-#include "engines/embedded/shard/part_failure.h"
-#include "engines/embedded/shard/part_items.h"
+#include "engines/embedded/records/records.h"
 
 namespace tarry::embedded {
+namespace {
+
+template <typename Verbs, typename Request>
+concept Decides = requires(Verbs& verbs, const Request& request, const Part& part) {
+  verbs.execute(request, part);
+};
+
+// By the one class that has an `execute` for such a request.
+template <typename Request, typename... Verbs>
+void decide_by(const Request& request, const Part& part, Verbs&... verbs) {
+  static_assert((0 + ... + (Decides<Verbs, Request> ? 1 : 0)) == 1);
+  const auto decide = [&](auto& by) {
+    if constexpr (Decides<decltype(by), Request>) by.execute(request, part);
+  };
+  (decide(verbs), ...);
+}
+
+}  // namespace
 
 Shard::Shard(const ShardConfig& config, ShardState& state, Journal& journal, Committer& committer,
              RecordReads& reads, SegmentFiles& files, Router& router)
     : context_(config, state, journal, committer, files, router),
-      reads_(&reads),
       queues_(context_),
+      pushes_(context_, queues_),
+      by_key_(context_),
+      by_receipt_(context_),
+      read_ahead_(state, journal),
+      claim_taker_(context_, read_ahead_),
+      claims_(context_, claim_taker_, reads),
       sweeps_(context_),
       forecasts_(context_),
       removals_(context_, queues_, sweeps_, forecasts_),
-      uncommitted_(state) {
+      queries_(context_, removals_),
+      wheels_(context_) {
   // What is kept back must hold for the longest of what the last run has left.
   for (Handle handle = 0; handle < context_.state.slab.end(); ++handle) {
     if (context_.state.slab.is_live(handle))
@@ -56,9 +76,9 @@ void Shard::room_is_back(std::uint64_t removed, std::uint64_t reusable) {
 
 void Shard::execute(Part part) {
   switch (part.kind) {
-    case Part::Kind::wait: wait(part.op); return;
+    case Part::Kind::wait: claims_.wait(part.op); return;
     case Part::Kind::forget: context_.waiting.note_ended(part.op.get()); return;
-    case Part::Kind::damaged: damaged(part); return;
+    case Part::Kind::damaged: claims_.set_damaged_aside(part); return;
     case Part::Kind::freed: room_is_back(part.removed, part.reusable); return;
     case Part::Kind::close: close(); return;
     case Part::Kind::request: break;
@@ -68,28 +88,35 @@ void Shard::execute(Part part) {
   // What the parts before made due is ready for this one.
   const auto next = context_.state.due_wheel.next_due();
   if (next && *next <= context_.now.realtime_ms) {
-    run_wheels();
+    wheels_.run();
     context_.mark("time.amid-turn");
   }
   decide(part);
   for (Part& thawed : removals_.take_thawed()) execute(std::move(thawed));
 }
 
-void Shard::decide(Part& part) {
-  const auto by_its_class = [&](const auto& request) {
-    if constexpr (requires { queues_.execute(request, part); }) {
-      queues_.execute(request, part);
-    } else if constexpr (requires { sweeps_.execute(request, part); }) {
-      sweeps_.execute(request, part);
-    } else if constexpr (requires { forecasts_.execute(request, part); }) {
-      forecasts_.execute(request, part);
-    } else if constexpr (requires { removals_.execute(request, part); }) {
-      removals_.execute(request, part);
-    } else {
-      execute(request, part);
-    }
-  };
-  std::visit(by_its_class, part.op->request);
+void Shard::decide(const Part& part) {
+  std::visit(
+      [&](const auto& request) {
+        decide_by(request, part, pushes_, by_key_, by_receipt_, claims_, queries_, forecasts_,
+                  queues_, sweeps_, removals_);
+      },
+      part.op->request);
+}
+
+void Shard::advance(timing::Instant now) {
+  wheels_.observe(now);
+  context_.now = now;
+  if (context_.failure) return;
+  wheels_.record_renewed_leases();
+  claims_.begin_leases();
+  wheels_.run();
+  claims_.wake_held();
+}
+
+void Shard::serve_waiting() {
+  if (context_.failure) return claims_.stop_waiting(*context_.failure.error());
+  claims_.serve_waiting();
 }
 
 CommitJob Shard::take_job() {
@@ -100,12 +127,9 @@ CommitJob Shard::take_job() {
 void Shard::close() {
   if (closing_) return;
   closing_ = true;
-  context_.waiting.clear([this](const OperationPtr& op) {
-    if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) return;
-    op->fail({ErrorCode::closed, "the store was closed"});
-    context_.job.end(op);
-  });
-  end_long_work({ErrorCode::closed, "the store was closed"});
+  const Error error{ErrorCode::closed, "the store was closed"};
+  claims_.stop_waiting(error);
+  end_long_work(error);
 }
 
 void Shard::end_journal() {
@@ -121,25 +145,6 @@ bool Shard::cleaning_is_due() {
   const bool holds_off =
       context_.cleaner.holds_off(context_.now.boottime_ms);  // it wants to be asked each time
   return context_.cleaner.wanted() && !holds_off && !context_.room.cleaning_waits();
-}
-
-std::optional<Error> Shard::due_times(Due due, DueTimes& times) const {
-  if (!due.is_relative()) {
-    if (due.millis() - context_.now.realtime_ms > core::kMaxDelayMs) {
-      return Error{ErrorCode::invalid_argument, "due time " + std::to_string(due.millis()) +
-                                                    " ms is more than 100 years from now"};
-    }
-    times = {due.millis(), std::nullopt};
-    return std::nullopt;
-  }
-  const std::int64_t rounding = due.millis() > 0 ? context_.config.rounding_ms : 0;
-  times.due_ms = std::max<std::int64_t>(context_.now.realtime_ms, 0) + due.millis() + rounding;
-  times.boot_due_ms.reset();
-  if (due.millis() > 0 && context_.state.eras.current() != 0) {
-    times.boot_due_ms =
-        context_.state.eras.boot_due_ms(context_.state.eras.current(), times.due_ms);
-  }
-  return std::nullopt;
 }
 
 // -- work of several turns
@@ -160,7 +165,7 @@ bool Shard::work_slice() {
 bool Shard::go_on() {
   bool more = sweeps_.run_slice();
   more = forecasts_.run_slice() || more;
-  more = has_waiters_to_serve() || more;
+  more = claims_.has_waiting_to_serve() || more;
   context_.room.repay();
   if (!context_.failure && context_.cleaner.head_wanted()) close_head();
   if (context_.failure) return false;
@@ -186,12 +191,26 @@ bool Shard::clean_slice() {
     if (!is_shortage(slice.error())) fail(std::move(slice).error());
     return false;
   }
-  figures_.copied_messages += slice->copied;
+  copied_messages_ += slice->copied;
   if (slice->finished) {
     release(*slice->finished);
-    ++figures_.cleaned_segments;
+    ++cleaned_segments_;
   }
   return cleaning_is_due();
+}
+
+std::optional<std::int64_t> Shard::next_realtime_ms() const {
+  const auto due = context_.state.due_wheel.next_due();
+  const auto wake = claims_.next_wake_ms();
+  return due && wake ? std::min(*due, *wake) : due ? due : wake;
+}
+
+std::optional<std::int64_t> Shard::next_boottime_ms() const {
+  std::optional<std::int64_t> next = context_.state.lease_wheel.next_due();
+  const auto sooner = [&next](std::int64_t at) { next = next ? std::min(*next, at) : at; };
+  if (const auto end = context_.waiting.next_deadline()) sooner(*end);
+  if (const auto until = context_.cleaner.held_off_until()) sooner(*until);
+  return next;
 }
 
 }  // namespace tarry::embedded

@@ -6,6 +6,7 @@
 
 #include <string_view>
 
+#include "base/histogram.h"
 #include "engines/embedded/journal/committer.h"
 #include "engines/embedded/journal/journal.h"
 #include "engines/embedded/journal/segment_files.h"
@@ -55,6 +56,7 @@ struct ShardContext {
   KeyLookup keys;
   Cleaner cleaner;
   KeptRoom room;
+  base::Histogram lateness;  // of claims, ms
 
   /// Wakes the claims that wait at the queue: it may have something for them.
   void wake(QueueId queue) {

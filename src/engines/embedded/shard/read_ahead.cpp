@@ -1,11 +1,9 @@
-// Shard: reads records ahead, so that a claim need not wait for them: as many as two claims like
-// the last one take, within limits, as file systems do for sequential reads. One claim's worth is
-// read while the other is claimed.
+#include "engines/embedded/shard/read_ahead.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "engines/embedded/reading/record_runs.h"
-#include "engines/embedded/shard/shard.h"
 
 namespace tarry::embedded {
 namespace {
@@ -19,33 +17,33 @@ constexpr std::uint64_t kMostBytesAhead = 2 << 20;
 
 }  // namespace
 
-void Shard::note_claimed(QueueId id, std::size_t count) {
+void ReadAhead::note_claimed(QueueId id, std::size_t count) {
   if (count == 0) return;
-  QueueState& queue = context_.state.queue(id);
+  QueueState& queue = state_->queue(id);
   queue.read_ahead -= std::min(queue.read_ahead, count);
   if (queue.most_claimed == 0) claimed_.push_back(id);
   queue.most_claimed = std::max(queue.most_claimed, count);
 }
 
-std::vector<RecordPlace> Shard::look_ahead() {
+std::vector<RecordPlace> ReadAhead::look() {
   std::vector<RecordPlace> places;
   std::uint64_t bytes = 0;
   for (const QueueId id : claimed_) {
-    QueueState& queue = context_.state.queue(id);
+    QueueState& queue = state_->queue(id);
     const std::size_t wanted =
         std::clamp(2 * std::exchange(queue.most_claimed, 0), kLeastAheadOfQueue, kMostAheadOfQueue);
     if (queue.read_ahead > wanted / 2 || bytes > kMostBytesAhead) continue;
     const Handle first = queue.lanes.first();
-    if (first == kNoHandle || !context_.journal.is_only_on_disk(
-                                  context_.journal.place(context_.state.slab[first].position))) {
+    if (first == kNoHandle ||
+        !journal_->is_only_on_disk(journal_->place(state_->slab[first].position))) {
       queue.read_ahead = 0;
       continue;
     }
     queue.lanes.visit_behind(queue.read_ahead, [&](Handle handle) {
-      const RecordPlace place = context_.journal.place(context_.state.slab[handle].position);
+      const RecordPlace place = journal_->place(state_->slab[handle].position);
       bytes += place.position.size() + RecordRuns::kGap;
       if (bytes > kMostBytesAhead) return false;
-      if (context_.journal.is_only_on_disk(place)) places.push_back(place);
+      if (journal_->is_only_on_disk(place)) places.push_back(place);
       return ++queue.read_ahead < wanted;
     });
   }

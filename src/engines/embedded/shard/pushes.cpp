@@ -1,4 +1,5 @@
-// Push and move: the verb table's first row.
+#include "engines/embedded/shard/pushes.h"
+
 #include <algorithm>
 #include <functional>
 
@@ -6,8 +7,8 @@
 #include "core/carried.h"
 #include "engines/embedded/records/record_bounds.h"
 #include "engines/embedded/records/tokens.h"
+#include "engines/embedded/shard/due_times.h"
 #include "engines/embedded/shard/part_items.h"
-#include "engines/embedded/shard/shard.h"
 
 namespace tarry::embedded {
 namespace {
@@ -32,23 +33,23 @@ std::pair<std::uint64_t, std::uint64_t> put_bytes(const Items& items, const Pick
 
 }  // namespace
 
-void Shard::put_new(QueueId queue, const Pushed& pushed, core::PushResult& result,
-                    std::string& reply_bytes) {
+void Pushes::put_new(QueueId queue, const Pushed& pushed, core::PushResult& result,
+                     std::string& reply_bytes) {
   const auto& [bytes, item, payload_crc, move] = pushed;
-  DueTimes times;
-  if (auto error = due_times(item.due, times)) {
-    result.error = std::move(error);
+  const auto times = due_times(item.due, shard_);
+  if (!times) {
+    result.error = times.error();
     return;
   }
   PutRecord record;
-  record.ref = {context_.state.slab.peek_free(), context_.state.next_id()};
+  record.ref = {shard_.state.slab.peek_free(), shard_.state.next_id()};
   if (record.ref.handle > kMaxHandle) {
     result.error = Error{ErrorCode::no_space, "the shard has its limit of 2^31 messages"};
     return;
   }
   record.queue = queue;
-  record.due_ms = times.due_ms;
-  record.boot_due_ms = times.boot_due_ms;
+  record.due_ms = times->due_ms;
+  record.boot_due_ms = times->boot_due_ms;
   record.priority = item.priority;
   record.max_attempts = static_cast<std::uint16_t>(item.max_attempts);
   record.generated_key = item.key.size == 0;
@@ -56,7 +57,7 @@ void Shard::put_new(QueueId queue, const Pushed& pushed, core::PushResult& resul
   record.headers = core::view(bytes, item.headers);
   record.payload = core::view(bytes, item.payload);
   record.payload_crc = payload_crc;
-  record.pushed_ms = context_.now.realtime_ms;
+  record.pushed_ms = shard_.now.realtime_ms;
   if (move != nullptr) {
     record.pushed_ms = move->pushed_ms;
     Carried carried;
@@ -64,89 +65,92 @@ void Shard::put_new(QueueId queue, const Pushed& pushed, core::PushResult& resul
     carried.attempt = move->attempt;
     carried.tallies = core::carried(move->tallies);
     if (move->dead) {
-      carried.stamp_ms = context_.now.realtime_ms;
+      carried.stamp_ms = shard_.now.realtime_ms;
       carried.until_ms =
-          context_.now.realtime_ms + context_.state.queue(queue).settings.dead_keep.count();
+          shard_.now.realtime_ms + shard_.state.queue(queue).settings.dead_keep.count();
       carried.reason = core::view(bytes, move->reason);
     }
     record.carried = carried;
   }
-  context_.records.write(record);
-  tell(context_.state.slab[record.ref.handle], result);
+  shard_.records.write(record);
+  tell(shard_.state.slab[record.ref.handle], result);
   if (record.generated_key) {
-    const auto key = spell(GeneratedKey{context_.state.store_tag(),
-                                        static_cast<std::uint16_t>(context_.config.number),
+    const auto key = spell(GeneratedKey{shard_.state.store_tag(),
+                                        static_cast<std::uint16_t>(shard_.config.number),
                                         record.ref.handle, record.ref.id});
     std::copy(key.begin(), key.end(), reply_bytes.begin() + result.key.offset);
   }
 }
 
-void Shard::push_onto(Handle found, IfExists rule, const Pushed& pushed, core::PushResult& result,
-                      std::string& reply_bytes) {
-  const Message& message = context_.state.slab[found];
+void Pushes::push_onto(Handle found, IfExists rule, const Pushed& pushed, core::PushResult& result,
+                       std::string& reply_bytes) {
+  const Message& message = shard_.state.slab[found];
   const Stage stage = message.stage();
-  if (stage == Stage::leased) {
-    result.outcome = Outcome::in_flight;
-    tell(message, result);
-    return;
-  }
-  if (rule == IfExists::replace) {
-    const QueueId queue = message.queue;
-    DueTimes times;
-    if (auto error = due_times(pushed.item.due, times)) {  // before the old one goes
-      result.error = std::move(error);
-      return;
-    }
-    // The old message is replaced, or, where it was settled already, only forgotten.
-    context_.records.write_gone(stage == Stage::remembered ? GoneWhy::forgotten : GoneWhy::replaced,
-                                found);
-    put_new(queue, {pushed.bytes, pushed.item, pushed.payload_crc, nullptr}, result, reply_bytes);
-    if (stage == Stage::remembered) {
-      result.outcome = Outcome::pushed;
-    } else {
-      result.outcome = stage == Stage::dead ? Outcome::revived : Outcome::replaced;
-    }
-    return;
+  if (rule == IfExists::replace && stage != Stage::leased) {
+    return replace(found, pushed, result, reply_bytes);
   }
   tell(message, result);
-  if (stage == Stage::remembered) {
+  if (stage == Stage::leased) {
+    result.outcome = Outcome::in_flight;
+  } else if (stage == Stage::remembered) {
     result.outcome = Outcome::settled;
-    return;
-  }
-  if (stage == Stage::dead || rule == IfExists::reject) {
+  } else if (stage == Stage::dead || rule == IfExists::reject) {
     result.outcome = Outcome::exists;
-    return;
+  } else {
+    result.outcome = Outcome::kept;
+    if (rule != IfExists::keep) move_due(found, rule, pushed, result);
   }
-  result.outcome = Outcome::kept;
-  if (rule == IfExists::keep) return;
-
-  DueTimes times;
-  if (auto error = due_times(pushed.item.due, times)) {
-    result.error = std::move(error);
-    return;
-  }
-  const bool moves =
-      rule == IfExists::earlier ? times.due_ms < message.due_ms() : times.due_ms > message.due_ms();
-  if (!moves) return;
-  DueRecord record;
-  record.ref = context_.records.ref(found);
-  record.queue = message.queue;
-  record.due_ms = times.due_ms;
-  record.boot_due_ms = times.boot_due_ms;
-  record.priority = message.priority;
-  context_.records.write(record);
-  result.outcome = Outcome::moved;
-  result.due_ms = times.due_ms;
 }
 
-void Shard::push_one(QueueId queue, const Pushed& pushed, core::PushResult& result,
+void Pushes::replace(Handle found, const Pushed& pushed, core::PushResult& result,
                      std::string& reply_bytes) {
+  const Message& message = shard_.state.slab[found];
+  const QueueId queue = message.queue;
+  const Stage stage = message.stage();
+  if (const auto times = due_times(pushed.item.due, shard_); !times) {  // before the old one goes
+    result.error = times.error();
+    return;
+  }
+  // The old message is replaced, or, where it was settled already, only forgotten.
+  shard_.records.write_gone(stage == Stage::remembered ? GoneWhy::forgotten : GoneWhy::replaced,
+                            found);
+  put_new(queue, {pushed.bytes, pushed.item, pushed.payload_crc, nullptr}, result, reply_bytes);
+  if (stage == Stage::remembered) {
+    result.outcome = Outcome::pushed;
+  } else {
+    result.outcome = stage == Stage::dead ? Outcome::revived : Outcome::replaced;
+  }
+}
+
+void Pushes::move_due(Handle found, IfExists rule, const Pushed& pushed, core::PushResult& result) {
+  const auto times = due_times(pushed.item.due, shard_);
+  if (!times) {
+    result.error = times.error();
+    return;
+  }
+  const Message& message = shard_.state.slab[found];
+  const bool moves = rule == IfExists::earlier ? times->due_ms < message.due_ms()
+                                               : times->due_ms > message.due_ms();
+  if (!moves) return;
+  DueRecord record;
+  record.ref = shard_.records.ref(found);
+  record.queue = message.queue;
+  record.due_ms = times->due_ms;
+  record.boot_due_ms = times->boot_due_ms;
+  record.priority = message.priority;
+  shard_.records.write(record);
+  result.outcome = Outcome::moved;
+  result.due_ms = times->due_ms;
+}
+
+void Pushes::push_one(QueueId queue, const Pushed& pushed, core::PushResult& result,
+                      std::string& reply_bytes) {
   const std::string_view key = core::view(pushed.bytes, pushed.item.key);
   const bool blind = key.empty() || TARRY_PLANTED_BUG(key_not_looked_up);
-  const Handle found = blind ? kNoHandle : context_.keys.find(queue, key);
+  const Handle found = blind ? kNoHandle : shard_.keys.find(queue, key);
   if (found != kNoHandle) {
     const IfExists unless_told =
-        pushed.move != nullptr ? IfExists::reject : context_.state.queue(queue).settings.if_exists;
+        pushed.move != nullptr ? IfExists::reject : shard_.state.queue(queue).settings.if_exists;
     const IfExists rule = pushed.item.if_exists.value_or(unless_told);
     push_onto(found, rule, pushed, result, reply_bytes);
     return;
@@ -155,12 +159,11 @@ void Shard::push_one(QueueId queue, const Pushed& pushed, core::PushResult& resu
   put_new(queue, pushed, result, reply_bytes);
 }
 
-// The first good item makes the queue: a request with only bad items leaves nothing behind.
 template <typename F>
-void Shard::push_items(const std::string& name, const Part& part, core::PushReply& reply,
-                       std::uint64_t bytes, std::uint64_t largest, F&& push) {
-  const std::optional<Error> error = context_.room.take(
-      queues_.bytes_to_make(name) + bytes, largest, Purpose::accept, reply.items.size());
+void Pushes::push_items(const std::string& name, const Part& part, core::PushReply& reply,
+                        std::uint64_t bytes, std::uint64_t largest, F&& push) {
+  const std::optional<Error> error = shard_.room.take(queues_.bytes_to_make(name) + bytes, largest,
+                                                      Purpose::accept, reply.items.size());
   std::optional<Result<QueueId>> queue;
   if (error) queue = Result<QueueId>(*error);
   each_item(part, reply.items.size(), [&](std::size_t i) {
@@ -173,10 +176,10 @@ void Shard::push_items(const std::string& name, const Part& part, core::PushRepl
     }
     push(i, **queue);
   });
-  context_.job.end(part);
+  shard_.job.end(part);
 }
 
-void Shard::execute(const core::PushRequest& request, const Part& part) {
+void Pushes::execute(const core::PushRequest& request, const Part& part) {
   auto& reply = std::get<core::PushReply>(part.op->reply);
   const auto& crcs = part.op->prepared.payload_crcs;
   const auto [bytes, largest] = put_bytes(request.items, std::identity());
@@ -186,7 +189,7 @@ void Shard::execute(const core::PushRequest& request, const Part& part) {
   });
 }
 
-void Shard::execute(const core::MoveRequest& request, const Part& part) {
+void Pushes::execute(const core::MoveRequest& request, const Part& part) {
   auto& reply = std::get<core::PushReply>(part.op->reply);
   const auto& crcs = part.op->prepared.payload_crcs;
   const auto [bytes, largest] = put_bytes(

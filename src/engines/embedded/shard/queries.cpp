@@ -1,12 +1,14 @@
-// Get, list, stats, forecast: reads. They too answer only when everything that they saw is durable.
+#include "engines/embedded/shard/queries.h"
+
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <string_view>
 
 #include "base/text.h"
 #include "engines/embedded/shard/part_items.h"
-#include "engines/embedded/shard/shard.h"
 
 namespace tarry::embedded {
 namespace {
@@ -38,31 +40,31 @@ Result<void> take_room(Operation& op, core::GetReply& reply, std::uint64_t bytes
 
 }  // namespace
 
-MessageFacts Shard::facts(Handle handle) const {
-  const Message& message = context_.state.slab[handle];
+MessageFacts Queries::facts(Handle handle) const {
+  const Message& message = shard_.state.slab[handle];
   MessageFacts facts;
   facts.handle = handle;
   facts.position = message.position;
-  facts.segment = context_.journal.place(message.position).segment;
+  facts.segment = shard_.journal.place(message.position).segment;
   facts.generated_key = message.generated_key != 0;
   MessageInfo& info = facts.info;
   info.id = message.id;
-  info.queue = context_.state.queue(message.queue).name;
+  info.queue = shard_.state.queue(message.queue).name;
   info.state = state_of(message.stage());
   info.stopping = message.stopping != 0;
   info.due = Time(Millis(message.due_ms()));
   info.priority = message.priority;
-  info.max_attempts = context_.state.max_attempts_override(handle);
+  info.max_attempts = shard_.state.max_attempts_override(handle);
   if (message.history == kNoHistory) return facts;
-  const History& history = context_.state.histories[message.history];
+  const History& history = shard_.state.histories[message.history];
   info.attempt = history.attempt;
   info.tallies = history.tallies;
   if (message.stage() == Stage::leased) {
     info.lease_left =
-        Millis(std::max<std::int64_t>(history.lease_end_ms() - context_.now.boottime_ms, 0));
+        Millis(std::max<std::int64_t>(history.lease_end_ms() - shard_.now.boottime_ms, 0));
   } else if (message.stage() == Stage::dead) {
     info.kept_until = Time(Millis(history.until_ms));
-    info.reason = std::string(context_.state.reasons.text(history.reason));
+    info.reason = std::string(shard_.state.reasons.text(history.reason));
   } else if (message.stage() == Stage::remembered) {
     info.kept_until = Time(Millis(history.until_ms));
     info.settlement = Settlement{history.ending, Time(Millis(history.stamp_ms))};
@@ -70,79 +72,78 @@ MessageFacts Shard::facts(Handle handle) const {
   return facts;
 }
 
-void Shard::execute(const core::GetRequest& request, const Part& part) {
-  const QueueId id = context_.state.find_queue(request.queue);
+void Queries::execute(const core::GetRequest& request, const Part& part) {
+  const QueueId id = shard_.state.find_queue(request.queue);
   if (id != kNoQueue) {
     const std::scoped_lock lock(part.op->merge);
     part.op->found = true;
   }
   if (id == kNoQueue || part.op->asks_for_queue) {
-    context_.job.end(part.op);
+    shard_.job.end(part.op);
     return;
   }
-  const QueueState& queue = context_.state.queue(id);
+  const QueueState& queue = shard_.state.queue(id);
   std::vector<std::pair<std::size_t, MessageFacts>> found;
   auto& reply = std::get<core::GetReply>(part.op->reply);
   each_item(part, request.keys.size(), [&](std::size_t i) {
-    const Handle handle = context_.keys.find(id, core::view(request.bytes, request.keys[i]));
+    const Handle handle = shard_.keys.find(id, core::view(request.bytes, request.keys[i]));
     if (handle == kNoHandle) return;
     MessageInfo& info = found.emplace_back(i, facts(handle)).second.info;
-    info.paused = queue.is_paused(context_.now.realtime_ms);
+    info.paused = queue.is_paused(shard_.now.realtime_ms);
     if (info.paused && queue.paused_until_ms) {
       info.paused_until = Time(Millis(*queue.paused_until_ms));
     }
   });
-  context_.job.add_task(
-      [router = &context_.router, op = part.op, files = &context_.files, &reply,
-       found = std::move(found), tag = context_.state.store_tag(), shard = context_.config.number,
-       limit = context_.config.limits.max_reply,
-       with_payload = request.with_payload](const CommitOutcome& outcome) mutable {
-        if (outcome.failure != nullptr) {
-          op->fail(*outcome.failure);
-        } else {
-          ReplyReader reader(*files, tag, static_cast<std::uint16_t>(shard));
-          try {
-            for (auto& [i, facts] : found) {
-              auto done = reader.describe(facts);
-              if (done) {
-                const std::uint64_t bytes = reader.reply_bytes(facts, with_payload);
-                done = take_room(*op, reply, bytes, limit, facts.info.key);
-              }
-              if (done) done = reader.complete(facts, with_payload);
-              reply.items[i] = done ? Result<MessageInfo>(std::move(facts.info))
-                                    : Result<MessageInfo>(std::move(done).error());
-            }
-          } catch (const std::bad_alloc&) {  // the text is too short to need any
-            op->fail({ErrorCode::unavailable, "out of memory"});
+  shard_.job.add_task([router = &shard_.router, op = part.op, files = &shard_.files, &reply,
+                       found = std::move(found), tag = shard_.state.store_tag(),
+                       shard = shard_.config.number, limit = shard_.config.limits.max_reply,
+                       with_payload = request.with_payload](const CommitOutcome& outcome) mutable {
+    if (outcome.failure != nullptr) {
+      op->fail(*outcome.failure);
+    } else {
+      ReplyReader reader(*files, tag, static_cast<std::uint16_t>(shard));
+      try {
+        for (auto& [i, facts] : found) {
+          auto done = reader.describe(facts);
+          if (done) {
+            const std::uint64_t bytes = reader.reply_bytes(facts, with_payload);
+            done = take_room(*op, reply, bytes, limit, facts.info.key);
           }
+          if (done) done = reader.complete(facts, with_payload);
+          reply.items[i] = done ? Result<MessageInfo>(std::move(facts.info))
+                                : Result<MessageInfo>(std::move(done).error());
         }
-        router->finish_part(op);
-      });
+      } catch (const std::bad_alloc&) {  // the text is too short to need any
+        op->fail({ErrorCode::unavailable, "out of memory"});
+      }
+    }
+    router->finish_part(op);
+  });
 }
 
-void Shard::execute(const core::ListRequest& request, const Part& part) {
+void Queries::execute(const core::ListRequest& request, const Part& part) {
   std::vector<MessageFacts> found;
-  const QueueId queue = context_.state.find_queue(request.queue);
+  const QueueId queue = shard_.state.find_queue(request.queue);
   const auto& reply = std::get<core::ListReply>(part.op->reply);
   const std::size_t wanted =
       request.limit - std::min<std::size_t>(request.limit, reply.messages.size());
   Handle cursor = part.cursor;
-  const Handle all = queue == kNoQueue ? cursor : context_.state.slab.end();
+  const Handle all = queue == kNoQueue ? cursor : shard_.state.slab.end();
   const Handle end = static_cast<Handle>(
-      std::min<std::uint64_t>(all, std::uint64_t{cursor} + context_.config.slices.sweep));
+      std::min<std::uint64_t>(all, std::uint64_t{cursor} + shard_.config.slices.sweep));
   for (; cursor < end && found.size() < wanted; ++cursor) {
-    if (!context_.state.slab.is_live(cursor)) continue;
-    const Message& message = context_.state.slab[cursor];
+    if (!shard_.state.slab.is_live(cursor)) continue;
+    const Message& message = shard_.state.slab[cursor];
     if (message.queue != queue) continue;
     if (request.state && state_of(message.stage()) != *request.state) continue;
     found.push_back(facts(cursor));
   }
   bool exhausted = cursor >= all;
-  context_.job.add_task([router = &context_.router, op = part.op, files = &context_.files,
-                         found = std::move(found), tag = context_.state.store_tag(),
-                         shard = context_.config.number, cursor, exhausted,
-                         limit = context_.config.limits.max_reply,
-                         prefix = request.prefix](const CommitOutcome& outcome) mutable {
+  shard_.job.add_task([router = &shard_.router, op = part.op, files = &shard_.files,
+                       found = std::move(found), tag = shard_.state.store_tag(),
+                       shard = shard_.config.number, cursor, exhausted,
+                       limit = shard_.config.limits.max_reply,
+                       prefix = request.prefix](const CommitOutcome& outcome) mutable {
     if (outcome.failure != nullptr) {
       op->fail(*outcome.failure);
       router->finish_part(op);
@@ -170,8 +171,8 @@ void Shard::execute(const core::ListRequest& request, const Part& part) {
   });
 }
 
-QueueStats Shard::stats_of(QueueId id) const {
-  const QueueState& queue = context_.state.queue(id);
+QueueStats Queries::stats_of(QueueId id) const {
+  const QueueState& queue = shard_.state.queue(id);
   QueueStats stats;
   stats.queue = queue.name;
   stats.settings = queue.settings;
@@ -180,8 +181,8 @@ QueueStats Shard::stats_of(QueueId id) const {
   stats.leased = queue.in(Stage::leased);
   stats.dead = queue.in(Stage::dead);
   stats.remembered = queue.in(Stage::remembered);
-  stats.waiting_claims = context_.waiting.waiting_at(queue.name);
-  stats.paused = queue.is_paused(context_.now.realtime_ms);
+  stats.waiting_claims = shard_.waiting.waiting_at(queue.name);
+  stats.paused = queue.is_paused(shard_.now.realtime_ms);
   if (stats.paused && queue.paused_until_ms) {
     stats.paused_until = Time(Millis(*queue.paused_until_ms));
   }
@@ -190,29 +191,24 @@ QueueStats Shard::stats_of(QueueId id) const {
   return stats;
 }
 
-void Shard::execute(const core::StatsRequest& request, const Part& part) {
-  ShardFigures& mine = part.op->figures[context_.config.number];
+void Queries::execute(const core::StatsRequest& request, const Part& part) {
+  ShardFigures& mine = part.op->figures[shard_.config.number];
   if (request.queue.empty()) {
-    for (QueueId id = 0; id < context_.state.queue_count(); ++id) {
-      const QueueState& queue = context_.state.queue(id);
+    for (QueueId id = 0; id < shard_.state.queue_count(); ++id) {
+      const QueueState& queue = shard_.state.queue(id);
       if (!queue.is_there()) continue;
       if (removals_.is_going(queue.name)) continue;
       mine.queues.push_back(stats_of(id));
     }
-  } else if (const QueueId id = context_.state.find_queue(request.queue); id != kNoQueue) {
+  } else if (const QueueId id = shard_.state.find_queue(request.queue); id != kNoQueue) {
     mine.queues.push_back(stats_of(id));
   }
-  mine.lateness = std::make_unique<base::Histogram>(lateness_);
-  mine.disk_bytes = context_.journal.disk_bytes();
-  mine.live_bytes = context_.state.live.total_bytes();
-  mine.ram_bytes = context_.state.ram_bytes();
-  mine.syncs = context_.committer.syncs();
-  context_.job.end(part.op);
-}
-
-void Shard::execute(const core::ReshardRequest&, const Part& part) {
-  part.op->fail({ErrorCode::unsupported, "the shards of this store are fixed"});
-  context_.job.end(part.op);
+  mine.lateness = std::make_unique<base::Histogram>(shard_.lateness);
+  mine.disk_bytes = shard_.journal.disk_bytes();
+  mine.live_bytes = shard_.state.live.total_bytes();
+  mine.ram_bytes = shard_.state.ram_bytes();
+  mine.syncs = shard_.committer.syncs();
+  shard_.job.end(part.op);
 }
 
 }  // namespace tarry::embedded

@@ -1,0 +1,69 @@
+// Claims: a claim at one shard: it takes what is due or waits for it, and is delivered once that is
+// durable (claim_delivery.h).
+//
+// Thread safety: none; the shard's thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include <tarry/result.h>
+
+#include "core/request.h"
+#include "engines/embedded/reading/record_reads.h"
+#include "engines/embedded/reading/reply_reader.h"
+#include "engines/embedded/shard/claim_taker.h"
+#include "engines/embedded/shard/shard_context.h"
+#include "engines/embedded/shard/uncommitted_leases.h"
+
+namespace tarry::embedded {
+
+class Claims {
+ public:
+  /// `reads` is for the tasks of its jobs; the shard's own thread never touches it.
+  Claims(ShardContext& shard, ClaimTaker& taker, RecordReads& reads)
+      : shard_(shard), taker_(taker), reads_(&reads), uncommitted_(shard.state) {}
+
+  void execute(const core::ClaimRequest& request, const Part& part);
+  /// A claimed message did not check when it was to be delivered: it goes to the dead.
+  void set_damaged_aside(const Part& part);
+
+  // -- leases
+  /// Begins those of claims that are durable, and holds those of others.
+  void begin_leases();
+
+  // -- waiting
+  void wait(const OperationPtr& op);
+  /// Serves claims that wait, if something is due now, and ends those that have waited for as long
+  /// as they would; in slices.
+  void serve_waiting();
+  [[nodiscard]] bool has_waiting_to_serve() const;
+  /// Wakes queues at which claims wait though messages are ready: a pause may have ended by time,
+  /// or a small step back of the clock been made good again. And a few others each turn, in case a
+  /// wake-up was lost.
+  void wake_held();
+  /// When `wake_held` will wake a queue, by REALTIME. Nothing: no time does.
+  [[nodiscard]] std::optional<std::int64_t> next_wake_ms() const;
+  /// All that wait end with that error; so does each claim that comes to wait from now on.
+  void stop_waiting(const Error& error);
+
+ private:
+  /// Takes at most `max` messages and delivers them.
+  void serve(const OperationPtr& op, std::uint32_t max, ByteBudget budget,
+             std::optional<std::size_t> start_at = std::nullopt);
+  void serve_waiting_at(WaitingClaims::QueueNo queue, std::size_t& budget);
+  void serve_waiting_claim(WaitingClaims::Place at, std::size_t& budget);
+  void end_waiting(const OperationPtr& op, const Error& error);
+  void deliver(const OperationPtr& op, Grants grants);
+  void deliver_nothing(const OperationPtr& op);
+  [[nodiscard]] bool ends_claim(const Operation& op, std::size_t granted) const;
+
+  ShardContext& shard_;
+  ClaimTaker& taker_;
+  RecordReads* reads_;
+  UncommittedLeases uncommitted_;
+  std::optional<Error> stopped_;  // set: nothing waits any more
+};
+
+}  // namespace tarry::embedded

@@ -1,0 +1,31 @@
+// Queries: get, list, stats: reads. They too answer only when what they saw is durable; keys and
+// payloads are read from the journal by tasks of the commit job.
+//
+// Thread safety: none; the shard's thread.
+#pragma once
+
+#include "core/request.h"
+#include "engines/embedded/reading/reply_reader.h"
+#include "engines/embedded/shard/removals.h"
+#include "engines/embedded/shard/shard_context.h"
+
+namespace tarry::embedded {
+
+class Queries {
+ public:
+  Queries(ShardContext& shard, const Removals& removals) : shard_(shard), removals_(removals) {}
+
+  void execute(const core::GetRequest& request, const Part& part);
+  /// Looks at one slice of the handles from the part's cursor on.
+  void execute(const core::ListRequest& request, const Part& part);
+  void execute(const core::StatsRequest& request, const Part& part);
+
+ private:
+  [[nodiscard]] MessageFacts facts(Handle handle) const;
+  [[nodiscard]] QueueStats stats_of(QueueId queue) const;
+
+  ShardContext& shard_;
+  const Removals& removals_;
+};
+
+}  // namespace tarry::embedded

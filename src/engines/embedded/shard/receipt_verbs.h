@@ -1,0 +1,43 @@
+// ReceiptVerbs: settle and extend: what is done to a claim by its receipt (docs/semantics.md).
+//
+// Thread safety: none; the shard's thread.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include <tarry/result.h>
+
+#include "core/reply.h"
+#include "core/request.h"
+#include "engines/embedded/shard/shard_context.h"
+
+namespace tarry::embedded {
+
+class ReceiptVerbs {
+ public:
+  explicit ReceiptVerbs(ShardContext& shard) : shard_(shard) {}
+
+  void execute(const core::SettleRequest& request, const Part& part);
+  void execute(const core::ExtendRequest& request, const Part& part);
+
+ private:
+  void settle(Handle handle, const core::SettleItem& item, std::string_view reason,
+              core::ItemResult& result);
+  void release(Handle handle, const core::SettleItem& item, core::ItemResult& result);
+  /// To the dead where its attempts are used up.
+  void retry(Handle handle, const core::SettleItem& item, std::string_view reason,
+             core::ItemResult& result);
+  [[nodiscard]] Handle find_claim(const ClaimName& claim) const;
+  [[nodiscard]] bool was_acked_by(const ClaimName& claim) const;
+  /// Calls `f(i, handle)` for each item of the part whose receipt names a live claim; the others'
+  /// outcomes are what `stale(i)` says.
+  template <typename F, typename G>
+  void each_claim(const Part& part, F&& f, G&& stale);
+  /// Room for the settlement; where there is none for its reason beside, empties that.
+  std::optional<Error> take_room(const core::SettleItem& item, std::string_view& reason);
+
+  ShardContext& shard_;
+};
+
+}  // namespace tarry::embedded
