@@ -60,7 +60,8 @@ Options options_of(std::uint64_t seed) {
   options.wheel_slice = one_of<std::size_t>(random, {1, 3, 65'536, 65'536});
   options.sweep_slice = one_of<std::uint32_t>(random, {1, 4, 65'536, 65'536});
   options.cleaning_slice = one_of<std::uint64_t>(random, {1, 300, 512 << 10});
-  options.work_base = one_of<std::uint64_t>(random, {2048, 2048, 2048, embedded::ShardConfig::kWorkBase});
+  options.work_base =
+      one_of<std::uint64_t>(random, {2048, 2048, 2048, embedded::ShardConfig::kWorkBase});
   options.queues = one_of<std::uint32_t>(random, {1, 1, 2, 3});
   options.keys = one_of<std::uint32_t>(random, {1, 3, 8, 24});
   options.payload = one_of<std::uint32_t>(random, {0, 40, 200, 1000});

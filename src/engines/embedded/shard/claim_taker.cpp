@@ -18,7 +18,7 @@ struct ClaimRoom {
   std::uint64_t later;  // not written yet, but no claim is given without room for it
 };
 
-// What a claim of at most `max` messages writes: one of several queues goes round twice.
+// What a claim of at most `max` messages writes; a claim of several queues makes two rounds.
 ClaimRoom claim_room(const core::ClaimRequest& request, std::uint64_t max, std::uint64_t pending) {
   // By key the dead can be claimed too.
   const std::uint64_t items = std::min(max, request.keys.empty() ? pending : request.keys.size());
@@ -29,7 +29,8 @@ ClaimRoom claim_room(const core::ClaimRequest& request, std::uint64_t max, std::
 
 }  // namespace
 
-// One record holds all that are claimed together. On a full disk there may be room for some.
+// One record holds all messages that are claimed together. On a full disk there may be room for
+// some of them.
 std::optional<Error> ClaimTaker::take_room(const core::ClaimRequest& request, std::uint32_t& max) {
   while (true) {
     const ClaimRoom wanted = claim_room(request, max, shard_.state.pending());
@@ -54,7 +55,7 @@ void ClaimTaker::take_one(Handle handle, ClaimedRecord& record, Grants& grants) 
   if (message.history != kNoHistory) {
     const History& history = shard_.state.histories[message.history];
     item.claims = history.tallies.claims + 1;
-    // A dead message that is claimed by its key begins anew, as if revived.
+    // A dead message that is claimed by its key starts again, as if revived.
     const std::uint32_t next = std::min(history.attempt + 1, core::kMaxAttempts);
     item.attempt = message.stage() == Stage::dead ? 1 : next;
   }
@@ -115,7 +116,7 @@ void ClaimTaker::take_from(QueueId id, const core::ClaimRequest& request, std::u
   if (grants.items.empty()) grants.items.reserve(most);
   while (record.items.size() < max) {
     const Handle first = queue.lanes.first();
-    // Guarantee 2: by the clock at the claim, whatever made it ready.
+    // Guarantee 2: the clock at the claim decides, whatever made the message ready.
     const std::int64_t now = shard_.now.realtime_ms + (TARRY_PLANTED_BUG(early_by_a_tick) ? 1 : 0);
     if (first == kNoHandle || shard_.state.slab[first].due_ms() > now) break;
     if (!fits(budget, shard_.state.slab[first], grants)) break;
@@ -171,8 +172,8 @@ Grants ClaimTaker::take(const core::ClaimRequest& request, std::uint32_t max, By
   return grants;
 }
 
-// Fairly: each queue gives its share first, then whichever has more fills up. Where the turn begins
-// moves on, so that a claim of one message is fair in the long run too.
+// Fairly: each queue first gives its share, then queues with more messages fill up the rest. The
+// first queue changes with each claim, so claims of one message are fair in the long run too.
 void ClaimTaker::take_from_several(const core::ClaimRequest& request, std::uint32_t max,
                                    ByteBudget& budget, std::size_t start_at, Grants& grants) {
   const std::size_t count = request.queues.size();

@@ -1,11 +1,11 @@
-// ClaimTaker: takes messages for claims: which ones, leased from now on, in what order.
+// ClaimTaker: chooses the messages of a claim and leases them.
 //
 // Thread safety: none; the shard's thread.
 //
 // Invariants
-//  1. No message is taken before it is due by this turn's clock, whatever made it ready; but by its
-//     key in any state, where the claim asks for that.
-//  2. What one claim takes of one queue at once is one record.
+//  1. No message is taken before it is due by this turn's clock, whatever made it ready. Exception:
+//     a claim by key that asks for any state.
+//  2. The messages that a claim takes from one queue at once are one record.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,11 @@
 
 namespace tarry::embedded {
 
-/// How many payload bytes a claim may still hand out. Sizes are known roughly without a look into
-/// the journal, and never too small; only a claim that comes near its limit looks.
+/// How many payload bytes a claim may still hand out. Sizes are known roughly without reading the
+/// journal, and never too small. Only a claim that comes near its limit reads.
 struct ByteBudget {
   std::uint64_t max = 0;
-  bool first_may_exceed = true;  // one message is handed out whatever its size
+  bool first_may_exceed = true;  // the first message is handed out whatever its size
   std::uint64_t used = 0;
   bool exact = false;
 };
@@ -34,11 +34,10 @@ class ClaimTaker {
  public:
   ClaimTaker(ShardContext& shard, ReadAhead& ahead) : shard_(shard), ahead_(ahead) {}
 
-  /// Room for a claim; where there is none for `max` messages, lowers it to what there is room for.
+  /// Takes room for a claim; lowers `max` if there is room for fewer messages.
   [[nodiscard]] std::optional<Error> take_room(const core::ClaimRequest& request,
                                                std::uint32_t& max);
-  /// At most `max` messages. `start_at`: of several queues the one to begin with; else they take
-  /// turns.
+  /// At most `max` messages. `start_at`: the first of several queues; if not set, they take turns.
   [[nodiscard]] Grants take(const core::ClaimRequest& request, std::uint32_t max, ByteBudget budget,
                             std::optional<std::size_t> start_at = std::nullopt);
   /// Whether the claim could take something of the queue.
@@ -51,9 +50,10 @@ class ClaimTaker {
                          std::size_t start_at, Grants& grants);
   void take_by_keys(const core::ClaimRequest& request, std::uint32_t max, ByteBudget& budget,
                     Grants& grants);
-  /// Leases one message and notes what is needed to deliver it.
+  /// Leases one message and notes the facts for its delivery.
   void take_one(Handle handle, ClaimedRecord& record, Grants& grants);
-  /// Takes the message into the budget if it may go out with the others; the first one always may.
+  /// Takes the message into the budget if it may be handed out with the others; the first one
+  /// always may.
   [[nodiscard]] bool fits(ByteBudget& budget, const Message& message, const Grants& grants) const;
   [[nodiscard]] bool can_take(Handle handle, const core::ClaimRequest& request) const;
   [[nodiscard]] ClaimedRecord begin_record(QueueId queue, const core::ClaimRequest& request) const;

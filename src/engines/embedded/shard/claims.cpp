@@ -82,7 +82,7 @@ void Claims::set_damaged_aside(const Part& part) {
                      "message " + std::to_string(part.id) + " of queue " +
                          shard_.state.queue(message.queue).name +
                          " is damaged: set aside as dead"});
-  // Else its lease will run out, and the next claim tries again.
+  // Otherwise its lease will run out, and the next claim tries again.
   if (shard_.room.take(256, 256, Purpose::end)) return;
   shard_.records.write_dead(DeadWhy::damaged, part.handle, message.priority, "damaged");
 }
@@ -90,7 +90,7 @@ void Claims::set_damaged_aside(const Part& part) {
 // -- waiting
 
 void Claims::wait(const OperationPtr& op) {
-  // It may have ended before this shard heard of it.
+  // The claim may have ended before this shard knew of it.
   if (op->phase.load() != ClaimPhase::waiting) return;
   if (shard_.failure) return end_waiting(op, *shard_.failure.error());
   if (stopped_) return end_waiting(op, *stopped_);
@@ -108,7 +108,7 @@ void Claims::stop_waiting(const Error& error) {
   shard_.waiting.clear([&](const OperationPtr& op) { end_waiting(op, error); });
 }
 
-// Takes the claim out of its queues, and serves it where it still waits.
+// Removes the claim from its queues, and serves it if it still waits.
 void Claims::serve_waiting_claim(WaitingClaims::Place at, std::size_t& budget) {
   const OperationPtr op = shard_.waiting.operation(at);
   const std::size_t index = WaitingClaims::index(at);
@@ -118,7 +118,7 @@ void Claims::serve_waiting_claim(WaitingClaims::Place at, std::size_t& budget) {
   serve(op, request.max, {request.max_bytes}, index);
 }
 
-// First come, first served; but who waits for a key that is not there lets the others by.
+// First come, first served; but a claim by a missing key lets the others pass.
 void Claims::serve_waiting_at(WaitingClaims::QueueNo queue, std::size_t& budget) {
   const QueueId id = shard_.state.find_queue(shard_.waiting.name(queue));
   if (id == kNoQueue) return;
@@ -142,7 +142,7 @@ void Claims::serve_waiting() {
     const WaitingClaims::QueueNo queue = shard_.waiting.next_woken();
     if (queue != WaitingClaims::kNone) serve_waiting_at(queue, budget);
   }
-  // Only now: what falls due at the last moment is still delivered.
+  // Only now: messages that fall due at the last moment are still delivered.
   if (!shard_.waiting.has_woken()) {
     shard_.waiting.expire(shard_.now.boottime_ms, budget, [this](const OperationPtr& op) {
       if (op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) shard_.job.end(op);

@@ -1,5 +1,5 @@
-// Claims: a claim at one shard: it takes what is due or waits for it, and is delivered once that is
-// durable (claim_delivery.h).
+// Claims: takes due messages for claims, or lets a claim wait for them, and delivers them once the
+// claim is durable (claim_delivery.h).
 //
 // Thread safety: none; the shard's thread.
 #pragma once
@@ -21,7 +21,7 @@ namespace tarry::embedded {
 
 class Claims {
  public:
-  /// `reads` is for the tasks of its jobs; the shard's own thread never touches it.
+  /// `reads` is for deliveries; the shard's own thread never touches it.
   Claims(ShardContext& shard, ClaimTaker& taker, RecordReads& reads)
       : shard_(shard), taker_(taker), reads_(&reads), uncommitted_(shard.state) {}
 
@@ -30,22 +30,22 @@ class Claims {
   void set_damaged_aside(const Part& part);
 
   // -- leases
-  /// Begins those of claims that are durable, and holds those of others.
+  /// Begins the leases of durable claims, and holds those of other claims.
   void begin_leases();
 
   // -- waiting
   void wait(const OperationPtr& op);
-  /// Serves claims that wait, if something is due now, and ends those that have waited for as long
-  /// as they would; in slices.
+  /// Serves waiting claims for which messages are due now, and ends those whose wait is over. In
+  /// slices: the next turn continues.
   void serve_waiting();
   [[nodiscard]] bool has_waiting_to_serve() const;
-  /// Wakes queues at which claims wait though messages are ready: a pause may have ended by time,
-  /// or a small step back of the clock been made good again. And a few others each turn, in case a
-  /// wake-up was lost.
+  /// Looks at queues where claims wait although messages are ready: a pause may have ended by time,
+  /// or the clock may have caught up after a small step back. Each turn it also looks at a few
+  /// others, in case a wake-up was lost.
   void wake_held();
-  /// When `wake_held` will wake a queue, by REALTIME. Nothing: no time does.
+  /// When `wake_held` will next wake a queue, by REALTIME. Nothing: no such time is known.
   [[nodiscard]] std::optional<std::int64_t> next_wake_ms() const;
-  /// All that wait end with that error; so does each claim that comes to wait from now on.
+  /// All waiting claims end with that error, and so does every later claim that would wait.
   void stop_waiting(const Error& error);
 
  private:
@@ -63,7 +63,7 @@ class Claims {
   ClaimTaker& taker_;
   RecordReads* reads_;
   UncommittedLeases uncommitted_;
-  std::optional<Error> stopped_;  // set: nothing waits any more
+  std::optional<Error> stopped_;  // set: no claim waits any more
 };
 
 }  // namespace tarry::embedded

@@ -15,10 +15,10 @@ namespace tarry::embedded {
 
 struct DueTimes {
   std::int64_t due_ms = 0;                  // REALTIME
-  std::optional<std::int64_t> boot_due_ms;  // BOOTTIME: of a delay, which needs that much of it too
+  std::optional<std::int64_t> boot_due_ms;  // BOOTTIME, of a relative delay only
 };
 
-/// As of this turn. Error: `invalid_argument`, more than 100 years from now.
+/// Counted from the turn's time. Error: `invalid_argument` if it is more than 100 years from now.
 [[nodiscard]] Result<DueTimes> due_times(Due due, const ShardContext& shard);
 
 }  // namespace tarry::embedded

@@ -4,8 +4,8 @@
 // Thread safety: none; the shard's thread.
 //
 // Invariants
-//  1. A forecast is as of the moment at which it was asked: it leaves out what was pushed later.
-//  2. It ends its part once: when it has been over all, or by `fail_all`.
+//  1. A forecast shows the moment of the request: messages pushed later are not counted.
+//  2. It ends its part once: after the last slice, or by `fail_all`.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class Forecasts {
   void execute(const core::ForecastRequest& request, const Part& part);
   /// True while there is more to do.
   bool run_slice();
-  /// The queue goes, and its number may be another's soon: what was not counted yet is not there.
+  /// The queue is gone, and another queue may get its number: nothing more is counted for it.
   void forget(QueueId queue) noexcept;
   /// All end with that error.
   void fail_all(const Error& error);

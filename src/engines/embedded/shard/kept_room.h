@@ -35,7 +35,7 @@ enum class Purpose : std::uint8_t {
 class KeptRoom {
  public:
   struct Options {
-    std::uint64_t work_base = 0;    // bytes kept back for work, however little there is
+    std::uint64_t work_base = 0;    // the least reserve for work, bytes
     std::uint64_t kept_claims = 0;  // so many of the messages can be claimed on a full disk
   };
 

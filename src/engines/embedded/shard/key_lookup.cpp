@@ -18,7 +18,7 @@ Handle KeyLookup::find(QueueId queue, std::string_view key) const {
     if (message.queue != queue) return false;
     const RecordPlace place = journal_->place(message.position);
     auto put = journal_->read(place.segment, place.position);
-    // Where its bytes cannot be read, 64 bits of hash have to do: "no such key" would be a lie.
+    // If its bytes cannot be read, 64 bits of hash must do: "no such key" would be false.
     return !put || put->key == key;
   });
 }

@@ -1,5 +1,5 @@
-// KeyLookup: finds a shard's messages by their keys. Generated keys say where their message is;
-// others are looked up by their hash, and checked against the journal's bytes.
+// KeyLookup: finds a shard's messages by their keys. A generated key contains its message's handle.
+// Other keys are looked up by hash, and compared with the journal's bytes.
 //
 // Thread safety: none; the shard's thread.
 #pragma once
@@ -15,7 +15,7 @@ class KeyLookup {
  public:
   KeyLookup(const ShardState& state, Journal& journal) : state_(&state), journal_(&journal) {}
 
-  /// kNoHandle where there is no such message, or no such queue (kNoQueue).
+  /// kNoHandle if there is no such message, or `queue` is kNoQueue.
   [[nodiscard]] Handle find(QueueId queue, std::string_view key) const;
 
  private:

@@ -1,4 +1,4 @@
-// KeyVerbs: cancel and reschedule: what is done to a message by its key (docs/semantics.md).
+// KeyVerbs: cancel and reschedule, which name a message by its key (docs/semantics.md).
 //
 // Thread safety: none; the shard's thread.
 #pragma once
@@ -19,7 +19,7 @@ class KeyVerbs {
   void execute(const core::RescheduleRequest& request, const Part& part);
 
  private:
-  /// `seen`: not null where the message is moved away.
+  /// `seen`: not null if the message is moved away.
   void cancel(QueueId queue, std::string_view key, const core::Seen* seen,
               core::ItemResult& result);
   [[nodiscard]] bool is_as_seen(const Message& message, const core::Seen& seen) const;

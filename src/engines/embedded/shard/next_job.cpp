@@ -41,8 +41,8 @@ void NextJob::refuse(const Part& part, const Error& error) {
 CommitJob NextJob::take(std::vector<std::shared_ptr<const SealedBatch>> batches) {
   job_.batches = std::move(batches);
   if (job_.frees()) tell_when_freed();
-  // The first one has the mark of the ids left out after a crash: were it lost in another crash,
-  // the same ids would be given once more.
+  // The first job holds the mark of the ids that are skipped after a crash: if another crash took
+  // it, the same ids would be given again.
   if (first_ && !job_.batches.empty()) {
     job_.sync = job_.sync || !TARRY_PLANTED_BUG(skipped_ids_not_synced);
     first_ = false;

@@ -1,12 +1,13 @@
-// NextJob: the commit job that a shard's turn puts together, and the answers that leave with it. An
-// answer is given once the job's batches are durable, so that none shows what a crash takes back.
+// NextJob: the commit job that a shard's turn puts together, and the answers that leave with it.
+// Callers are answered once the job's batches are durable, so that no answer shows a change that a
+// crash can take back.
 //
 // Thread safety: none, the shard's thread; but the tasks and answers run on the committer's thread,
 // or as answers do (commit.h), and touch only what they own and the Router.
 //
 // Invariants
-//  1. Each part is ended once: by one of the `end` functions, or by a task that was added for it.
-//  2. The first job that has batches is synced, whatever the policy.
+//  1. Each part ends once: by one of the `end` functions, by `refuse`, or by a task that was added.
+//  2. The first job with batches is synced under every policy.
 #pragma once
 
 #include <cstdint>
@@ -28,20 +29,19 @@ class NextJob {
   void end(const OperationPtr& op);
   /// If the job fails, the part's items fail.
   void end(const Part& part);
-  /// The part has changed a queue as a whole, and so many of its messages: the operation is told
-  /// once that is durable.
+  /// For a part that changed a whole queue: counts it, with its messages, once it is durable.
   void end_changing(const OperationPtr& op, std::uint64_t messages = 0);
-  /// Nothing of the part has been done. It fails with `error`, whatever becomes of the job.
+  /// The part did nothing. It fails with `error`, whether the job fails or not.
   void refuse(const Part& part, const Error& error);
-  /// Ends its part by itself.
+  /// The task itself ends its part.
   void add_task(CommitTask task) { job_.tasks.push_back(std::move(task)); }
 
-  // -- what else the job does
+  // -- the rest of the job
   void expect(const RecordPlace& place) { job_.expected.push_back(place); }
   void remove_segment(std::uint64_t number) { job_.remove_segments.push_back(number); }
-  /// Its file stays, and is written again.
+  /// The segment's file stays, to be written again.
   void reuse_segment(std::uint64_t number) { job_.reuse_segments.push_back(number); }
-  /// The job is synced, whatever the policy.
+  /// The job is synced under every policy.
   void sync() noexcept { job_.sync = true; }
 
   [[nodiscard]] CommitJob take(std::vector<std::shared_ptr<const SealedBatch>> batches);

@@ -1,4 +1,4 @@
-// The items of a request that a part is to do.
+// The items of a request that belong to a part.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace tarry::embedded {
 
-/// `all`: items of the whole request.
+/// `all`: the number of items in the whole request.
 [[nodiscard]] inline std::size_t item_count(const Part& part, std::size_t all) noexcept {
   return part.all_items ? all : part.items.size();
 }
 
-/// Calls `f(i)` for each; `i` counts the items of the request.
+/// Calls `f(i)` for each; `i` is the item's number in the whole request.
 template <typename F>
 void each_item(const Part& part, std::size_t all, F&& f) {
   if (part.all_items) {
@@ -25,7 +25,7 @@ void each_item(const Part& part, std::size_t all, F&& f) {
   }
 }
 
-/// Those of its items that have not failed yet do, with that error.
+/// All items of the part that have not failed yet fail with that error.
 template <typename Items>
 void fail_items(const Part& part, Items& items, const Error& error) {
   each_item(part, items.size(), [&](std::size_t i) {

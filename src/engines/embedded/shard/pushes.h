@@ -25,11 +25,11 @@ class Pushes {
     const std::string& bytes;  // of the request
     const core::PushItem& item;
     std::uint32_t payload_crc;
-    const core::MoveItem* move;  // what it is part of, or null
+    const core::MoveItem* move;  // the move that it is part of, or null
   };
 
-  /// Calls `push(i, queue)` for each item. The queue is made by its first good item: a request of
-  /// bad ones leaves nothing behind.
+  /// Calls `push(i, queue)` for each item. The first good item makes the queue: a request with only
+  /// bad items leaves nothing behind.
   template <typename F>
   void push_items(const std::string& name, const Part& part, core::PushReply& reply,
                   std::uint64_t bytes, std::uint64_t largest, F&& push);

@@ -9,7 +9,7 @@
 
 namespace tarry::embedded {
 
-// Each segment that is taken already opens with the queue too, and has the less room for it.
+// Each segment that is prepared opens with the queue too, and so has less room.
 std::uint64_t Queues::bytes_to_make(const std::string& name) const {
   if (shard_.state.find_queue(name) != kNoQueue) return 0;
   return kQueueRecord + shard_.journal.openings_grow_by(kQueueRecord + kCountersBytes);

@@ -1,4 +1,4 @@
-// Queues: the requests that concern a queue as a whole: it is made, configured, paused, resumed.
+// Queues: makes, configures, pauses and resumes queues.
 //
 // Thread safety: none; the shard's thread.
 #pragma once
@@ -22,13 +22,13 @@ class Queues {
   void execute(const core::ConfigureRequest& request, const Part& part);
   void execute(const core::PauseRequest& request, const Part& part);
   void execute(const core::ResumeRequest& request, const Part& part);
-  /// `unsupported`: a store's shards are set when it is made.
+  /// Answers `unsupported`: the number of shards is set when the store is made.
   void execute(const core::ReshardRequest& request, const Part& part);
 
-  /// Bytes of room that making the queue takes; 0 where it is there.
+  /// The room that making the queue takes, bytes; 0 if it exists.
   [[nodiscard]] std::uint64_t bytes_to_make(const std::string& name) const;
-  /// The queue, made if it is not there; room for it has been taken. Error: `no_space`, the store
-  /// has its limit of queues.
+  /// The queue; makes it if it does not exist. The caller has taken room for it. Error: `no_space`
+  /// if the store has its limit of queues.
   Result<QueueId> find_or_make(const std::string& name);
 
  private:

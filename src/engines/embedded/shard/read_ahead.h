@@ -1,6 +1,6 @@
-// ReadAhead: which records are read ahead, so that a claim need not wait for them: as much as two
-// claims like the last one take, within limits, as file systems do for sequential readers. One half
-// is read while the other is claimed.
+// ReadAhead: which records are read ahead, so that a claim need not wait for them: as many as two
+// claims like the last one take, within limits, as file systems do for sequential reads. One
+// claim's worth is read while the other is claimed.
 //
 // Thread safety: none; the shard's thread. The reading is another thread's (ahead_reads.h).
 #pragma once
@@ -19,8 +19,8 @@ class ReadAhead {
 
   /// A claim has taken so many messages of the queue.
   void note_claimed(QueueId queue, std::size_t count);
-  /// The records that the next claims will probably ask for: of each queue that was claimed from
-  /// since the last call what stands in front now, where that is not still in RAM.
+  /// The records that the next claims will probably need: the front messages of each queue that was
+  /// claimed from since the last call, unless they are still in RAM.
   [[nodiscard]] std::vector<RecordPlace> look();
 
  private:

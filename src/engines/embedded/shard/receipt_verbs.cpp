@@ -11,7 +11,7 @@
 namespace tarry::embedded {
 namespace {
 
-// The processor is asked for messages so many early.
+// Messages are prefetched this many items early.
 constexpr std::size_t kSoon = 6;
 
 bool ends(core::SettleAction action) {
@@ -60,7 +60,8 @@ void ReceiptVerbs::each_claim(const Part& part, F&& f, G&& stale) {
   };
   const std::size_t count = item_count(part, claims.size());
   for (std::size_t n = 0; n < count; ++n) {
-    // They lie anywhere: first the message, then what it names.
+    // Messages lie anywhere in memory: first the message is prefetched, then the objects that it
+    // names.
     if (n + 2 * kSoon < count) shard_.state.prefetch(claims[item(n + 2 * kSoon)].handle);
     if (n + kSoon < count) shard_.state.prefetch_history(claims[item(n + kSoon)].handle);
     const std::size_t i = item(n);
@@ -168,8 +169,8 @@ void ReceiptVerbs::execute(const core::SettleRequest& request, const Part& part)
     const Purpose own = item.reason.size != 0 ? Purpose::work : Purpose::back;
     if (!ends(item.action)) purpose = std::min(purpose, own);
   });
-  // Where there is no room for all, it is asked for item by item: an ack is not refused for the
-  // company that it comes in, nor a bury for its reason.
+  // If there is no room for all items, each item asks by itself: an ack is not refused because of
+  // other items, nor a bury because of its reason.
   const auto no_room = shard_.room.take(bytes, largest, purpose);
   if (shard_.failure) {
     fail_items(part, reply.items, *shard_.failure.error());

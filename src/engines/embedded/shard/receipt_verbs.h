@@ -1,4 +1,4 @@
-// ReceiptVerbs: settle and extend: what is done to a claim by its receipt (docs/semantics.md).
+// ReceiptVerbs: settle and extend, which name a claim by its receipt (docs/semantics.md).
 //
 // Thread safety: none; the shard's thread.
 #pragma once
@@ -25,16 +25,16 @@ class ReceiptVerbs {
   void settle(Handle handle, const core::SettleItem& item, std::string_view reason,
               core::ItemResult& result);
   void release(Handle handle, const core::SettleItem& item, core::ItemResult& result);
-  /// To the dead where its attempts are used up.
+  /// The message goes to the dead if its attempts are used up.
   void retry(Handle handle, const core::SettleItem& item, std::string_view reason,
              core::ItemResult& result);
   [[nodiscard]] Handle find_claim(const ClaimName& claim) const;
   [[nodiscard]] bool was_acked_by(const ClaimName& claim) const;
-  /// Calls `f(i, handle)` for each item of the part whose receipt names a live claim; the others'
-  /// outcomes are what `stale(i)` says.
+  /// Calls `f(i, handle)` for each item of the part whose receipt names a live claim; the others
+  /// get the outcome of `stale(i)`.
   template <typename F, typename G>
   void each_claim(const Part& part, F&& f, G&& stale);
-  /// Room for the settlement; where there is none for its reason beside, empties that.
+  /// Takes room for the settlement; if there is none for its reason too, empties the reason.
   std::optional<Error> take_room(const core::SettleItem& item, std::string_view& reason);
 
   ShardContext& shard_;

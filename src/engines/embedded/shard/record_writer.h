@@ -1,8 +1,8 @@
-// RecordWriter: writes down what a shard has decided. Each record goes into the journal's open
-// batch, and the state evolves by it at once, so that neither has what the other has not. Room for
-// it must have been taken before (kept_room.h).
+// RecordWriter: writes the decisions of a shard. Each record goes into the journal's open batch,
+// and changes the state at once, so that the two always agree. The caller has taken room for it
+// before (kept_room.h).
 //
-// A record that leaves a message where a claim by key may want it wakes such claims.
+// If a message may be claimable by key after its record, such claims are woken.
 //
 // Thread safety: none; the shard's thread.
 #pragma once
@@ -20,7 +20,7 @@ namespace tarry::embedded {
 
 class RecordWriter {
  public:
-  /// `now`: the shard's, of its turn. All must outlive it.
+  /// `now`: the time of the shard's turn. All arguments must outlive it.
   RecordWriter(ShardState& state, Journal& journal, WaitingClaims& waiting,
                const timing::Instant& now)
       : state_(&state), journal_(&journal), waiting_(&waiting), now_(&now) {}
@@ -32,12 +32,12 @@ class RecordWriter {
   void write(const StoppingRecord& record);
   void write(const LeaseRecord& record);
   void write_gone(GoneWhy why, Handle handle);
-  /// The message goes to the dead, for the queue's `dead_keep`. A long reason is cut.
+  /// The message goes to the dead for the queue's `dead_keep`. A reason over the limit is cut.
   void write_dead(DeadWhy why, Handle handle, std::uint32_t priority, std::string_view reason);
-  /// The message has ended for good: its key stays known for the queue's `remember`.
+  /// The message has ended. Its key stays known for the queue's `remember`.
   void write_end(Ending ending, Handle handle);
 
-  /// How a record names the message.
+  /// The name of the message in records.
   [[nodiscard]] Ref ref(Handle handle) const noexcept { return {handle, state_->slab[handle].id}; }
 
  private:

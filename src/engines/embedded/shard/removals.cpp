@@ -11,7 +11,8 @@
 namespace tarry::embedded {
 namespace {
 
-// Of a request that names one queue, and is not the removal itself; a claim finds it paused.
+// The queue of a request that names one and is not the removal itself; a claim sees the queue as
+// paused.
 const std::string* queue_of(const core::Request& request) {
   return std::visit(
       [](const auto& asked) -> const std::string* {

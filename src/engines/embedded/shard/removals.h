@@ -1,14 +1,14 @@
-// Removals: queues that are removed, step by step on all shards (operation.h), led by the front.
-// Meanwhile requests for the queue wait here, so that a push that comes then makes the queue anew,
-// and is not lost with the old one; claims find it paused.
+// Removals: removes queues step by step on all shards (operation.h), led by the front. Other
+// requests for the queue wait here meanwhile, so that a push during the removal makes the queue
+// again and is not lost with the old one. Claims see the queue as paused.
 //
 // Thread safety: none; the shard's thread.
 //
 // Invariants
 //  1. From `look` or `freeze` until `thaw` the queue is frozen, and its requests are parked.
-//  2. The first shard lets the queue go last: until then its record says what a crash leaves to be
-//     done.
-//  3. A removal that has failed half-way is stuck: its requests fail until it is begun again.
+//  2. The first shard frees the queue after all others: until then its record tells what a crash
+//     leaves to be done.
+//  3. A removal that failed half-way is stuck: requests for its queue fail until it begins again.
 #pragma once
 
 #include <optional>
@@ -32,15 +32,15 @@ class Removals {
       : shard_(shard), queues_(queues), sweeps_(sweeps), forecasts_(forecasts) {}
 
   void execute(const core::RemoveRequest& request, const Part& part);
-  /// No claims from the queue from now on, and requests for it wait.
+  /// From now on the queue gives no claims, and requests for it wait.
   void freeze(const std::string& queue);
-  /// Takes the part if its queue is being removed: it waits for the end, or has failed at once.
+  /// True if the part's queue is being removed: the part waits for the end, or has failed.
   [[nodiscard]] bool park(Part& part);
-  /// The parts that go on, in order, since their queue's removal has ended.
+  /// The parts whose wait is over because their queue's removal has ended, in order.
   [[nodiscard]] std::vector<Part> take_thawed();
-  /// It was decided that the queue goes: nobody is told of it any more.
+  /// The removal is decided: stats no longer show the queue.
   [[nodiscard]] bool is_going(const std::string& queue) const;
-  /// All that is parked fails.
+  /// All waiting parts fail.
   void fail_parked(const Error& error);
 
  private:

@@ -14,7 +14,7 @@ concept Decides = requires(Verbs& verbs, const Request& request, const Part& par
   verbs.execute(request, part);
 };
 
-// By the one class that has an `execute` for such a request.
+// Calls the one class that has an `execute` for this kind of request.
 template <typename Request, typename... Verbs>
 void decide_by(const Request& request, const Part& part, Verbs&... verbs) {
   static_assert((0 + ... + (Decides<Verbs, Request> ? 1 : 0)) == 1);
@@ -41,7 +41,7 @@ Shard::Shard(const ShardConfig& config, ShardState& state, Journal& journal, Com
       removals_(context_, queues_, sweeps_, forecasts_),
       queries_(context_, removals_),
       wheels_(context_) {
-  // What is kept back must hold for the longest of what the last run has left.
+  // The reserve must suffice for the longest record that the last run left.
   for (Handle handle = 0; handle < context_.state.slab.end(); ++handle) {
     if (context_.state.slab.is_live(handle))
       context_.journal.note_put(context_.state.slab[handle].position.size());
@@ -85,7 +85,7 @@ void Shard::execute(Part part) {
   }
   if (context_.failure) return context_.job.refuse(part, *context_.failure.error());
   if (removals_.park(part)) return;
-  // What the parts before made due is ready for this one.
+  // Messages that earlier parts made due are ready for this part.
   const auto next = context_.state.due_wheel.next_due();
   if (next && *next <= context_.now.realtime_ms) {
     wheels_.run();
@@ -156,7 +156,7 @@ void Shard::end_long_work(const Error& error) {
 }
 
 bool Shard::work_slice() {
-  if (!context_.failure && closing_) return false;  // what comes now would not be synced
+  if (!context_.failure && closing_) return false;  // records from now on would not be synced
   const bool more = !context_.failure && go_on();
   if (context_.failure) end_long_work(*context_.failure.error());
   return more && !context_.failure;
@@ -181,8 +181,8 @@ void Shard::close_head() {
 
 bool Shard::clean_slice() {
   if (!cleaning_is_due()) return false;
-  // Keeps pace with appends: twice what this turn wrote, and at least enough to end soon. Pressed
-  // hard it ends a round over all that is live before what is kept back for work is half used up.
+  // Keeps pace with appends: twice what this turn wrote, and at least enough to end soon. When
+  // pressed hard, it ends a round over all live bytes before half of the reserve for work is used.
   const bool hard = context_.cleaner.pressed() == Cleaner::Press::hard;
   const std::uint64_t pace = hard ? 2 * kWorkShare : 2;
   auto slice = context_.cleaner.run(

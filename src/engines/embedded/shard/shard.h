@@ -1,10 +1,10 @@
-// Shard: the state machine. Decides what a request does now, writes it down as records, and lets
-// the state evolve by them. Told the time, asks nothing of clocks, files or threads but through
-// Journal. Each kind of request is decided by a class of its own (Pushes, Claims, Removals, ...);
-// Shard runs the turns, and cleans.
+// Shard: the state machine. Decides what a request does now, writes the result as records, and lets
+// the records change the state. It is told the time, and reaches no clock, file or thread except
+// through Journal. Each kind of request is decided by a class of its own (Pushes, Claims, Removals,
+// ...); Shard runs the turns and the cleaning.
 //
-// A turn: `advance` to now, `execute` each part, `serve_waiting`, `work_slice`, then `take_job`
-// for the committer. Every answer leaves with the job whose batches hold what it rests on.
+// A turn: `advance` to now, `execute` each part, `serve_waiting`, `work_slice`, then `take_job` for
+// the committer. Every answer leaves with the job whose batches hold the records behind it.
 //
 // Thread safety: none; the shard's thread owns it. Tasks it puts into jobs run on the committer's
 // thread and touch only what they own, the segment files, and the Router.
@@ -63,17 +63,17 @@ class Shard {
   /// A slice of cleaning and of long sweeps (purge, revive all). True while there is more to do.
   bool work_slice();
   [[nodiscard]] CommitJob take_job();
-  /// Before the first part: what asks for the queue waits until its removal has come to its end.
+  /// Before the first part: requests for the queue wait until its removal has ended.
   void freeze(const std::string& queue) { removals_.freeze(queue); }
-  /// The records that the next claims will probably ask for: of each queue that was claimed from
-  /// since the last call what stands in front now, where that is not still in RAM.
+  /// The records that the next claims will probably need: the front messages of each queue that was
+  /// claimed from since the last call, unless they are still in RAM.
   [[nodiscard]] std::vector<RecordPlace> look_ahead() { return read_ahead_.look(); }
 
   /// When to call `advance` next; by both clocks. Nothing: no need.
   [[nodiscard]] std::optional<std::int64_t> next_realtime_ms() const;
   [[nodiscard]] std::optional<std::int64_t> next_boottime_ms() const;
 
-  /// Set when the shard can do no more: the reason. All later parts fail with it.
+  /// The reason why the shard has stopped, if it has. All later parts fail with it.
   [[nodiscard]] const std::optional<Error>& failure() const noexcept {
     return context_.failure.error();
   }
@@ -90,7 +90,7 @@ class Shard {
 
  private:
   void decide(const Part& part);
-  /// What takes several turns ends now, with that error.
+  /// Sweeps, forecasts and parts that wait for a removal end now, with that error.
   void end_long_work(const Error& error);
   bool go_on();
   // -- cleaning

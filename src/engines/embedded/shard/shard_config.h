@@ -1,4 +1,4 @@
-// ShardConfig: what a shard is told when it is made.
+// ShardConfig: the settings of a shard.
 //
 // Plain values.
 #pragma once
@@ -12,13 +12,13 @@
 
 namespace tarry::embedded {
 
-/// How much of what takes long is done in one turn: a spike of a million due messages is taken in
-/// slices between which requests are served.
+/// How much of a long job is done in one turn: a million messages that fall due together are
+/// handled in slices, with requests served in between.
 struct ShardSlices {
-  std::size_t wheel = 65'536;          // messages that time moves, a wheel
+  std::size_t wheel = 65'536;          // messages that one wheel moves
   Handle sweep = 65'536;               // handles that a sweep, a forecast or a list looks at
   std::uint64_t cleaning = 512 << 10;  // bytes that cleaning reads, at least
-  std::size_t waiting = 32'768;        // queues that claims which end are taken out of
+  std::size_t waiting = 32'768;        // places of claims that are served or removed
 };
 
 struct ShardConfig {
@@ -29,7 +29,7 @@ struct ShardConfig {
   core::Limits limits;
   std::int64_t rounding_ms = 0;  // timing::Clock::rounding_ms
   ShardSlices slices;
-  std::uint64_t work_base = kWorkBase;      // bytes kept back for work, however little there is
+  std::uint64_t work_base = kWorkBase;      // the least reserve for work, bytes
   std::uint64_t kept_claims = kKeptClaims;  // messages that can be claimed on a full disk
   Mark mark;
 };

@@ -1,5 +1,5 @@
-// ShardContext: what all verbs of a shard decide with: its state and the time, room, the records
-// that they write, and the job that takes their answers along.
+// ShardContext: the objects that all verbs of a shard share: its state, the turn's time, room on
+// the disk, the writing of records, and the next job, which holds the answers.
 //
 // Thread safety: none; the shard's thread.
 #pragma once
@@ -58,7 +58,7 @@ struct ShardContext {
   KeptRoom room;
   base::Histogram lateness;  // of claims, ms
 
-  /// Wakes the claims that wait at the queue: it may have something for them.
+  /// The claims that wait at the queue may find a message now.
   void wake(QueueId queue) {
     if (!waiting.empty()) waiting.wake(state.queue(queue).name);
   }

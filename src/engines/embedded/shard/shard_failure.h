@@ -1,5 +1,5 @@
-// ShardFailure: whether a shard can do no more, and why. The first failure stands: its journal's
-// files can no longer be trusted to take what is written, and all later requests are told so.
+// ShardFailure: the reason why a shard has stopped, if it has. The first failure is final: the
+// journal's files can no longer be trusted, and every later request gets the error.
 //
 // Thread safety: none; the shard's thread.
 #pragma once
@@ -21,12 +21,13 @@ class ShardFailure {
   ShardFailure(std::uint32_t shard, Committer& committer, Router& router)
       : shard_(shard), committer_(&committer), router_(&router) {}
 
-  /// Stops the committer too: nothing more is written, and nothing acknowledged.
+  /// Stops the committer too: it writes and acknowledges nothing more. Later failures are ignored.
   void set(Error error) {
     if (error_) return;
     router_->log({LogLevel::error, "shard_stopped",
                   "shard " + std::to_string(shard_) + " stops: " + error.message});
-    // Later requests are not at fault, whatever the file system's reason was.
+    // All later requests get this error. They are not at fault, whatever the file system's reason
+    // was.
     error.code = ErrorCode::io_error;
     committer_->stop();
     error_ = std::move(error);

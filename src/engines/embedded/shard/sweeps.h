@@ -1,12 +1,12 @@
-// Sweeps: what is done to every message of a queue: purge, revive, and what a removal takes. A
-// sweep goes over all handles in slices, one a turn, so that a purge of ten million holds nobody
-// up. Sweeps are run one after the other.
+// Sweeps: work on every message of a queue: purge, revive all, and the messages of a removed queue.
+// A sweep visits all handles in slices, one per turn, so that a purge of ten million messages
+// delays no other request. Sweeps run one after the other.
 //
 // Thread safety: none; the shard's thread.
 //
 // Invariants
-//  1. A sweep leaves alone what was pushed after it began.
-//  2. It ends its part once: when it has been over all, has found no room, or `fail_all`.
+//  1. A sweep leaves messages alone that were pushed after it began.
+//  2. It ends its part once: after the last slice, when there is no room, or by `fail_all`.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,14 @@ class Sweeps {
   explicit Sweeps(ShardContext& shard) : shard_(shard) {}
 
   void execute(const core::PurgeRequest& request, const Part& part);
-  /// By keys at once; of all in slices.
+  /// Revives messages by their keys at once, and all messages in slices.
   void execute(const core::ReviveRequest& request, const Part& part);
-  /// Takes everything of the queue, and then calls `then`, whose error is the operation's.
+  /// Removes every message of the queue, then calls `then`. An error of `then` fails the operation.
   void remove(const OperationPtr& op, QueueId queue, std::function<std::optional<Error>()> then);
 
   /// True while there is more to do.
   bool run_slice();
-  /// All end with that error; what they have done stands.
+  /// All sweeps end with that error; their changes so far stand.
   void fail_all(const Error& error);
 
  private:
@@ -50,7 +50,7 @@ class Sweeps {
 
   void begin(const OperationPtr& op, QueueId queue, Kind kind);
   [[nodiscard]] std::optional<Error> take_room(Kind kind);
-  /// These say whether the message counts as one that was changed.
+  /// True if the message counts as changed; the same for the three below.
   bool visit(Handle handle, Kind kind);
   bool purge(Handle handle);
   bool revive(Handle handle);

@@ -7,7 +7,7 @@
 namespace tarry::embedded {
 namespace {
 
-// The processor is asked for messages so many early.
+// Messages are prefetched this many items early.
 constexpr std::size_t kEarly = 6;
 
 }  // namespace

@@ -9,14 +9,14 @@
 namespace tarry::embedded {
 namespace {
 
-// On a full disk what time ends stays so much longer, and is tried again.
+// On a full disk, messages that should expire stay this much longer, and then it tries again.
 constexpr std::int64_t kExpiryAgainMs = 1000;
 
 }  // namespace
 
 void Wheels::observe(timing::Instant now) {
-  // The wheel knows what time it was at opening; and after a small step back, which it sits out, it
-  // is ahead until the clock has caught up.
+  // The wheel has the time of the opening. After a small step back, which it sits out, it is ahead
+  // until the clock has caught up.
   const bool backwards =
       now.realtime_ms < std::max(shard_.now.realtime_ms, shard_.state.due_wheel.now());
   const bool stepped = shard_.state.eras.observe(now);
@@ -51,7 +51,7 @@ void Wheels::due_expired(Handle handle) {
     shard_.state.due_wheel.insert(handle);
     return;
   }
-  shard_.state.due_wheel.insert(handle);  // evolve takes it out where it expects it
+  shard_.state.due_wheel.insert(handle);  // evolve takes it out of the wheel
   shard_.records.write_gone(message.stage() == Stage::dead ? GoneWhy::expired : GoneWhy::forgotten,
                             handle);
 }
@@ -59,7 +59,7 @@ void Wheels::due_expired(Handle handle) {
 void Wheels::lease_expired(Handle handle) {
   const Message& message = shard_.state.slab[handle];
   if (message.stage() == Stage::scheduled) {          // was held
-    if (message.due_ms() > shard_.now.realtime_ms) {  // the wall clock has gone back meanwhile
+    if (message.due_ms() > shard_.now.realtime_ms) {  // the wall clock has gone back since
       shard_.state.unhold(handle);
       return;
     }
@@ -89,7 +89,7 @@ void Wheels::give_back(Handle handle) {
     std::string reason = own_reason(kRanOut, history.attempt, most);
     const std::uint64_t size = dead_bytes(reason.size());
     if (shard_.room.take(size, size, Purpose::work))
-      reason.clear();  // what goes on needs the room more
+      reason.clear();  // live messages need the room more
     shard_.records.write_dead(DeadWhy::run_out, handle, message.priority, reason);
     return;
   }
@@ -103,8 +103,8 @@ void Wheels::give_back(Handle handle) {
   shard_.records.write(record);
 }
 
-// Were it not, each further restart would begin the lease once more, and the message never come
-// back.
+// Without the record, each further restart would start the lease once more, and the message would
+// never come back.
 void Wheels::record_renewed_leases() {
   std::vector<Handle> renewed = shard_.state.take_renewed_leases();
   while (!renewed.empty()) {
@@ -123,7 +123,7 @@ void Wheels::record_renewed_leases() {
 }
 
 void Wheels::run() {
-  // Leases first: what they give back is due already and becomes ready in the same call.
+  // Leases first: a message that one gives back is due already and becomes ready in the same call.
   shard_.state.lease_wheel.advance_to(
       shard_.now.boottime_ms, [this](Handle handle) { lease_expired(handle); },
       shard_.config.slices.wheel);

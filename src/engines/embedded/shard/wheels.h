@@ -1,5 +1,5 @@
-// Wheels: what time does: messages fall due, leases run out, the dead and the remembered are
-// forgotten, the wall clock steps.
+// Wheels: the work that time causes: messages fall due, leases run out, dead and remembered
+// messages expire, the wall clock steps.
 //
 // Thread safety: none; the shard's thread.
 #pragma once
@@ -15,18 +15,18 @@ class Wheels {
  public:
   explicit Wheels(ShardContext& shard) : shard_(shard) {}
 
-  /// Before the turn's time is `now`: sees whether the wall clock has stepped.
+  /// Detects a step of the wall clock. Call it before the turn's time becomes `now`.
   void observe(timing::Instant now);
-  /// A lease that outlived its boot has begun anew: writes that down.
+  /// Records that leases which outlived their boot have started again.
   void record_renewed_leases();
-  /// Up to the turn's time, at most a slice.
+  /// Turns both wheels up to the turn's time, or one slice.
   void run();
   [[nodiscard]] std::uint64_t clock_steps() const noexcept { return clock_steps_; }
 
  private:
   void due_expired(Handle handle);
   void lease_expired(Handle handle);
-  /// The lease has run out, and no cancel has stopped the message.
+  /// The lease has run out: the message becomes due again, or dead after its last attempt.
   void give_back(Handle handle);
   [[nodiscard]] bool take_room();
 
