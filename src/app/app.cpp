@@ -37,7 +37,7 @@ const std::vector<std::string_view>& format_names() {
   return kNames;
 }
 
-/// The first word that is neither a flag nor a flag's value, before `--`; else the end.
+/// The first word before `--` that is neither a flag nor a flag's value; otherwise the end.
 std::vector<std::string>::iterator find_command(std::vector<std::string>& arguments) {
   for (auto word = arguments.begin(); word != arguments.end(); ++word) {
     if (*word == "--") break;
@@ -50,7 +50,7 @@ std::vector<std::string>::iterator find_command(std::vector<std::string>& argume
   return arguments.end();
 }
 
-/// What follows `--` after `work` and `relay` is another program's command line, flags included.
+/// The words after `--` of `work` and `relay` are another program's command line, flags included.
 std::vector<std::string> take_trailing(std::vector<std::string>& arguments) {
   const auto mark = std::ranges::find(arguments, "--");
   const auto command = find_command(arguments);
@@ -61,8 +61,8 @@ std::vector<std::string> take_trailing(std::vector<std::string>& arguments) {
   return trailing;
 }
 
-/// An argument that is wrong is reported in the format that was asked for beside it, as far as that
-/// can be told: a flag's value may look like one.
+/// A wrong argument is reported in the requested format, as far as that can be told: a flag's value
+/// may look like a flag.
 bool asks_for_json(const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
@@ -77,7 +77,7 @@ bool asks_for_json(const std::vector<std::string>& arguments) {
 ExitCode parse(CLI::App& root, Session& session, std::vector<std::string> arguments) {
   if (const auto help = find_command(arguments); help != arguments.end() && *help == "help") {
     arguments.erase(help);
-    // Behind `--` it would be another program's.
+    // After `--` it would be another program's.
     arguments.insert(std::ranges::find(arguments, "--"), "--help");
   }
   session.trailing = take_trailing(arguments);
@@ -116,8 +116,8 @@ std::string limit_in_words(std::string_view why) {
   return "; the limit of open files is " + std::to_string(*limit) + " (ulimit -n)";
 }
 
-// A machine that is out of descriptors or threads is told of by exceptions: of Asio and the
-// standard library, from wherever they are made.
+// If the machine is out of descriptors or threads, Asio and the standard library throw, from
+// wherever they create them.
 ExitCode act(Session& session) {
   try {
     return session.action(session);

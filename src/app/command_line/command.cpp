@@ -14,8 +14,8 @@ namespace {
 
 constexpr char kMark = '\x1f';
 
-/// The parser takes `[a,b]` apart, and gives `--store=` the next word. A flag with such a value is
-/// one too, so that whole and value are told by the same mark.
+/// The parser splits `[a,b]`, and gives `--store=` the next word as its value. A flag with such a
+/// value is special too, so that the whole word and the value get the same mark.
 bool is_special(std::string_view word) {
   if (word.empty() || word == "--") return true;
   if (word.starts_with('[')) return word.ends_with(']');
@@ -31,8 +31,8 @@ std::string_view unmarked(std::string_view word) {
 
 bool by_position(const std::string& name) { return name.front() != '-'; }
 
-/// `--` before a value that was forgotten, which the parser takes for the value: what stands behind
-/// it would be something else.
+/// If a value was forgotten before `--`, the parser takes `--` for the value, and would misread the
+/// words after it.
 void check_given(const std::string& name, const std::string& word) {
   if (by_position(name) || word != "--") return;
   throw CLI::ValidationError(name,

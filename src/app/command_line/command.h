@@ -1,4 +1,4 @@
-// What commands are built with, on top of CLI11: values are read once, strictly, and by the same
+// Helpers for building commands, on top of CLI11. Values are read once, strictly, and by the same
 // functions as in HTTP and configuration, so that the same bad input gets the same line everywhere.
 //
 // Every `add_…` answers the option, for `->required()` and the like. The variable must live until
@@ -20,19 +20,19 @@
 
 namespace tarry::app {
 
-/// A command below `parent`. `summary`: one line. `examples`: lines without indent. `details`: what
-/// else its help says, in lines that end in a newline.
+/// A command below `parent`. `summary`: one line. `examples`: lines without indent. `details`: the
+/// rest of its help, in lines that end in a newline.
 CLI::App& add_command(CLI::App& parent, const std::string& name, const std::string& summary,
                       const std::vector<std::string>& examples, const std::string& details = {});
 
-/// What the command does once everything has been parsed without an error.
+/// The command's action, run once everything has been parsed without an error.
 void set_action(CLI::App& command, Session& session, Action action);
 
 CLI::Option* add_word(CLI::App& command, const std::string& name, std::string& into,
                       const std::string& help);
 CLI::Option* add_word(CLI::App& command, const std::string& name, std::optional<std::string>& into,
                       const std::string& help);
-/// One or more words by position; by flag (`--header`) one a flag.
+/// One or more words by position; by flag (`--header`) one for each use of the flag.
 CLI::Option* add_words(CLI::App& command, const std::string& name, std::vector<std::string>& into,
                        const std::string& help);
 CLI::Option* add_duration(CLI::App& command, const std::string& name, std::optional<Millis>& into,

@@ -1,5 +1,5 @@
-// The command tree as plain values: what completions and the manual are made of, so that they say
-// what the help says.
+// The command tree as plain values: completions and the manual are made from it, so that they say
+// the same as the help.
 //
 // Pure functions.
 #pragma once
@@ -38,7 +38,7 @@ struct CommandNode {
 
 [[nodiscard]] CommandNode tree_of(const CLI::App& root);
 
-/// The node and all below it, each before what is below it.
+/// The node and all nodes below it, each before its children.
 [[nodiscard]] std::vector<const CommandNode*> flattened(const CommandNode& node);
 
 }  // namespace tarry::app

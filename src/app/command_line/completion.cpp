@@ -32,7 +32,7 @@ std::string fish_quoted(std::string_view text) {
   return quoted;
 }
 
-/// Where one of these stands, what follows is its value. `at` is "" for what every command takes.
+/// After one of these words, the next word is its value. `at` is "" for the flags of every command.
 template <typename Use>
 void each_flag_with_value(const CommandNode& root, Use use) {
   for (const CommandNode* node : flattened(root)) {
@@ -47,7 +47,7 @@ std::string pattern(const CommandNode& node, const std::string& name) {
   return node.path.empty() ? fmt::format("*:{}", name) : fmt::format("'{}:{}'", node.path, name);
 }
 
-/// Of bash and zsh alike: which command the words before the cursor chose (`at`), and whether the
+/// For both bash and zsh: which command the words before the cursor chose (`at`), and whether the
 /// word at the cursor is a flag's value (`flag`).
 std::string walk(const CommandNode& root, std::string_view words) {
   std::string text = fmt::format(
@@ -80,7 +80,7 @@ std::vector<FlagNode> flags_at(const CommandNode& root, const CommandNode& node)
   return flags;
 }
 
-/// What may stand where no flag does: commands, or the choices of the first argument.
+/// Words that may stand in place of a flag: commands, or the choices of the first argument.
 std::vector<std::string> words_at(const CommandNode& node) {
   std::vector<std::string> words;
   for (const CommandNode& below : node.commands) words.push_back(below.name);
@@ -170,7 +170,7 @@ std::string bash_completion(const CommandNode& root) {
 }
 
 std::string zsh_completion(const CommandNode& root) {
-  // Not `path` and `words`: zsh has uses of its own for these.
+  // Not named `path` and `words`, which have a meaning in zsh.
   std::string text =
       "#compdef tarry\n"
       "# zsh completion of tarry: as _tarry in a folder of $fpath, or source <(tarry completion "

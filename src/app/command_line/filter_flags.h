@@ -37,7 +37,7 @@ void add_state(CLI::App& command, FilterFlags& into, bool with_remembered);
 [[nodiscard]] Result<core::MessageFilter> filter_of(const FilterFlags& flags);
 [[nodiscard]] std::optional<State> state_of(const FilterFlags& flags);
 
-/// FROM,TO: two times, of which one may be left out: from FROM on, and before TO.
+/// FROM,TO: two times, one of which may be left out: from FROM on, and before TO.
 [[nodiscard]] Result<void> parse_due_between(std::string_view text, core::MessageFilter& into);
 
 }  // namespace tarry::app

@@ -44,7 +44,7 @@ std::string unknown_flag(const CLI::App& command, const std::string& flag) {
   }
   std::string line = fmt::format("unknown flag {}", base::quoted(flag));
   const std::string name = flag.substr(0, flag.find('='));
-  // Of one letter any other is as near.
+  // For a flag of one letter every other letter is equally near.
   const auto meant =
       name.size() > 2 ? base::nearest(name, {names.begin(), names.end()}) : std::string_view();
   if (!meant.empty()) return line + fmt::format("; did you mean {}?", meant);
@@ -68,7 +68,7 @@ std::string unknown_command(const CLI::App& command, const std::string& word) {
   return fmt::format("unknown command {}{}", base::quoted(word), base::did_you_mean(word, names));
 }
 
-// The parser's, of what users meet: a flag that stands twice, or without its value.
+// Rewords the parser's errors that users meet: a flag that occurs twice, or without its value.
 std::string in_our_words(const std::string& line) {
   std::smatch found;
   static const std::regex kTwice("(.*): At Most 1 required but received (\\d+)");
@@ -118,7 +118,7 @@ std::string explain(const CLI::App& root, const CLI::ParseError& error,
   const CLI::App& command = chosen(root);
   std::string line;
   bool only_words = false;
-  // What was not understood comes first: it is why the rest looks wrong too.
+  // The word that was not understood comes first: it is the reason why the rest looks wrong too.
   for (const std::string& marked : root.remaining(true)) {
     const std::string word = unprotect(marked);
     if (word == "--" && !only_words) {

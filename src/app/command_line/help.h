@@ -1,4 +1,4 @@
-// How help looks, and what is said of arguments that cannot be understood.
+// The layout of help, and the messages about arguments that cannot be understood.
 #pragma once
 
 #include <string>
@@ -21,8 +21,8 @@ class HelpFormatter : public CLI::Formatter {
 /// The help of a command, with the commands above it in its usage line.
 [[nodiscard]] std::string help_of(const CLI::App& command);
 
-/// One line on what is wrong, with the nearest flag or command where one was mistyped, and where
-/// to read on.
+/// One line on the mistake, with the nearest flag or command for a mistyped one, and where to read
+/// more.
 [[nodiscard]] std::string explain(const CLI::App& root, const CLI::ParseError& error,
                                   const std::vector<std::string>& behind = {});
 

@@ -1,4 +1,4 @@
-// The manual, `man tarry`: one page on all commands, of what their help says.
+// The manual, `man tarry`: one page about all commands, made from their help.
 //
 // Pure functions.
 #pragma once

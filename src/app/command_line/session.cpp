@@ -46,7 +46,7 @@ std::string new_directory(const std::string& url) {
   return std::filesystem::exists(files->path, ignored) ? std::string() : files->path;
 }
 
-/// What the store says while it is opened waits until the progress line has gone. Any thread.
+/// Messages of the store while it is opened wait until the progress line has gone. Any thread.
 class HeldLog {
  public:
   explicit HeldLog(Log to) : to_(std::move(to)) {}
@@ -88,7 +88,7 @@ std::optional<Store> Session::open(ExitCode& code, Access access) {
 
 std::optional<Store> Session::open(const std::string& url, Access access, ExitCode& code) {
   if (!access.log) {
-    // What there is to say of a shared server is for its operator: `tarry serve` says it, once.
+    // Messages about a shared server are for its operator: `tarry serve` reports them, once.
     access.log = url.starts_with("redis")
                      ? Log([](const LogEntry&) {})
                      : Log([this](const LogEntry& entry) { output.tell(entry.text); });

@@ -1,4 +1,4 @@
-// Session: what one run of the program works with: which store, and where its answers go.
+// Session: the context of one run of the program: which store it uses, and where its answers go.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -28,8 +28,9 @@ struct Access {
   std::optional<ManualClock> clock = {};
   Log log = {};  // where the store's own log goes; empty: to stderr
   std::function<void(const std::string& directory)> made =
-      {};  // is told of a new one; empty: a note
-  /// Asked when a store of another machine is away: true: try again. Empty: it is not tried again.
+      {};  // called for a new store; empty: prints a note
+  /// Called when a store on another machine is unreachable: true: try again. Empty: it is not tried
+  /// again.
   std::function<bool(const Error&)> again = {};
 };
 
@@ -37,14 +38,14 @@ class Session {
  public:
   Output output;
   std::string store;                  // --store; empty: not given
-  std::vector<std::string> trailing;  // what follows `--`, for `work`
+  std::vector<std::string> trailing;  // the words after `--`, for `work`
   Action action;                      // the command that was chosen
 
   /// --store, else TARRY_STORE, else the local server.
   [[nodiscard]] std::string url() const;
   /// Whether its store is of this process alone, `memory:`, and ends with it.
   [[nodiscard]] bool is_fleeting() const { return url().starts_with("memory:"); }
-  /// For who has just pushed something.
+  /// Called after a push.
   void note_if_fleeting();
 
   /// Opens url(), or prints why not: empty, with the exit code in `code`. Recovery of a big `file:`

@@ -1,5 +1,5 @@
-// The commands, each function in the file of its name in a folder beside this one. It adds its part
-// of the command tree; what it does runs later, through Session::action.
+// The commands. Each function is in the file of its name in a folder beside this one. It adds its
+// part of the command tree; its action runs later, through Session::action.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -25,11 +25,11 @@ struct Listing {
 /// `scheduled`, or `leased, stopping`.
 [[nodiscard]] std::string state_text(const MessageInfo& info);
 
-/// `not_found` where there is no such queue; else nothing. Lists and forecasts of it are those of
-/// an empty one, and who mistyped a name is to hear so.
+/// `not_found` if there is no such queue; otherwise nothing. Lists and forecasts of a missing queue
+/// look like those of an empty one, so a user who mistyped a name must be told.
 [[nodiscard]] Result<void> check_known(const Queue& queue);
 
-/// Opens the store and prints what the listing asks for, in no particular order.
+/// Opens the store and prints the listing, in no particular order.
 [[nodiscard]] ExitCode print_messages(Session& session, const std::string& queue,
                                       const Listing& listing);
 

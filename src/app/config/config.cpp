@@ -95,8 +95,7 @@ FromFile read_config(const std::string& file, std::vector<std::string>& problems
   return found;
 }
 
-// What whoever starts with it would be refused for, though no server is asked and no file looked
-// at.
+// Finds errors that would refuse a start, without asking a server or looking at a file.
 Result<void> check_alone(Which which, const std::string& text) {
   if (setting_of(which).kind == Kind::address) {
     const auto address = parse_listen(text);
@@ -109,7 +108,7 @@ Result<void> check_alone(Which which, const std::string& text) {
   return {};
 }
 
-// What their sections cannot know: whether the store is one that can be shared so.
+// A check that the sections cannot make alone: whether the store is one that relays can share.
 void check_relays_share(const Config& config, std::vector<std::string>& problems) {
   const std::string store = config.text(Which::store_url);
   if (store.empty()) return;

@@ -1,5 +1,5 @@
-// Config: what `tarry serve` and `tarry relay` were told, all sources laid over each other: flags
-// over the environment over the file over what holds anyway. Every value knows where it came from.
+// Config: the settings of `tarry serve` and `tarry relay`. Flags override the environment, which
+// overrides the file, which overrides the defaults. Every value knows where it came from.
 //
 // Thread safety: plain values; `load` reads the environment and the file.
 #pragma once
@@ -38,10 +38,10 @@ struct Config {
   [[nodiscard]] std::uint64_t number(Which which) const;
 };
 
-/// The file that `--config` names, else TARRY_CONFIG, else none: empty.
+/// The file that `--config` names, otherwise TARRY_CONFIG, otherwise none: empty.
 [[nodiscard]] std::string file_of(const std::optional<std::string>& flag);
 
-/// What holds, or every reason why not, a line each. `file` may be empty.
+/// The settings in force, or all reasons for refusing them, a line each. `file` may be empty.
 [[nodiscard]] Result<Config> load(const std::string& file, const Flags& flags,
                                   std::vector<std::string>& problems);
 

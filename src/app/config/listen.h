@@ -1,5 +1,5 @@
-// Where a server listens: read from HOST:PORT, shown as a URL, and written into a file for those
-// who gave port 0.
+// A server's listening address: read from HOST:PORT, shown as a URL, and written into a file for
+// users who gave port 0.
 //
 // Thread safety: pure, but for check_port_file and write_port_file.
 #pragma once
@@ -21,7 +21,8 @@ struct Address {
 /// HOST:PORT; [::1]:7733 for IPv6.
 [[nodiscard]] Result<Address> parse_listen(const std::string& text);
 
-/// Before anything is done, whether write_port_file can write there, by what is there now.
+/// Checks, before anything is done, whether write_port_file can write there, by the file that is
+/// there now.
 [[nodiscard]] Result<void> check_port_file(const std::string& path);
 
 /// Whole or not at all: a client that waits for the file must not read half a number. To a device

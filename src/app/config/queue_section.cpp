@@ -44,7 +44,7 @@ presets::QueueRules read_queue_rules(Section& whole) {
       rules.add({pattern, patch});
     }
   }
-  // What several patterns say together must hold together too.
+  // Settings from several patterns must also be valid together.
   for (auto& [pattern, section] : sections) {
     if (core::check_queue_pattern(pattern)) continue;
     if (auto error = core::check_patch(rules.patch_of_pattern(pattern), QueueSettings())) {

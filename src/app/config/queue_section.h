@@ -8,7 +8,7 @@
 
 namespace tarry::app::config {
 
-/// Of the whole file; what is wrong is among its problems.
+/// For the whole file; errors go to its problems.
 [[nodiscard]] presets::QueueRules read_queue_rules(Section& whole);
 
 }  // namespace tarry::app::config

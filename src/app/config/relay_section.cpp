@@ -63,7 +63,7 @@ std::optional<std::uint32_t> number(Section& section, std::string_view key, std:
   return static_cast<std::uint32_t>(*value);
 }
 
-// What goes with commands only, and what they need.
+// Keys that are only for commands, and keys that commands need.
 void check_command(Section& section, const RelayPlan& plan, bool has_concurrency) {
   const bool is_command = plan.runs_command();
   if (is_command && plan.command.empty()) {
@@ -142,7 +142,7 @@ std::vector<RelayPlan> read_relays(Section& whole) {
     if (plan.to.empty()) {
       section.fail("to", "is missing; it names the sink, like --to of tarry relay");
     } else if (plan.command.empty() == plan.runs_command()) {
-      // It has been said.
+      // It has been reported.
     } else if (const auto sink = check_sink(plan); !sink) {
       section.fail("to", sink.error().message);
     }

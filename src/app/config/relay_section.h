@@ -1,4 +1,4 @@
-// [[relay]]: what is handed on, and where to.
+// [[relay]]: which messages a relay sends, and where.
 //
 // Thread safety: pure functions, but for files that a sink's URL names.
 #pragma once
@@ -10,8 +10,8 @@
 
 namespace tarry::app::config {
 
-/// Of the whole file; what is wrong is among its problems. Two relays that could claim from one
-/// queue for different sinks are a problem: which of them got a message would be chance.
+/// For the whole file; errors go to its problems. Two relays that could claim from one queue for
+/// different sinks are a problem: it would be chance which of them got a message.
 [[nodiscard]] std::vector<RelayPlan> read_relays(Section& whole);
 
 }  // namespace tarry::app::config

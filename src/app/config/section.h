@@ -1,6 +1,6 @@
 // Section: reads one table of a configuration file, key by key, each with its kind and its limits.
-// What was not asked for by the time of `finish` is unknown, and refused with the nearest key that
-// is known. Errors are gathered in Problems, in the order of the lines: `FILE:LINE: what`.
+// A key that was not read before `finish` is unknown, and refused with the nearest known key.
+// Errors are collected in Problems, in the order of the lines: `FILE:LINE: what`.
 //
 //   Section relay(node, "relay", problems);
 //   auto queue = relay.text("queue");
@@ -28,7 +28,7 @@
 
 namespace tarry::app::config {
 
-/// What is wrong with one file.
+/// The errors of one file.
 class Problems {
  public:
   explicit Problems(std::string file) : file_(std::move(file)) {}
@@ -51,8 +51,8 @@ class Section {
   /// file.
   Section(const Node& table, std::string path, Problems& problems);
 
-  /// Of any kind; of `size` and `duration` a text such as "64MiB", "30s" (a size also as a whole
-  /// number of bytes). Both ends of a range are allowed.
+  /// A value of any kind; a `size` or `duration` is a text such as "64MiB" or "30s" (a size may
+  /// also be a whole number of bytes). Both ends of a range are allowed.
   [[nodiscard]] std::optional<std::string> text(std::string_view key);
   [[nodiscard]] std::optional<std::string> choice(std::string_view key,
                                                   const std::vector<std::string_view>& choices);
@@ -91,7 +91,7 @@ class Section {
   std::vector<std::string> asked_;
 };
 
-/// One of these, or why not: `must be one of a, b; did you mean "a"?`
+/// Nothing, or the error: `must be one of a, b; did you mean "a"?`
 [[nodiscard]] Result<void> check_choice(std::string_view word,
                                         const std::vector<std::string_view>& choices);
 

@@ -1,6 +1,5 @@
-// Setting: one thing that `tarry serve` can be told, and by which names: in the file, in the
-// environment and as a flag. The table of all is `serve_settings`; docs/reference/config.md is held
-// against it.
+// Setting: one setting of `tarry serve`, and its names in the file, in the environment and as a
+// flag. `serve_settings` is the table of all; a test compares docs/reference/config.md with it.
 //
 // Thread safety: pure functions; the table is constant.
 #pragma once
@@ -25,7 +24,7 @@ struct Setting {
   std::string_view flag;         // with its dashes
   std::string_view environment;  // the variable
   Kind kind = Kind::text;
-  std::string_view type;      // for help: what to write there
+  std::string_view type;      // for help: the kind of value to write
   std::string_view standard;  // its value where nobody gives one; empty: none
   std::uint64_t min = 0;      // count; size: bytes; duration: milliseconds
   std::uint64_t max = 0;
@@ -67,9 +66,9 @@ struct Value {
 
 /// From a flag or a variable. Errors name the value and the limit, not the setting.
 [[nodiscard]] Result<Value> parse_value(const Setting& setting, std::string_view text);
-/// From the file; what is wrong is among the section's problems.
+/// Reads it from the file; errors go to the section's problems.
 [[nodiscard]] std::optional<Value> read_value(const Setting& setting, Section& section);
-/// How it is shown: a store's URL without its password.
+/// How it is displayed: a store's URL without its password.
 [[nodiscard]] std::string shown(const Setting& setting, const Value& value);
 
 }  // namespace tarry::app::config

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "TARRY_";
 
-// Without the prefix, which would make any two of them near. Those of `tarry work` are what it
-// gives the commands it runs, which may well run tarry.
+// Without the prefix, which would make any two of them similar. The variables of `tarry work` are
+// included: it sets them for its commands, which may well run tarry.
 std::vector<std::string_view> known_names() {
   std::vector<std::string_view> names{"CONFIG", "TOKEN"};
   names.insert(names.end(), {"KEY", "ID", "QUEUE", "ATTEMPT", "DUE_MS"});

@@ -1,6 +1,6 @@
 // The variables that the program reads, and slips of the finger among those that it does not.
 //
-// Thread safety: reads the environment, which nobody may change meanwhile.
+// Thread safety: reads the environment, which no thread may change meanwhile.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace tarry::app::config {
 
-/// A line for each variable that is set, that nothing here reads, and whose name after TARRY_ is
-/// nearly one that something does: `TARRY_LISTN is set, but nothing reads it; did you mean
-/// TARRY_LISTEN?`. By name. Others may be the user's own, as secrets of webhooks are.
+/// A line for each set variable that nothing here reads, and whose name after TARRY_ is nearly one
+/// that is read: `TARRY_LISTN is set, but nothing reads it; did you mean TARRY_LISTEN?`. By name.
+/// Other variables may be the user's own, such as secrets of webhooks.
 [[nodiscard]] std::vector<std::string> mistyped_variables();
 
 }  // namespace tarry::app::config

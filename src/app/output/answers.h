@@ -1,4 +1,4 @@
-// What the verbs on several keys or receipts answer, item by item.
+// Prints the answers of verbs on several keys or receipts, item by item.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 namespace tarry::app {
 
 /// One row, or JSON object, for each of `names` (keys or receipts: `what`), with its answer.
-/// Answers the worst exit code.
+/// Returns the worst exit code.
 [[nodiscard]] ExitCode print_answers(Output& output, std::string_view what,
                                      const std::vector<std::string>& names,
                                      const std::vector<Result<Answer>>& answers);

@@ -1,4 +1,4 @@
-// What the program tells the shell. The numbers are an interface: scripts compare them.
+// The program's exit codes for the shell. The numbers are an interface: scripts compare them.
 #pragma once
 
 #include <tarry/message.h>
@@ -15,17 +15,17 @@ enum class ExitCode : int {
   unreachable = 5,  // the store cannot be reached, is not there, or another process holds it
 };
 
-/// A verb that did what it was asked is `done`; `kept`, `moved` and `replaced` were asked for.
+/// A verb that did its work is `done`; `kept`, `moved` and `replaced` were requested too.
 [[nodiscard]] ExitCode exit_code(Outcome outcome) noexcept;
 
 [[nodiscard]] ExitCode exit_code(ErrorCode code) noexcept;
 
-/// The same for an error of `tarry::open`: a store that somebody else holds, that we may not read
-/// or that is not there, is out of reach. A script that takes 4 for "the key exists already" must
-/// not see it here.
+/// The same for an error of `tarry::open`: a store that another process holds, that we may not read
+/// or that does not exist counts as unreachable. A script that takes 4 for "the key exists already"
+/// must not see it here.
 [[nodiscard]] ExitCode exit_code_of_open(ErrorCode code) noexcept;
 
-/// Of several keys the worst counts: done < unknown < conflict < usage < failed < unreachable.
+/// With several keys the worst counts: done < unknown < conflict < usage < failed < unreachable.
 [[nodiscard]] ExitCode worst(ExitCode a, ExitCode b) noexcept;
 
 }  // namespace tarry::app

@@ -18,8 +18,8 @@
 
 namespace tarry::app {
 
-// Writes what a descriptor takes at once. Others may have it too, so it is not made non-blocking:
-// a pipe or a terminal is opened a second time for that.
+// Writes as much as a descriptor takes at once. Other processes may share it, so it is not made
+// non-blocking: a pipe or a terminal is opened a second time for that.
 class LineWriter::AtOnce {
  public:
   explicit AtOnce(int descriptor) : descriptor_(descriptor) {
@@ -37,7 +37,7 @@ class LineWriter::AtOnce {
     if (own_ >= 0) ::close(own_);
   }
 
-  /// How much was taken; all where it takes nothing any more, for whatever reason.
+  /// How many bytes were taken; all, if the descriptor takes nothing any more for any reason.
   [[nodiscard]] std::size_t write(std::string_view text) const noexcept {
     ssize_t n = -1;
     if (is_socket_) {
@@ -132,7 +132,7 @@ LineWriter::~LineWriter() {
     const std::uint64_t before = shared_->progress;
     const auto moved = [&] { return shared_->ended || shared_->progress != before; };
     if (!shared_->changed.wait_for(lock, std::chrono::milliseconds(kLastWordsMs), moved)) {
-      shared_->lost = nullptr;  // what it refers to goes with us
+      shared_->lost = nullptr;  // the objects that it refers to are destroyed with us
       return;
     }
   }
@@ -144,7 +144,7 @@ void LineWriter::write(std::string line) {
     ++shared_->left_out;
     return;
   }
-  // Mostly there is room: then the line is out before what it tells of goes on.
+  // Usually there is room: then the line is written before its event continues.
   if (shared_->bytes == 0 && shared_->left_out == 0) {
     line.erase(0, shared_->at_once.write(line));
     if (line.empty()) return;

@@ -1,10 +1,10 @@
-// LineWriter: lines for a descriptor whose reader may be slow, or read nothing at all. Whoever says
-// something never waits: what the descriptor does not take at once is written by a thread of its
-// own. What does not fit into its memory is left out, counted, and told of once there is room.
+// LineWriter: lines for a descriptor whose reader may be slow, or read nothing at all. A caller
+// never waits: a thread of its own writes whatever the descriptor does not take at once. Lines that
+// do not fit into its memory are left out, counted, and reported once there is room.
 //
 // Invariants
 //  1. At most kMostBytes wait to be written, and one line more.
-//  2. Lines go out in the order in which they were said.
+//  2. Lines are written in the order of the calls.
 //
 // Thread safety: `write` may be called from any thread.
 #pragma once
@@ -23,7 +23,8 @@ class LineWriter {
   /// How long the last lines wait for a reader that takes nothing.
   static constexpr int kLastWordsMs = 1'000;
 
-  /// `lost`: the line that tells of so many that were left out; empty: none is told. Any thread.
+  /// `lost`: makes the line that reports the number of left-out lines; empty: none is reported. Any
+  /// thread.
   using Lost = std::function<std::string(std::uint64_t lines)>;
 
   /// `descriptor` stays open while the process lives.

@@ -34,7 +34,7 @@ class Output {
   void print(const Table& table);
   void print(const Sheet& sheet);
   void print_line(std::string_view line);
-  /// What `write(JsonWriter&)` writes, on one line: an answer is one JSON value.
+  /// The output of `write(JsonWriter&)`, on one line: an answer is one JSON value.
   template <typename Write>
   void print_json(Write write) {
     std::string text;
@@ -43,26 +43,27 @@ class Output {
     print_line(text);
   }
 
-  /// What is good to know but no answer, on stderr; nothing with `-o json`.
+  /// Extra information on stderr that is no answer; nothing with `-o json`.
   void note(std::string_view line);
 
-  /// `tarry: line` on stderr at once, in either format, for what happens meanwhile. Any thread.
+  /// `tarry: line` on stderr at once, in either format, for events during the run. Any thread.
   void tell(std::string_view line);
 
-  /// From now on nobody waits for the reader of stderr: what does not fit is left out, counted, and
-  /// told of. For commands that work until they are stopped; before anybody else tells something.
+  /// From now on no caller waits for the reader of stderr: lines that do not fit are left out,
+  /// counted, and reported. For commands that run until they are stopped; call it before another
+  /// thread writes a line.
   void wait_for_no_reader();
 
   /// `tarry: message` on stderr, and with `-o json` also {"error":{"code","message"}}, below it.
   void error(const Error& error);
-  /// From now on it is told there instead, without a `tarry:`; null: as before.
+  /// From now on errors go there instead, without a `tarry:`; null: as before.
   void tell_errors_to(std::function<void(std::string_view)> told) { error_log_ = std::move(told); }
   /// Prints the error and answers its exit code.
   [[nodiscard]] ExitCode fail(const Error& error);
   /// A mistake in how the program was called.
   [[nodiscard]] ExitCode usage(std::string message);
 
-  /// Writes out what is held back. Errors: `io_error`, where that or an earlier write failed.
+  /// Writes out the buffered text. Errors: `io_error`, if that or an earlier write failed.
   [[nodiscard]] static Result<void> flush();
 
   /// The same, as an exit code. An answer that could not be written is no answer: `failed`.

@@ -1,5 +1,5 @@
-// Text made safe and measured for a terminal. Keys and payloads are bytes of any kind: printed as
-// they are they could move the cursor, set the title or hide what stands beside them.
+// Makes text safe for a terminal and measures it. Keys and payloads are arbitrary bytes: printed
+// unchanged, they could move the cursor, set the title or hide the text beside them.
 //
 // Thread safety: pure functions; the locale plays no part, output is UTF-8.
 #pragma once
@@ -11,7 +11,8 @@
 namespace tarry::app {
 
 /// The text on one line: control bytes and invalid UTF-8 as `\n`, `\t`, `\x1b`; characters that
-/// break or reverse a line as `\u{202e}`. All else, quotes and backslashes too, stays as it is.
+/// break or reverse a line as `\u{202e}`. Everything else, quotes and backslashes too, stays as it
+/// is.
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// Columns that `text` takes: two for East Asian wide characters and emoji, none for combining

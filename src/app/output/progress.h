@@ -14,11 +14,11 @@
 
 namespace tarry::app {
 
-/// One reading of how far a job has come.
+/// One reading of a job's progress.
 struct Reading {
-  std::uint64_t done = 0;   // of whatever `total` counts
+  std::uint64_t done = 0;   // in the unit of `total`
   std::uint64_t total = 0;  // 0: nobody knows
-  std::string count;        // what to show: "12,400 messages"
+  std::string count;        // the text to show: "12,400 messages"
 };
 
 /// `62% [============>       ]  3,100 messages, 2s left`, at most `width` columns. 0: a line of a
@@ -28,7 +28,7 @@ struct Reading {
 
 class Progress {
  public:
-  /// `what` names the job: "pushing". Silent from the start where `out` is null.
+  /// `what` names the job: "pushing". Silent from the start if `out` is null.
   Progress(std::string_view what, std::FILE* out, Terminal terminal);
   ~Progress();  // takes the line away
   Progress(const Progress&) = delete;

@@ -26,13 +26,13 @@ class Screen {
   /// Whether somebody looks at the pictures: they are drawn over each other.
   [[nodiscard]] bool is_whole() const noexcept { return drawn_on_; }
 
-  /// Lines that end in a newline. On a terminal those that do not fit in are left out.
+  /// Lines that end in a newline. On a terminal, lines that do not fit are left out.
   void draw(std::string_view picture);
 
   /// Whether it is to end: `q`, Ctrl-C or SIGTERM came before `time` had passed.
   [[nodiscard]] bool ends_within(std::chrono::milliseconds time);
 
-  /// As it is now: users make windows larger.
+  /// The current width: users resize windows.
   [[nodiscard]] std::size_t width() const noexcept;
 
  private:

@@ -14,7 +14,8 @@ struct Column {
   std::string heading;
   bool right = false;    // figures stand to the right
   bool shrinks = false;  // may be cut with `…` where the terminal is too narrow
-  bool whole = false;    // never cut, what users copy; the last one, lines may then be too long
+  bool whole = false;    // never cut, for values that users copy; as the last column it may make
+                         // lines too long
 };
 
 class Table {
@@ -22,7 +23,7 @@ class Table {
   /// `close`: where two spaces between columns are too wide, one is there before a cell is cut.
   explicit Table(std::vector<Column> columns, bool close = false);
 
-  /// One cell a column. Cells are made printable here.
+  /// One cell for each column. Cells are made printable here.
   void add(const std::vector<std::string_view>& cells);
 
   [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }

@@ -1,4 +1,4 @@
-// What stands at the other end of an output: a terminal of some width, or a pipe or file.
+// The receiver of an output: a terminal of some width, or a pipe or file.
 //
 // Thread safety: immutable.
 #pragma once
@@ -9,7 +9,7 @@ namespace tarry::app {
 
 class Terminal {
  public:
-  /// Of a file descriptor. Neither a terminal nor its width is looked for again.
+  /// Of a file descriptor. The kind is detected once, and so is a terminal's width.
   explicit Terminal(int fd) noexcept;
 
   [[nodiscard]] bool is_terminal() const noexcept { return is_terminal_; }

@@ -57,9 +57,9 @@ std::string machine() {
   return name.data();
 }
 
-// What the relays that share have in common, and no others: two stores in one group would each have
-// shards that nobody drains. So, where the store does not say which it is, rather too much is told
-// apart: those who do not find each other share claim by claim.
+// Identifies the relays that share, and no others: two stores in one group would each have shards
+// that nobody drains. So if the store does not give its identity, groups are rather too small than
+// too large: relays that do not find each other share claim by claim.
 std::string group_of(const RelayPlan& plan, const SharedStore& store) {
   std::vector<std::string> queues = plan.options.relay.queues;
   std::ranges::sort(queues);

@@ -1,13 +1,13 @@
-// How relays share what they serve, as `--coordination` and `coordination =` say it:
+// How relays share their queues, as given by `--coordination` and `coordination =`:
 //
 //   all                                    claim by claim: no one has a part of his own
 //   redis                                  by leases in the store's own Redis
 //   redis://HOST[:PORT][/DB] and the like  by leases in that Redis
 //   zookeeper://HOST[:PORT][,HOST...][/PATH]   by ephemeral nodes, in /tarry unless PATH is given
 //
-// Relays that serve the same queues, as they are named, of the same store share. Which store it is,
-// a native one in Redis knows; of others only the URL tells, and of one on this machine the
-// machine.
+// Relays share if they serve the same queues, by the same names, of the same store. A native store
+// in Redis gives its identity; other stores are identified by their URL, and a store on this
+// machine also by the machine.
 //
 // Thread safety: pure functions, but for files that a URL names.
 #pragma once
@@ -29,7 +29,7 @@ struct SharedStore {
   std::string name;  // core::Capabilities::store
 };
 
-/// `invalid_argument` for what names no coordination, or a session out of bounds; `unsupported` for
+/// `invalid_argument` for a name of no coordination, or a session out of bounds; `unsupported` for
 /// one that is not built in. `store`: the store's URL; empty: not known yet.
 [[nodiscard]] Result<void> check_coordination(const RelayPlan& plan, std::string_view store);
 
@@ -37,7 +37,7 @@ struct SharedStore {
 [[nodiscard]] Result<std::unique_ptr<relay::Coordination>> make_coordination(
     const RelayPlan& plan, const SharedStore& store);
 
-/// Those that are built in.
+/// The kinds that are built in.
 [[nodiscard]] std::vector<std::string_view> coordination_kinds();
 
 }  // namespace tarry::app

@@ -41,11 +41,12 @@ struct RelayPlan {
   }
 };
 
-/// in_flight where none was given: what a command has not begun is claimed for nothing, and costs
-/// an attempt if we are killed, so it gets little.
+/// The default of in_flight. Messages that a command has not begun are claimed for nothing, and
+/// cost an attempt if the relay is killed, so a command gets few.
 [[nodiscard]] std::uint32_t in_flight_of(const RelayPlan& plan, std::optional<std::uint64_t> given);
 
-/// How many messages, threads and so on; not where to. `invalid_argument`, naming value and limit.
+/// Checks how many messages, threads and so on; not the sink. `invalid_argument`, naming value and
+/// limit.
 [[nodiscard]] Result<void> check_numbers(const RelayPlan& plan);
 /// Where to. Errors as make_sink's.
 [[nodiscard]] Result<void> check_sink(const RelayPlan& plan);

@@ -52,7 +52,7 @@ Unexpected names_no_sink(std::string_view scheme) {
   }
   const std::string_view last = forms.back();
   forms.pop_back();
-  // Only the scheme: what follows may hold a password.
+  // Only the scheme, because the rest may hold a password.
   return Unexpected(ErrorCode::invalid_argument,
                     fmt::format("{} names no sink; known are {} and {}{}", base::quoted(scheme),
                                 fmt::join(forms, ", "), last, base::did_you_mean(scheme, known)));
@@ -91,7 +91,7 @@ std::string shown_sink(std::string_view to) {
   const std::size_t hash = to.find('#');
   const SinkKind* kind = find_sink_kind(to);
   const std::size_t slashes = to.find(':') + 1;
-  // In an ill-formed URL the text behind a # may be the end of a password.
+  // In an ill-formed URL the text after a # may be the end of a password.
   if (kind == nullptr || !kind->hides_target || !to.substr(slashes).starts_with("//") ||
       (hash != std::string_view::npos && to.find('@', hash) != std::string_view::npos)) {
     return detail::masked_url(to);

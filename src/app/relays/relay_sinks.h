@@ -14,20 +14,20 @@
 
 namespace tarry::app {
 
-/// All of them, those that were not built in too; in the order of the help.
+/// All kinds, including those that were not built in, in the order of the help.
 [[nodiscard]] const std::vector<relay::SinkKind>& sink_kinds();
 
 /// The kind that `to` names; null: none.
 [[nodiscard]] const relay::SinkKind* find_sink_kind(std::string_view to);
 
-/// What `--to` may be, in lines.
+/// The possible values of `--to`, in lines.
 [[nodiscard]] std::string sink_help();
 
-/// `to` as it may be shown: without a login, and, where a kind hides it, without path and query.
-/// What follows # names files and is shown.
+/// `to` as it may be shown: without a login, and, if its kind hides it, without path and query. The
+/// text after # names files and is shown.
 [[nodiscard]] std::string shown_sink(std::string_view to);
 
-/// Nothing is connected before the first message. Errors: `invalid_argument` for what names no
+/// It connects only when the first message comes. Errors: `invalid_argument` for text that names no
 /// sink, `unsupported` for one that was not built in, and as its kind's `make`. They name neither
 /// flag nor key.
 [[nodiscard]] relay::MadeSink make_sink(const relay::SinkWish& wish);

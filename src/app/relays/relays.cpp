@@ -10,7 +10,7 @@
 namespace tarry::app {
 namespace {
 
-// One that flags name is the only one.
+// A relay from flags is the only one.
 std::string prefix_of(const RelayPlan& plan) {
   return plan.line == 0 ? "" : fmt::format("relay {}: ", base::quoted(plan.options.name));
 }

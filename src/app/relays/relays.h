@@ -24,14 +24,14 @@ namespace tarry::app {
 
 class Relays {
  public:
-  /// What their operator should know. From threads of the relays.
+  /// Reports for their operator. Called on threads of the relays.
   struct Hooks {
     /// Hears that a sink, a coordination or the store went or came back, that messages fail, that
     /// patterns match nothing, and which share falls to this relay.
     Log log;
     /// A relay has ended by itself, or its sink is of no use any more.
     std::function<void(const Error&)> failed;
-    /// None is at work any more; where there are none, from `start`.
+    /// No relay runs any more; if there are none, called from `start`.
     std::function<void()> ended = {};
   };
   struct Named {
@@ -50,7 +50,8 @@ class Relays {
   ~Relays() = default;  // stops them, and waits
 
   void start();
-  /// They claim nothing more; what the sinks have may be confirmed, each within its `drain`.
+  /// They claim nothing more; the sinks may still confirm the messages that they have, each within
+  /// its `drain`.
   void stop();
   /// After `stop`: nothing is waited for any more.
   void abandon();

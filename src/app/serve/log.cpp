@@ -21,7 +21,7 @@ namespace tarry::app {
 namespace {
 
 constexpr const char* kText = "%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v";
-// What is told is the rest of the object.
+// The rest of the object is the event.
 constexpr const char* kJson = R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l",%v)";
 
 spdlog::level::level_enum level_of(std::string_view name) noexcept {

@@ -1,12 +1,13 @@
-// Log: what a server tells its operator on stderr, one line each, as text or as JSON.
+// Log: a server's messages to its operator on stderr, one line each, as text or as JSON.
 //
 //   2026-11-23T05:20:00.123+0000 warning the wall clock stepped by 2000 ms
 //   {"time":"2026-11-23T05:20:00.123+0000","level":"warning","code":"clock_stepped","message":"…"}
 //
 // Invariants
-//  1. A line is one line: control bytes in what is told are escaped.
-//  2. Nobody waits for its reader: what does not fit is left out, counted, and told of.
-//  3. Nothing of a message's payload or key is told of a request; its id, method and route are.
+//  1. A message is one line: control bytes in it are escaped.
+//  2. No caller waits for its reader: lines that do not fit are left out, counted, and reported.
+//  3. A request's line shows nothing of a message's payload or key; it shows its id, method and
+//     route.
 //
 // Thread safety: all members may be called from any thread.
 #pragma once
@@ -25,13 +26,13 @@ class ServeLog {
  public:
   enum class Format { text, json };
 
-  /// `level`: debug, info, warning or error: the least that is told.
+  /// `level`: debug, info, warning or error: the lowest level that is written.
   ServeLog(std::string_view level, Format format);
   ~ServeLog();
   ServeLog(const ServeLog&) = delete;
   ServeLog& operator=(const ServeLog&) = delete;
 
-  /// What every part of the program, and the store, has to say. docs/reference/log.md lists the
+  /// An event from any part of the program, or from the store. docs/reference/log.md lists the
   /// codes.
   void tell(const LogEntry& entry);
   void info(std::string_view code, std::string_view line) { tell({LogLevel::info, code, line}); }
@@ -39,7 +40,7 @@ class ServeLog {
     tell({LogLevel::warning, code, line});
   }
   void error(std::string_view code, std::string_view line) { tell({LogLevel::error, code, line}); }
-  /// At level debug; what the server failed at as a warning, with the reason.
+  /// At level debug; if the server failed, as a warning with the reason.
   void request(const session::RequestNote& note);
 
   void set_level(std::string_view level);

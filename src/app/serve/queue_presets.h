@@ -18,7 +18,7 @@ struct PresetChanges {
   std::vector<Error> failed;         // of queues that stay as they were; each names its queue
 };
 
-/// Where the store cannot be asked for its queues at all, its error.
+/// If the store cannot list its queues at all, its error.
 [[nodiscard]] Result<PresetChanges> apply_rules(core::Engine& engine,
                                                 const presets::QueueRules& rules);
 

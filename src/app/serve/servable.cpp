@@ -23,7 +23,7 @@ Result<void> check_store(const Config& config) {
                  "serve needs a store of its own: --store file:DIRECTORY, memory: or redis://HOST"};
   }
   if (!url.starts_with("http:") && !url.starts_with("http+unix:")) return {};
-  // Not the file's fault: `tarry relay --config` takes such a one.
+  // Not the file's fault: `tarry relay --config` accepts such a relay.
   return Error{
       ErrorCode::invalid_argument,
       fmt::format("{}: serve needs a store of its own: file:, memory: or redis:, not {}",

@@ -10,10 +10,10 @@
 
 namespace tarry::app {
 
-/// Errors: `invalid_argument`, that names what the server lacks or cannot have.
+/// Errors: `invalid_argument`, which names what the server lacks or cannot have.
 [[nodiscard]] Result<void> check_servable(const config::Config& config);
 
-/// What is good, and perhaps not what was meant. Lines.
+/// Lines about valid settings that are perhaps not what the user meant. One line each.
 [[nodiscard]] std::vector<std::string> notes_of(const config::Config& config);
 
 }  // namespace tarry::app

@@ -61,7 +61,7 @@ session::Limits limits_of(const Config& config) {
 }
 
 void note_fewer_connections(const Config& config, const session::Limits& limits, ServeLog& log) {
-  // Of what nobody has asked for it is worth a word only where it is little.
+  // If no number was asked for, only a small one is worth a line.
   constexpr std::size_t kEnough = 1'000;
   const std::uint64_t wanted = config.number(Which::max_connections);
   const bool is_asked_for = config.at(Which::max_connections).from != "default";
@@ -98,7 +98,8 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
                       "not reloaded, everything stays as it was: " + problems.front() + more);
     return;
   }
-  // The file's name takes a restart; what is in it may change, so that a token can be replaced.
+  // Changing the file's name needs a restart, but its contents may change, so that a token can be
+  // replaced.
   auto token = read_token(held.text(Which::token_file));
   if (!token) {
     serving.log.error("not_reloaded",

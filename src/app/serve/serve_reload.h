@@ -1,5 +1,6 @@
-// Reload: what a server does on SIGHUP. All is read anew; what can change without a restart does,
-// what cannot is named in the log and stays. With a file that is wrong nothing changes at all.
+// Reload: a server's reaction to SIGHUP. All files are read again. A setting that can change
+// without a restart does; for any other the log names it, and the old value stays. If a file is
+// wrong, nothing changes at all.
 //
 // Thread safety: one thread at a time, none of an engine's; blocks it.
 #pragma once
@@ -14,7 +15,7 @@
 
 namespace tarry::app {
 
-/// What can be changed.
+/// The parts that can be changed.
 struct Serving {
   core::Engine& store;
   presets::PresetEngine& presets;
@@ -33,8 +34,8 @@ void note_open_token(const std::string& path, ServeLog& log);
 /// The limits that hold by `config`, within the descriptors that the process may have.
 [[nodiscard]] session::Limits limits_of(const config::Config& config);
 
-/// Where the descriptors are too few for the connections that the configuration asks for, or, where
-/// it asks for none, for 1,000: one line that says how many there may be, and why.
+/// If the descriptors are too few for the configured number of connections (or for 1,000 if none is
+/// configured): one line that says how many there may be, and why.
 void note_fewer_connections(const config::Config& config, const session::Limits& limits,
                             ServeLog& log);
 
@@ -42,7 +43,7 @@ void note_fewer_connections(const config::Config& config, const session::Limits&
 [[nodiscard]] Result<void> apply_queue_rules(core::Engine& store, const presets::QueueRules& rules,
                                              ServeLog& log);
 
-/// `held` becomes what holds from now on.
+/// Updates `held` to the new settings in force.
 void reload(config::Config& held, const config::Flags& flags, const Serving& serving);
 
 }  // namespace tarry::app

@@ -1,4 +1,4 @@
-// File descriptors: how many this process may have open, and who gets them.
+// File descriptors: how many this process may have open, and how they are divided.
 //
 // Thread safety: pure, but for secure_standard_descriptors and raise_descriptor_limit, which change
 // the process.
@@ -10,10 +10,10 @@
 
 namespace tarry::app {
 
-/// Where descriptor 0, 1 or 2 is closed, the next file that is opened would get its number, and
-/// what is printed would be written into that file. Opens each of them in a way that a read of
-/// standard input, or a write to the others, goes on failing. To be called first in the program's
-/// main, and in no library. False: the machine has no descriptor left for that, or no /dev/null.
+/// If descriptor 0, 1 or 2 is closed, the next file that is opened would get its number, and the
+/// program's output would be written into that file. Opens each missing one so that a read of
+/// standard input, or a write to the others, still fails. Call it first in the program's main, and
+/// in no library. False: the machine has no descriptor left for that, or no /dev/null.
 [[nodiscard]] bool secure_standard_descriptors() noexcept;
 
 /// Whether `fd` is open for writing. Pure.
@@ -25,9 +25,9 @@ namespace tarry::app {
 /// Raises the soft limit to the hard one, and answers the limit that then holds.
 std::uint64_t raise_descriptor_limit() noexcept;
 
-/// How many connections a server may take, at most `wanted`, at least 1. A connection that idles
-/// must not keep the store from opening its next file: of `limit` descriptors the greater of a half
-/// and 64 is left to it, and a fifth of the rest to clients that are told there is no room.
+/// How many connections a server may take, at most `wanted`, at least 1. An idle connection must
+/// not keep the store from opening its next file: of `limit` descriptors the greater of a half and
+/// 64 is left to the store, and a fifth of the rest to clients that are told that there is no room.
 [[nodiscard]] std::size_t connections_within(std::uint64_t limit, std::size_t wanted) noexcept;
 
 }  // namespace tarry::app

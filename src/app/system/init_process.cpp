@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::array kPassedOn{SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 
-/// Reaps whoever has ended. `child` once it has: its wait status is in `status`.
+/// Reaps a process that has ended. Returns true once `child` has ended: its wait status is in
+/// `status`.
 bool reap(pid_t child, int& status) {
   bool child_ended = false;
   for (;;) {
@@ -34,7 +35,7 @@ bool reap(pid_t child, int& status) {
     if (signal > 0 && signal != SIGCHLD) static_cast<void>(::kill(child, signal));
     if (signal == SIGCHLD && reap(child, status)) break;
   }
-  // The kernel ends what is left of the container with us.
+  // The kernel ends the rest of the container with us.
   std::_Exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 }
 

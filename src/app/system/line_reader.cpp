@@ -59,7 +59,7 @@ Result<bool> LineReader::next(std::string_view& line) {
     const std::size_t end = buffer_.find('\n', searched);
     if (end == std::string::npos && !ended_) {
       searched = buffer_.size() - at_;  // where it will be once fill() has moved the rest
-      // One byte more may be a carriage return, whose line feed was not read yet.
+      // One more byte may be a carriage return whose line feed has not been read yet.
       if (searched > longest_ + 1) {
         // The rest of such a line is read and dropped, a chunk at a time.
         too_long_ = true;
@@ -73,7 +73,7 @@ Result<bool> LineReader::next(std::string_view& line) {
     const std::size_t stop = end == std::string::npos ? buffer_.size() : end;
     line = std::string_view(buffer_).substr(at_, stop - at_);
     at_ = end == std::string::npos ? stop : stop + 1;
-    // Of a line that was cut above, the last byte is one of its middle.
+    // If the line was cut above, its last byte is not its end.
     if (!too_long_ && line.ends_with('\r')) line.remove_suffix(1);
     if (line.size() > longest_) {
       line = line.substr(0, longest_);

@@ -17,8 +17,8 @@ namespace tarry::app {
 
 class LineReader {
  public:
-  /// Reads from `fd`, which stays the caller's. A line over `longest` bytes is handed out cut.
-  /// `stop` ends what waits for more; it outlives the reader.
+  /// Reads from `fd`, which the caller still owns. A line over `longest` bytes is handed out cut.
+  /// `stop` ends a wait for more bytes; it outlives the reader.
   LineReader(int fd, std::size_t longest, const base::StopEvent* stop = nullptr);
 
   /// The next line, without its end (`\n` or `\r\n`); false at the end. The view is valid until
@@ -32,7 +32,7 @@ class LineReader {
 
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }  ///< of that line, from 1
   [[nodiscard]] bool too_long() const noexcept { return too_long_; }       ///< that line was cut
-  [[nodiscard]] bool unended() const noexcept { return unended_; }       ///< no `\n` came behind it
+  [[nodiscard]] bool unended() const noexcept { return unended_; }       ///< no `\n` came after it
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }  ///< read so far
 
  private:
@@ -42,7 +42,7 @@ class LineReader {
   std::size_t longest_;
   const base::StopEvent* stop_;
   std::string buffer_;
-  std::size_t at_ = 0;  // first byte that was not handed out
+  std::size_t at_ = 0;  // first byte that was not returned yet
   bool ended_ = false;
   bool too_long_ = false;
   bool unended_ = false;

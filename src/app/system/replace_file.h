@@ -15,8 +15,8 @@ namespace tarry::app {
 /// or a link to a regular file or to nothing. They name the path.
 [[nodiscard]] Result<void> check_replaceable(const std::string& path);
 
-/// A regular file, or one that is absent, gets `text` whole or not at all; its draft stands beside
-/// it for a moment. A device or a FIFO is never replaced: `text` is written to it, and a FIFO must
+/// A regular file, or a missing one, gets `text` whole or not at all; its draft stands beside it
+/// for a moment. A device or a FIFO is never replaced: `text` is written to it, and a FIFO must
 /// have a reader by then. Errors: as check_replaceable's, and `io_error`.
 [[nodiscard]] Result<void> replace_file(const std::string& path, std::string_view text);
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::array<int, 2> kSignals{SIGTERM, SIGINT};
 
-// A handler can reach nothing but what is static. An eventfd counts the signals for us.
+// A handler can only reach static objects. An eventfd counts the signals for us.
 std::atomic<int> signalled{-1};
 std::atomic<int> hung_up{-1};
 std::array<struct sigaction, kSignals.size()> before;
@@ -92,7 +92,7 @@ SignalWatch::~SignalWatch() {
 
 void SignalWatch::watch() {
   int count = 0;
-  // One that is negative is left out.
+  // A negative one is left out.
   const int hangups = on_hangup_ ? hung_up.load() : -1;
   std::array<pollfd, 3> fds{
       {{signalled.load(), POLLIN, 0}, {stop_, POLLIN, 0}, {hangups, POLLIN, 0}}};

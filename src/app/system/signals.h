@@ -1,5 +1,5 @@
-// SignalWatch: SIGTERM and SIGINT, and SIGHUP for those who want it, as calls on a thread of ours,
-// while it lives.
+// SignalWatch: while it lives, SIGTERM and SIGINT, and SIGHUP if wanted, become calls on a thread
+// of its own.
 //
 // Constructors throw std::system_error where the machine has no descriptor for them.
 //
@@ -11,8 +11,8 @@
 
 namespace tarry::app {
 
-/// Keeps each SIGHUP for the watch that is to come: else one would end the program. SIGTERM and
-/// SIGINT do what they did. It outlives the watch.
+/// Keeps each SIGHUP for the later watch; otherwise a SIGHUP would end the program. SIGTERM and
+/// SIGINT keep their actions. It outlives the watch.
 class HangupsKept {
  public:
   HangupsKept();
@@ -27,7 +27,7 @@ class SignalWatch {
   /// `on_hangup`, where there is one: for each SIGHUP; several at once may be one.
   explicit SignalWatch(std::function<void(int count)> on_signal,
                        std::function<void()> on_hangup = {});
-  ~SignalWatch();  // the signals do again what they did before
+  ~SignalWatch();  // the signals get back their former actions
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
 

@@ -52,7 +52,7 @@ Result<void> DraftFile::open() {
         ErrorCode::conflict,
         fmt::format("{} exists already; remove it, or name another file", base::quoted(path_)));
   }
-  constexpr mode_t kOwnerOnly = 0600;  // what is in a store may be nobody else's business
+  constexpr mode_t kOwnerOnly = 0600;  // a store's contents may be private
   const int fd = ::open(draft().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kOwnerOnly);
   if (fd < 0) return failure("write", path_, errno);
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
@@ -129,7 +129,7 @@ Result<std::uint64_t> DraftFile::keep() {
 Result<void> DraftFile::publish() {
   if (auto done = write_out(); !done || !is_file()) return done;
   if (::fsync(fd_) != 0) return failure("sync", path_, errno);
-  // link, not rename: a file that has come there meanwhile is not overwritten.
+  // link, not rename, so that a file that has appeared there meanwhile is not overwritten.
   if (::link(draft().c_str(), path_.c_str()) != 0) return failure("write", path_, errno);
   kept_ = false;
   return {};

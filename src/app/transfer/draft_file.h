@@ -1,5 +1,5 @@
-// DraftFile: a file that is there whole or not at all: written as FILE.part, synced, renamed. What
-// was kept of it when it was not ended is gone on with. Or standard output, as it comes.
+// DraftFile: a file that appears whole or not at all: written as FILE.part, synced, renamed. If a
+// former run kept its unfinished part, that is continued. Or standard output, written directly.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -18,10 +18,10 @@ namespace tarry::app::transfer {
 
 class DraftFile {
  public:
-  /// `path` "-": standard output. `stop` ends what waits for its reader; it outlives this.
+  /// `path` "-": standard output. `stop` ends a wait for its reader; it outlives this.
   explicit DraftFile(std::string path, const base::StopEvent* stop = nullptr)
       : path_(std::move(path)), stop_(stop) {}
-  ~DraftFile();  // what was neither published nor kept goes
+  ~DraftFile();  // a file that was neither published nor kept is removed
   DraftFile(const DraftFile&) = delete;
   DraftFile& operator=(const DraftFile&) = delete;
 
@@ -29,20 +29,20 @@ class DraftFile {
   /// The name of the unfinished one.
   [[nodiscard]] std::string draft() const { return path_ + ".part"; }
 
-  /// Errors: `conflict` where there is such a file, or another process writes it; else why it
-  /// cannot be made.
+  /// Errors: `conflict` if the file exists, or another process writes it; otherwise why it cannot
+  /// be made.
   [[nodiscard]] Result<void> open();
-  /// How long the unfinished one is, that an earlier run has kept.
+  /// The size of the unfinished file that an earlier run has kept.
   [[nodiscard]] Result<std::uint64_t> size() const;
-  /// Once it is open: goes on behind so many bytes of it.
+  /// Once it is open: continues after that many of its bytes.
   [[nodiscard]] Result<void> go_on(std::uint64_t bytes);
-  /// Visits each line that is there; what is written next still goes behind them. Errors: the
-  /// visit's, which ends it; the file system's.
+  /// Visits each line in the file; later writes still go after them. Errors: the visit's, which
+  /// ends it; the file system's.
   [[nodiscard]] Result<void> read_lines(
       const std::function<Result<void>(std::string_view line)>& visit) const;
-  /// Errors: `closed` for a stop while standard output took no more; else why not.
+  /// Errors: `closed` if a stop came while standard output took no more; otherwise the reason.
   [[nodiscard]] Result<void> write_line(std::string_view line);
-  /// Whatever becomes of us, what is written so far stays. Answers how many bytes.
+  /// Keeps everything written so far, whatever becomes of this process. Returns how many bytes.
   [[nodiscard]] Result<std::uint64_t> keep();
   /// Writes out the rest, and gives the file its name.
   [[nodiscard]] Result<void> publish();

@@ -1,5 +1,6 @@
-// ExportMark: how far an export into a file had come, so that the same command goes on there after
-// it was stopped, killed, or its store was away. Kept beside the unfinished file, as JSON.
+// ExportMark: how far an export into a file had come, so that the same command continues there
+// after it was stopped or killed, or its store was unreachable. Kept beside the unfinished file, as
+// JSON.
 //
 // Thread safety: plain values; the functions block on the file system.
 #pragma once
@@ -17,14 +18,14 @@ namespace tarry::app::transfer {
 struct ExportReport {
   std::uint64_t queues = 0;
   std::uint64_t messages = 0;
-  std::uint64_t leased = 0;           // of these: out at consumers
-  std::uint64_t stopping = 0;         // out at consumers and cancelled, which are left out
+  std::uint64_t leased = 0;           // of these: leased
+  std::uint64_t stopping = 0;         // leased and cancelled messages, which are left out
   std::uint64_t gone = 0;             // listed, and not found when their turn came
   std::uint64_t remembered = 0;       // keys of settled messages, which are left out
   std::vector<std::string> problems;  // messages that are damaged, a line each
 };
 
-/// What a queue's counters said before its first page was listed.
+/// A queue's counters before its first page was listed.
 struct QueueBooks {
   std::uint64_t present = 0;  // scheduled, ready, leased, dead
   std::uint64_t accepted = 0;
@@ -37,8 +38,8 @@ struct ExportMark {
   std::string after;                // a list's `next` in it; empty: from its beginning
   std::uint64_t total = 0;          // messages there were, as far as was known
   std::optional<QueueBooks> books;  // of the queue at hand; nothing: they are not compared
-  std::uint64_t listed = 0;         // of the queue at hand: messages that lists told
-  ExportReport report;              // of what is written
+  std::uint64_t listed = 0;         // messages of the current queue that lists have shown
+  ExportReport report;              // of the written lines
 };
 
 /// A mark as it is kept: of which export, and how long the file was.
@@ -50,7 +51,7 @@ struct KeptMark {
 
 /// Whole, or as it was before. Errors: the file system's, naming `path`.
 [[nodiscard]] Result<void> keep_mark(const std::string& path, const KeptMark& mark);
-/// Nothing where there is none. Errors: `damaged` for what is none, the file system's.
+/// Nothing if there is none. Errors: `damaged` for a file that is no mark; the file system's.
 [[nodiscard]] Result<std::optional<KeptMark>> kept_mark(const std::string& path);
 
 }  // namespace tarry::app::transfer

@@ -87,7 +87,7 @@ class Exporter {
     return queues;
   }
 
-  // What is written of the queue to go on with.
+  // Which messages of the current queue are written already.
   Result<void> find_told() {
     if (!told_ || at_.queue >= at_.queues.size() || !options_.written) return {};
     return options_.written([this](std::string_view text) -> Result<void> {
@@ -150,21 +150,21 @@ class Exporter {
     return {};
   }
 
-  // What was there before the first page, and has not ended since, must have been listed; so must
-  // nothing that was never accepted.
+  // Messages that existed before the first page, and have not ended since, must have been listed;
+  // and no message may be listed that was never accepted.
   Result<void> compare_books(const std::string& queue) {
     const auto before = std::exchange(at_.books, std::nullopt);
     if (!before) return {};
     const auto after = read_books(queue);
     if (!after) return after.error();
-    // Made anew meanwhile, its counters began anew.
+    // If the queue was made again meanwhile, its counters began again.
     if (!*after || (*after)->accepted < before->accepted || (*after)->ended < before->ended) {
       return {};
     }
     const std::uint64_t ended = (*after)->ended - before->ended;
     const std::uint64_t least = before->present - std::min(before->present, ended);
     const std::uint64_t most = before->present + (*after)->accepted - before->accepted;
-    // Whoever goes on does not know what was told and then not written.
+    // A continued export does not know which messages were listed and then not written.
     const bool too_many = at_.listed > most && options_.from == nullptr;
     if (at_.listed >= least && !too_many) return {};
     at_.report.problems.push_back(

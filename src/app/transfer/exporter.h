@@ -1,7 +1,7 @@
-// Export: writes what a store holds as lines (transfer/line.h), queues first. The store may be in
-// use meanwhile: what is there from beginning to end is written once, as it is when its turn comes.
-// Left out is what has gone by then, or was cancelled and goes when its delivery ends. Lists of
-// layouts go by due time: of these, what is moved meanwhile may be missing.
+// Export: writes a store's contents as lines (transfer/line.h), queues first. The store may be in
+// use meanwhile: a message that exists from beginning to end is written once, in its state at that
+// moment. Messages that are gone by then are left out, and so are cancelled ones that end with
+// their delivery. Lists of layouts go by due time, so messages that move meanwhile may be missing.
 //
 // Thread safety: blocks the thread that calls it; `write` and `progress` run on that thread.
 #pragma once
@@ -31,11 +31,12 @@ struct ExportOptions {
   std::stop_token stop = {};
   /// Messages written so far, and to be written in all, as far as is known.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
-  /// To go on with what is written already, its first lines included; null: from the beginning.
+  /// To continue after the lines that are written already, the first ones included; null: from the
+  /// beginning.
   const ExportMark* from = nullptr;
   /// With `from`: visits each line that is written, until the visit fails.
   std::function<Result<void>(const Visit& visit)> written = {};
-  /// Told how far it has come, after each page and where it is stopped.
+  /// Called with the progress, after each page and when it is stopped.
   std::function<Result<void>(const ExportMark&)> mark = {};
 };
 

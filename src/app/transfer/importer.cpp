@@ -46,7 +46,7 @@ void Importer::problem(const MessageInfo& message, const std::string& what) {
 Result<void> Importer::check_begin(std::string_view text) {
   const auto line = read_line(text);
   if (line && std::holds_alternative<HeadLine>(*line)) return {};
-  // One of another version says so.
+  // A line of another version says so.
   const bool means_to_be = text.find("\"tarry_export\"") != std::string_view::npos;
   if (!line && means_to_be) return line.error();
   return Error{ErrorCode::invalid_argument,
@@ -94,7 +94,7 @@ Result<void> Importer::begin_queue(const QueueLine& line) {
     released_.insert(line.queue);
     return {};
   }
-  // Held before anything else is done: one that a first run has left half full is held already.
+  // Held before anything else is done: a queue that a first run left half full is held already.
   const PauseState before = there ? pause_before(*stats, now) : PauseState();
   if (!there || !is_held(*stats, now)) {
     if (const auto hold = hold_of(before, now)) {
@@ -129,7 +129,7 @@ Result<void> Importer::put(MessageInfo message) {
   return {};
 }
 
-// A claim cannot be put into another store: it is as if its lease had run out.
+// A claim cannot be put into another store: the message is treated as if its lease had run out.
 void Importer::end_claim(MessageInfo& message) const {
   message.state = State::ready;
   const auto queue = queues_.find(message.queue);
@@ -186,7 +186,7 @@ Result<void> Importer::look(std::vector<MessageInfo> taken) {
     const auto other = there.find(message.key);
     const bool is_there = other != there.end();
     if (released_.contains(message.queue)) {
-      ++(is_there ? report_.found : report_.ended);  // what is in use may have changed since
+      ++(is_there ? report_.found : report_.ended);  // a store in use may have changed it since
     } else if (is_there && is_same(message, other->second)) {
       ++report_.found;
     } else {
@@ -210,7 +210,7 @@ Result<void> Importer::finish() {
         fmt::format("line {}: the file ends here, but the export is not complete: it was cut off",
                     report_.lines)};
   }
-  // More are no harm: a message that comes twice is there already.
+  // A repeated line does no harm: its message is there already.
   if (read_ < told_) {
     return Error{ErrorCode::invalid_argument,
                  fmt::format("line {}: the export has {} messages, but only {} came before its "
@@ -222,9 +222,10 @@ Result<void> Importer::finish() {
   return {};
 }
 
-// Whoever is cut short here has put all messages in, and some queues deliver them already: another
-// import must not put those in again. So all say first that they are whole, and the first one of
-// the file says it longest: another import meets it before all others.
+// If an import is cut short here, all messages are in, and some queues already deliver them:
+// another import must not put those in again. So first all queues record that they are complete,
+// and the first queue of the file keeps that record longest, because another import meets it before
+// all others.
 Result<void> Importer::let_go() {
   const Time now = wall_clock();
   for (const std::string& name : order_) {

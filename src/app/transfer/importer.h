@@ -1,11 +1,11 @@
 // Import: puts the lines of an export into a store, messages with their keys, attempts and tallies.
 //
-// A queue is held (queue_hold.h) from its first line on until the export's last line has been
-// read. So where an import is cut short, at whatever line, nothing of it has been delivered yet,
-// and the same file can be imported again: what is there already, the same, is only counted.
+// A queue is held (queue_hold.h) from its first line on until the export's last line has been read.
+// So if an import is cut short at any line, no message of it has been delivered yet, and the same
+// file can be imported again: messages that are there already and unchanged are only counted.
 //
 // Invariants
-//  1. What stands before the line that ended the import is in the store.
+//  1. Everything before the line that ended the import is in the store.
 //  2. A message that is in the store is never overwritten.
 //
 // Thread safety: one thread at a time; blocks it.
@@ -42,14 +42,14 @@ struct ImportReport {
 
 class Importer {
  public:
-  /// `keep_settings`: of queues that are there. So many lines came before, and were empty.
+  /// `keep_settings`: of existing queues. `before`: how many empty lines came first.
   Importer(core::Engine& engine, bool keep_settings, std::uint64_t before = 0);
 
   /// Whether a file that begins so may be an export at all. Errors: `invalid_argument`.
   [[nodiscard]] static Result<void> check_begin(std::string_view text);
 
   /// The next line of the file; empty ones are left out. An error ends the import and names the
-  /// line: `invalid_argument` for what is no line of an export; else the store's.
+  /// line: `invalid_argument` for a line that is not from an export; otherwise the store's.
   [[nodiscard]] Result<void> take(std::string_view text);
 
   /// The file has no more lines, or nothing more is to be read of it.

@@ -39,7 +39,7 @@ class QueueMigration {
     counts_.pauses = from_.engine.capabilities().pauses;
   }
 
-  /// What is left to do when it ends early stands in `counts.held`.
+  /// If it ends early, `counts.held` says what is left to do.
   Result<void> run() {
     auto stats = stats_of(from_.engine, counts_.queue);
     if (!stats) return failed(from_, std::move(stats).error());
@@ -59,7 +59,7 @@ class QueueMigration {
       if (auto done = pass_until_empty(batch); !done) return done;
       stats = stats_of(from_.engine, counts_.queue);
       if (!stats) return failed(from_, std::move(stats).error());
-      // Those whose claims have ended meanwhile wait to be moved.
+      // Messages whose claims have ended meanwhile wait to be moved.
     } while (!options_.stop.stop_requested() &&
              (stats->leased < leased || (stats->leased > 0 && wait_until(waited_until))));
     note_rest(*stats);
@@ -102,7 +102,7 @@ class QueueMigration {
     std::optional<Time> hold = was_held ? stats.paused_until : hold_of(before_, now);
     if (hold && !was_held && counts_.pauses) {
       if (auto held = set_pause(from_.engine, counts_.queue, {true, hold}); !held) {
-        // It may have been paused all the same.
+        // The pause may have been set all the same.
         counts_.held = held.error().code == ErrorCode::unknown_outcome;
         return failed(from_, held.error());
       }
@@ -113,10 +113,10 @@ class QueueMigration {
     if (!there) return failed(to_, there.error());
     before_there_ = pause_before(*there, now);
     resumed_ = resumed_ || is_held(*there, now);
-    // One that is paused until it is resumed stays so, and cannot be the one that is held here.
+    // A queue that is paused until resumed stays so, and cannot be the one that is held here.
     const bool stays = before_there_.paused && !before_there_.until;
     if (stays && hold) return {};
-    // Another time than here, which then tells whether "there" is "here".
+    // A different time than here: it shows whether "there" is the same queue as "here".
     Time hold_there = (is_held(*there, now) ? there->paused_until
                                             : hold_of(stays ? PauseState() : before_there_, now))
                           .value_or(now) +
@@ -129,7 +129,7 @@ class QueueMigration {
   }
 
   Result<void> make_there(const QueueSettings& settings) {
-    // What cannot pause has no settings either but the defaults.
+    // A store that cannot pause has only default settings.
     const bool keeps = options_.keep_settings || !counts_.pauses;
     if (keeps && stats_of(to_.engine, counts_.queue)) return {};
     const auto reply = detail::wait_for(
@@ -194,7 +194,7 @@ class QueueMigration {
     return true;
   }
 
-  // There first: what is due is delivered the sooner.
+  // The target first, so that due messages are delivered sooner.
   Result<void> let_go() {
     const PauseState& after = before_.paused ? before_ : before_there_;
     if (auto set = set_pause(to_.engine, counts_.queue, after); !set) {

@@ -1,15 +1,14 @@
-// Migration: moves what one store holds into another, queue by queue, keys, due times, attempts,
+// Migration: moves one store's contents into another, queue by queue, keys, due times, attempts,
 // tallies, headers, priorities and the dead with their reasons included.
 //
 // While a queue is moved it is paused in both stores ("held"), so that no copy of a message is
 // delivered while there are two. Messages go in batches: read in the first store, put into the
-// second under the same key, then taken away from the first if they still are what was read. Killed
-// anywhere and run again, a message is found in both, is the same, and only the last step is done.
-// What a queue's pause was stands in the hold itself (queue_hold.h), so nothing else is kept.
-// Of a store that cannot pause (a layout's keys are others' too) only the second one's queue is
-// held: what others take meanwhile is not there any more when it is to be taken away, and its copy
-// goes.
-// docs/decisions/0005 says why.
+// second under the same key, then taken away from the first if they are still as they were read. If
+// a run is killed anywhere and run again, it finds the same message in both, and does only the last
+// step. The hold itself contains the queue's former pause (queue_hold.h), so nothing else is kept.
+// If the first store cannot pause (a layout's keys belong to other programs too), only the second
+// one's queue is held. A message that another program took meanwhile is missing when it is to be
+// taken away, and its copy is removed. docs/decisions/0005 says why.
 //
 // Thread safety: `migrate` blocks the thread that calls it; `progress` runs on that thread.
 #pragma once
@@ -35,7 +34,7 @@ struct MigrationEnd {
 
 struct MigrationOptions {
   std::vector<std::string> queues;  // empty: all that there are
-  Millis wait{0};                   // for claims that are out to end; then they are left
+  Millis wait{0};                   // how long to wait for claims to end; then they are left
   bool keep_settings = false;       // of queues that the second store has
   bool dry_run = false;             // counts, and changes nothing
   std::uint32_t batch = 500;        // messages, 1 .. 10,000
@@ -46,33 +45,34 @@ struct MigrationOptions {
 
 struct MigratedQueue {
   std::string queue;
-  std::uint64_t moved = 0;            // in a dry run: that would be
-  std::uint64_t dead = 0;             // of these
-  std::uint64_t found = 0;            // of these: were there already, from a run that was cut short
-  std::uint64_t leased = 0;           // are out at consumers, and stay
-  std::uint64_t remembered = 0;       // keys of settled messages: they stay
-  std::uint64_t left = 0;             // could not be moved, or came meanwhile
-  std::uint64_t conflicts = 0;        // of these: the key belongs to another message there
-  bool held = false;                  // it was not come to its end, and is paused in both stores
-  bool pauses = true;                 // false: what it comes from cannot, it is paused there alone
+  std::uint64_t moved = 0;       // in a dry run: that would be
+  std::uint64_t dead = 0;        // of these
+  std::uint64_t found = 0;       // of these: were there already, from a run that was cut short
+  std::uint64_t leased = 0;      // leased: they stay
+  std::uint64_t remembered = 0;  // keys of settled messages: they stay
+  std::uint64_t left = 0;        // could not be moved, or arrived meanwhile
+  std::uint64_t conflicts = 0;   // of these: the key belongs to another message there
+  bool held = false;             // it was not come to its end, and is paused in both stores
+  bool pauses =
+      true;  // false: the first store cannot pause; the queue is paused in the second alone
   std::vector<std::string> problems;  // the first few, a line each
 };
 
 struct MigrationReport {
   std::vector<MigratedQueue> queues;
   bool stopped = false;
-  std::optional<Error> error;  // what ended it; names store and queue
+  std::optional<Error> error;  // why it ended; names store and queue
 
   [[nodiscard]] bool is_complete() const noexcept;
 };
 
-/// Why nothing could be moved from there, whatever TO is: an error of `migrate`'s.
+/// Why nothing can be moved from there, whatever TO is: one of `migrate`'s errors.
 [[nodiscard]] std::optional<Error> refuse_from(const MigrationEnd& from,
                                                const std::vector<std::string>& queues);
 
-/// Errors beside the engines' own: `not_found` for a queue that is not there, `conflict` where both
-/// are one store, or where another run moves the same queue, `unsupported` for stores that cannot
-/// be moved from or to.
+/// Errors besides the engines' own: `not_found` for a missing queue; `conflict` if both are one
+/// store, or if another run moves the same queue; `unsupported` for stores that cannot be moved
+/// from or to.
 [[nodiscard]] MigrationReport migrate(const MigrationEnd& from, const MigrationEnd& to,
                                       const MigrationOptions& options);
 

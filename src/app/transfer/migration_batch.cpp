@@ -34,8 +34,8 @@ void MigrationBatch::problem(const std::string& key, const std::string& what) {
 }
 
 Result<void> MigrationBatch::move(const std::vector<std::string>& keys) {
-  // A list may tell a message twice: where members are in two ZSETs, or while it gets other shards.
-  // Its copy must not be taken for one that has ended here.
+  // A list may show a message twice: if members are in two ZSETs, or during a reshard. The second
+  // one must not be taken for a message that has ended here.
   Keys left = keys;
   std::ranges::sort(left);
   left.erase(std::ranges::unique(left).begin(), left.end());
@@ -43,7 +43,7 @@ Result<void> MigrationBatch::move(const std::vector<std::string>& keys) {
     auto messages = read(from_, left);
     if (!messages) return std::move(messages).error();
     std::erase_if(*messages, [this](const MessageInfo& message) {
-      // Of a layout, what has a reason is no whole message.
+      // In a layout, a message with a reason is not whole.
       const bool is_whole = counts_.pauses || message.reason.empty();
       if (!is_whole) problem(message.key, message.reason);
       return !is_whole || !can_move(message);
@@ -54,7 +54,7 @@ Result<void> MigrationBatch::move(const std::vector<std::string>& keys) {
   return {};
 }
 
-// As many as fit into an answer; what did not stays in `keys`.
+// Reads as many as fit into an answer; the others stay in `keys`.
 Result<std::vector<MessageInfo>> MigrationBatch::read(const MigrationEnd& end, Keys& keys) {
   auto messages = get_messages(
       end.engine, counts_.queue, keys,
@@ -101,14 +101,14 @@ Result<std::vector<MessageInfo>> MigrationBatch::put(std::vector<MessageInfo> me
     std::move(same->begin(), same->end(), std::back_inserter(there));
   }
   if (fatal) {
-    // What was put there before the store failed is brought to its end.
+    // Messages that were put there before the store failed are completed.
     if (auto done = take_away(there); !done) return std::move(done).error();
     return *std::move(fatal);
   }
   return there;
 }
 
-// Those whose keys are taken there by themselves: an earlier run came that far.
+// Messages whose keys are taken there by their own copies: an earlier run came that far.
 Result<std::vector<MessageInfo>> MigrationBatch::same_there(std::vector<MessageInfo> messages) {
   Keys keys;
   for (const MessageInfo& message : messages) keys.push_back(message.key);
@@ -174,7 +174,8 @@ Result<void> MigrationBatch::take_away(const std::vector<MessageInfo>& messages)
   return {};
 }
 
-// What is not here any more was cancelled; or another run has moved it, and its copy must stay.
+// A message that is missing here was cancelled; or another run has moved it, and its copy must
+// stay.
 Result<void> MigrationBatch::check_alone() {
   const auto stats = stats_of(from_.engine, counts_.queue);
   if (!stats) return at(from_, counts_.queue, stats.error());
@@ -185,7 +186,7 @@ Result<void> MigrationBatch::check_alone() {
              "twice; let only one program move them, and run it again"});
 }
 
-// Takes back what was put there; what somebody has changed there since is his.
+// Removes the copies that were put there; a copy that somebody has changed since stays.
 Result<void> MigrationBatch::undo(const std::vector<MessageInfo>& messages) {
   Keys keys;
   for (const MessageInfo& message : messages) keys.push_back(message.key);

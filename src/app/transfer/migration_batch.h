@@ -3,10 +3,10 @@
 //
 // Invariants
 //  1. A message is taken away only after the other store has said that it has it.
-//  2. What was changed or ended here between the steps has no copy there when `move` returns
-//     without an error, unless `leaves_copies` says so.
-//  3. What is not here any more keeps its copy unless it is known that nobody, this run's own
-//     requests included, has moved it: that copy may be the only one.
+//  2. A message that was changed or ended here between the steps has no copy there when `move`
+//     returns without an error, unless `leaves_copies` says so.
+//  3. A message that is missing here keeps its copy unless it is known that no request, including
+//     this run's own, has moved it: that copy may be the only one.
 //
 // Thread safety: one thread at a time; blocks it.
 #pragma once
@@ -25,7 +25,7 @@ namespace tarry::app {
 
 class MigrationBatch {
  public:
-  /// `counts` gets what was done, messages of other states left out.
+  /// `counts` gets the results; messages of other states are left out.
   MigrationBatch(const MigrationEnd& from, const MigrationEnd& to, MigratedQueue& counts,
                  std::uint64_t moved_away_before);
 
@@ -33,7 +33,7 @@ class MigrationBatch {
   /// both stores, and running it again puts that right.
   [[nodiscard]] Result<void> move(const std::vector<std::string>& keys);
 
-  /// How many messages have changed or ended here meanwhile, so that another look is worth it.
+  /// How many messages have changed or ended here meanwhile; if any, another look is useful.
   [[nodiscard]] std::uint64_t changed() const noexcept { return changed_; }
 
   /// Whether a copy could not be taken back of a message that stays here: each would be delivered.
@@ -49,7 +49,7 @@ class MigrationBatch {
   Result<std::vector<MessageInfo>> put(std::vector<MessageInfo> messages);
   Result<std::vector<MessageInfo>> same_there(std::vector<MessageInfo> messages);
   Result<void> take_away(const std::vector<MessageInfo>& messages);
-  /// Those that are as told.
+  /// The messages that are still as they were read.
   Result<std::vector<core::ItemResult>> take_away_seen(const MigrationEnd& end,
                                                        const std::vector<MessageInfo>& messages);
   Result<void> undo(const std::vector<MessageInfo>& messages);

@@ -16,7 +16,7 @@ using Messages = std::span<const MessageInfo>;
 template <typename Item>
 struct Halves {
   std::vector<Item> items;
-  std::optional<Error> ended;  // nothing is asked for behind it
+  std::optional<Error> ended;  // later items are not requested
   bool answered = false;       // at least once
 
   void fail(std::size_t count, const Error& error) {
@@ -45,7 +45,7 @@ struct Halves {
   }
 };
 
-// What was done with the first of them is done: so an error behind it is that of the others alone.
+// The result of the first part stands: a later error belongs to the other items alone.
 template <typename Item, typename Ask>
 Result<std::vector<Item>> in_halves(Messages messages, const Ask& ask) {
   Halves<Item> halves;

@@ -1,7 +1,7 @@
-// What moves messages between stores: put there, take away here. A server may take smaller bodies
-// than a batch of messages makes: what is refused as too large is asked for in halves, down to one
-// message, whose own error that is then. After any other error the rest is not asked for, and has
-// that error too.
+// Requests that move messages between stores: put there, take away here. A server may accept
+// smaller bodies than a batch of messages makes. A request that it refuses as too large is sent in
+// halves, down to one message, which then has that error. After any other error the rest is not
+// requested, and has that error too.
 //
 // Thread safety: pure functions that block the calling thread.
 #pragma once

@@ -38,7 +38,7 @@ Result<core::MoveItem> move_item_of(const MessageInfo& message, std::string& byt
   item.push.due = tarry::at(message.due);
   item.push.priority = message.priority;
   item.push.max_attempts = message.max_attempts;
-  item.push.if_exists = IfExists::reject;  // what is there is looked at, never overwritten
+  item.push.if_exists = IfExists::reject;  // an existing message is examined, never overwritten
   item.attempt = message.attempt;
   item.tallies = message.tallies;
   item.dead = message.state == State::dead;

@@ -1,5 +1,5 @@
-// What moving and importing messages have in common: which can be moved, as what they are put into
-// the other store, and how to tell that one is there already.
+// Shared by moving and importing messages: which can be moved, in which form they are put into the
+// other store, and how to tell that one is there already.
 //
 // Thread safety: pure functions, but for `get_messages`, which blocks the calling thread.
 #pragma once
@@ -18,21 +18,21 @@
 
 namespace tarry::app {
 
-/// Scheduled, ready or dead: neither out at a consumer nor settled.
+/// Scheduled, ready or dead: neither leased nor settled.
 [[nodiscard]] bool can_move(const MessageInfo& message) noexcept;
 
 /// An error of one message alone: the others may fare better.
 [[nodiscard]] bool concerns_one(const Error& error) noexcept;
 
-/// `there` is what was put there for `here`.
+/// `there` is the copy that was made of `here`.
 [[nodiscard]] bool is_same(const MessageInfo& here, const MessageInfo& there);
 
-/// Strings go to `bytes`, the request's. What is there is never overwritten.
+/// Strings go to `bytes`, the request's. An existing message is never overwritten.
 [[nodiscard]] Result<core::MoveItem> move_item_of(const MessageInfo& message, std::string& bytes);
 
-/// As many as fit into a request and its answer, payloads included; the rest stays in `keys`. Those
-/// that are not there are left out; `damaged(key, error)` is told of those that cannot be read, or
-/// asked for: a server may take smaller bodies than one key makes.
+/// Reads as many as fit into a request and its answer, payloads included; the rest stays in `keys`.
+/// Missing ones are left out. `damaged(key, error)` is called for messages that cannot be read or
+/// requested: a server may accept smaller bodies than one key makes.
 [[nodiscard]] Result<std::vector<MessageInfo>> get_messages(
     core::Engine& engine, const std::string& queue, std::vector<std::string>& keys,
     const std::function<void(const std::string& key, const Error& error)>& damaged);

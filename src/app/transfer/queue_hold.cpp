@@ -39,8 +39,8 @@ PauseState pause_before(const QueueStats& stats, Time now) {
 
 std::optional<Time> hold_of(const PauseState& before, Time now, Hold hold) {
   if (before.paused && !before.until) return std::nullopt;
-  // Of one that was not paused: a second ago, so that whoever ends the hold finds it over, however
-  // soon that is.
+  // For a queue that was not paused: a second ago, so that the run that ends the hold finds it
+  // over, however soon that is.
   return before.until.value_or(now - 1s) + length_of(hold);
 }
 

@@ -1,7 +1,7 @@
-// Hold: a queue that is paused while its messages are moved. The pause ends 40 years behind what it
-// was before, so that it says by itself what to put back, whoever comes to end it: "paused until
-// 10:00 today" becomes 10:00 in 40 years, and "not paused" a second ago in 40 years. Once all of
-// its messages are there it may be held for 80 years instead: then only the end of the hold is
+// Hold: a queue that is paused while its messages are moved. The pause ends 40 years after its
+// former end, so that it says by itself which pause to restore, whichever run ends it: "paused
+// until 10:00 today" becomes 10:00 in 40 years, and "not paused" a second ago in 40 years. Once all
+// of its messages are there it may be held for 80 years instead: then only the end of the hold is
 // missing.
 //
 // Thread safety: blocks the calling thread.
@@ -25,18 +25,18 @@ struct PauseState {
   friend bool operator==(const PauseState&, const PauseState&) = default;
 };
 
-/// Now, by this machine's clock: what holds are reckoned by.
+/// Now, by this machine's clock, by which holds are computed.
 [[nodiscard]] Time wall_clock();
 
-/// What the queue's pause was before it was held; as it is, where it is not held.
+/// The queue's pause before it was held; or its present pause, if it is not held.
 [[nodiscard]] PauseState pause_before(const QueueStats& stats, Time now);
 [[nodiscard]] bool is_held(const QueueStats& stats, Time now);
 /// Held, and all of its messages are there.
 [[nodiscard]] bool is_held_whole(const QueueStats& stats, Time now);
 
 enum class Hold : std::uint8_t { filling, whole };
-/// Until when a queue is paused to be held, whose pause was `before`. Of one that is paused until
-/// it is resumed nothing need be changed: empty.
+/// Until when to pause a queue in order to hold it, if its pause was `before`. Empty for a queue
+/// that is paused until resumed: it need not be changed.
 [[nodiscard]] std::optional<Time> hold_of(const PauseState& before, Time now,
                                           Hold hold = Hold::filling);
 

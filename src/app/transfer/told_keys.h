@@ -18,7 +18,7 @@ namespace tarry::app {
 
 class ToldKeys {
  public:
-  /// False where it was told before: the message of that id, or one whose id is not known (0).
+  /// False if it was listed before: the message of that id, or one whose id is not known (0).
   bool insert(std::string_view key, std::uint64_t id = 0) {
     const auto [told, is_new] = ids_.try_emplace(hashes_of(key), id);
     if (is_new) return true;

@@ -36,7 +36,7 @@ constexpr std::size_t kBatchItems = 500;
 constexpr std::size_t kBatchBytes = 4u << 20;
 constexpr std::size_t kInFlight = 4;  // batches: the store works while the next are being read
 constexpr std::size_t kErrorsShown = 5;
-/// What has been read is pushed within this time, however slowly the rest comes.
+/// Lines that have been read are pushed within this time, however slowly the rest arrives.
 constexpr std::chrono::milliseconds kLongestHeld{100};
 
 using Clock = std::chrono::steady_clock;
@@ -51,7 +51,7 @@ struct Tally {
   std::array<std::uint64_t, static_cast<std::size_t>(Outcome::stale) + 1> outcomes{};
   std::uint64_t failed = 0;
   std::vector<LineError> errors;  // in order of arrival
-  std::optional<LineError> end;   // the store failed: this and what follows was not pushed
+  std::optional<LineError> end;   // the store failed: this line and the later ones were not pushed
 
   [[nodiscard]] std::uint64_t of(Outcome outcome) const {
     return outcomes[static_cast<std::size_t>(outcome)];
@@ -67,7 +67,7 @@ struct Batch {
   std::vector<std::uint64_t> lines;  // of its items
 };
 
-/// Hands batches to the engine, kInFlight at once, and counts the answers. All members are called
+/// Hands batches to the engine, kInFlight at a time, and counts the answers. All members are called
 /// by one thread; answers come on the engine's.
 class Pipeline {
  public:
@@ -113,7 +113,7 @@ class Pipeline {
  private:
   void count(const std::vector<std::uint64_t>& lines, Result<core::Reply>& reply) {
     if (!reply) {
-      // Its own fault for all of them, or the store's for good: either way stop here.
+      // Either the batch itself is wrong, or the store has failed for good: stop in both cases.
       for (const std::uint64_t line : lines) tally_.fail(line, reply.error());
       if (!tally_.end || tally_.end->line > lines.front()) {
         tally_.end = {lines.front(), reply.error()};
@@ -250,7 +250,7 @@ ExitCode summarise(Session& session, Tally tally, std::uint64_t lines) {
   } else {
     print_table(output, tally);
   }
-  // As JSON they stand in the answer already.
+  // In JSON the answer contains them already.
   const std::size_t shown = output.json() ? 0 : std::min(tally.errors.size(), kErrorsShown);
   for (std::size_t i = 0; i < shown; ++i) {
     const LineError& bad = tally.errors[i];

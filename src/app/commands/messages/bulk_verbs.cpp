@@ -85,8 +85,8 @@ void print_counts(Output& output, const BulkVerb& verb, std::uint64_t matched,
   output.print(table);
 }
 
-/// Does the verb's work on one page after another, and counts. What is rescheduled comes up again
-/// in a listing that goes by due time: each message is remembered that has been dealt with.
+/// Applies the verb to one page after another, and counts. A rescheduled message shows up again in
+/// a listing by due time, so each message that has been handled is remembered.
 class Bulk {
  public:
   Bulk(const Queue& queue, const BulkVerb& verb) : queue_(queue), verb_(verb) {}
@@ -138,8 +138,8 @@ class Bulk {
     return count(queue_.reschedule(items), page);
   }
 
-  // All get the time that the first rescheduled one's answer tells (a layout may round it up), and
-  // what has it already is passed over: it ends, also where it is begun again.
+  // All get the time of the first rescheduled one (a layout may round it up). Messages that have
+  // this time already are skipped: so it ends, even if it is run again.
   std::optional<Error> act(const MoveAllTo& action, std::vector<MessageInfo> page) {
     if (!told_) {
       if (auto error = find_time(action.due, page)) return error;
@@ -153,7 +153,8 @@ class Bulk {
     return count(queue_.reschedule(items), page);
   }
 
-  /// Reschedules one after the other until one tells its new time; these are taken off the page.
+  /// Reschedules one after the other until an answer has the new time; these are removed from the
+  /// page.
   std::optional<Error> find_time(const Due& due, std::vector<MessageInfo>& page) {
     for (std::size_t i = 0; i < page.size(); ++i) {
       if (!due.is_relative() && page[i].due == Time(Millis(due.millis()))) continue;
@@ -161,7 +162,7 @@ class Bulk {
       const auto answers = queue_.reschedule({&item, 1});
       if (auto error = count(answers, {page[i]})) return error;
       const Result<Answer>& answer = answers->front();
-      // One that is in flight tells the time it had before.
+      // A message in flight answers its former time.
       const bool moved = answer && (answer->outcome == Outcome::rescheduled ||
                                     answer->outcome == Outcome::revived);
       if (!moved || !answer->due) continue;
@@ -187,7 +188,7 @@ class Bulk {
 
   const Queue& queue_;
   const BulkVerb& verb_;
-  std::optional<Time> told_;  // MoveAllTo: what it became
+  std::optional<Time> told_;  // MoveAllTo: the time that resulted
   ToldKeys done_;
   OutcomeTally tally_;
   std::uint64_t matched_ = 0;
@@ -205,8 +206,8 @@ std::uint64_t size_of(const QueueStats& stats, const std::vector<State>& states)
   return size;
 }
 
-/// Those once more that a message may have come into meanwhile, such as one that a worker held and
-/// gave back before it was its turn.
+/// States that a message may have entered meanwhile are visited once more, for example if a worker
+/// held it and gave it back before its turn.
 std::vector<State> passes_of(const BulkVerb& verb) {
   std::vector<State> passes = verb.states;
   const bool all = verb.states == alive_states();
@@ -237,7 +238,7 @@ ExitCode run_pages(Session& session, const BulkVerb& verb, const Queue& queue,
   progress.clear();
   if (tally.error()) output.error(*tally.error());
   if (error) output.error(*error);
-  // What was done before an error counts, and is told.
+  // Work done before an error counts, and is reported.
   print_counts(output, verb, bulk.matched(), counts_of(tally));
   if (!error) return tally.code();
   const ExitCode code = stopped ? ExitCode::failed : exit_code(error->code);

@@ -17,7 +17,7 @@
 namespace tarry::app {
 
 struct CancelAll {};
-/// All to one time: a relative one counts from the first of them.
+/// All to one time: a relative one counts from the first message.
 struct MoveAllTo {
   Due due;
 };
@@ -39,7 +39,7 @@ struct BulkVerb {
 /// Scheduled, ready, leased: the dead have verbs of their own.
 [[nodiscard]] const std::vector<State>& alive_states();
 
-/// SIGTERM and Ctrl-C end it after the page at hand, and what was done is told.
+/// SIGTERM and Ctrl-C end it after the current page, and it reports the work done so far.
 [[nodiscard]] ExitCode run_on_all(Session& session, const BulkVerb& verb);
 
 }  // namespace tarry::app

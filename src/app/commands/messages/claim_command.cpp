@@ -1,4 +1,4 @@
-// tarry claim: takes what is due, under a lease, and prints it with its receipts.
+// tarry claim: takes due messages under a lease, and prints them with their receipts.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -28,7 +28,7 @@ struct ClaimWords {
   std::optional<Millis> wait;
 };
 
-// Why there is nothing, which is no failure: to be told apart from a name that was mistyped.
+// Why there is nothing, which is no failure, so that it cannot be mistaken for a mistyped name.
 std::string empty_text(const std::string& name, const Result<QueueStats>& stats) {
   if (!stats) {
     return stats.error().code == ErrorCode::not_found ? fmt::format("There is no queue {}.", name)
@@ -65,8 +65,8 @@ void print_table(Output& output, const std::vector<Delivery>& deliveries, bool n
   output.print(table);
 }
 
-// A server that is being stopped ends a claim that waits with `unavailable`. What falls due in the
-// rest of the wait is claimed from the next server, if one is there soon.
+// A server that is shutting down ends a waiting claim with `unavailable`. Messages that fall due in
+// the rest of the wait are claimed from the next server, if there is one soon.
 Result<std::vector<Delivery>> claim_for_all_of_the_wait(const Store& store,
                                                         const std::vector<std::string_view>& queues,
                                                         ClaimOptions options) {

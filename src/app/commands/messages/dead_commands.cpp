@@ -34,7 +34,7 @@ Error not_dead(const MessageInfo& info) {
           fmt::format("message {} is {}, not dead", base::quoted(info.key), to_string(info.state))};
 }
 
-/// What a key answers that names no dead message: an outcome, or why not.
+/// The answer for a key that names no dead message: an outcome, or an error.
 Result<Answer> otherwise(const Queue& queue, const std::string& key) {
   const auto info = queue.get(key);
   if (info) return not_dead(*info);
@@ -42,7 +42,7 @@ Result<Answer> otherwise(const Queue& queue, const std::string& key) {
   return info.error();
 }
 
-// One key a call: the verb answers a count, and each key is to have an answer of its own.
+// One key for each call: the verb answers a count, and each key needs an answer of its own.
 Result<Answer> revive_one(const Queue& queue, const std::string& key) {
   const std::string_view one = key;
   const auto count = queue.revive({&one, 1});

@@ -1,5 +1,5 @@
-// Verbs on every message of a kind: a queue is listed page by page, and each page's keys are given
-// to a verb that takes many. Stopped at any moment, the same again does what is left.
+// Verbs on all messages of some kind: lists a queue page by page, and gives each page's keys to a
+// verb that takes many. If it is stopped at any moment, the same command run again does the rest.
 //
 // Thread safety: blocks the calling thread.
 #pragma once
@@ -19,22 +19,22 @@
 
 namespace tarry::app {
 
-/// Given one page; an Error ends the paging.
+/// Gets one page; an Error ends the paging.
 using EachPage = std::function<std::optional<Error>(const std::vector<MessageInfo>& page)>;
 
 /// Pages of at most 1,000 messages that are in one of `states` and whose keys begin with `prefix`.
-/// A page is never empty. What comes while it runs may be met or not.
+/// A page is never empty. Messages that arrive during the run may be met or not.
 [[nodiscard]] std::optional<Error> each_page(const Queue& queue, const std::vector<State>& states,
                                              std::string_view prefix, const EachPage& use);
 
-/// They last as long as `page`.
+/// They are valid as long as `page`.
 [[nodiscard]] std::vector<std::string_view> keys_of(const std::vector<MessageInfo>& page);
 
-/// How many of each outcome, and of those that failed.
+/// How many of each outcome, and how many failed.
 class OutcomeTally {
  public:
   void add(const std::vector<Result<Answer>>& answers);
-  /// Of a verb that answers with a number alone; 0 adds nothing.
+  /// For a verb that answers only a number; 0 adds nothing.
   void add(Outcome outcome, std::uint64_t count);
 
   [[nodiscard]] std::uint64_t count(Outcome outcome) const noexcept;

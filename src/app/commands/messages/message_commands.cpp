@@ -31,7 +31,7 @@ struct KeysOptions {
 
 constexpr const char* kFilters = "--prefix, --due-between, --header or --state";
 
-/// One line on what is wrong with how the messages are named.
+/// One line on the mistake in how the messages are named.
 std::optional<std::string> bad_targets(const KeysOptions& options, std::string_view verb) {
   const bool filtered = options.filter.given();
   if (filtered && !options.keys.empty()) {
@@ -85,7 +85,7 @@ Result<Due> due_by(const Queue& queue, const std::string& key, Millis by) {
                            base::format_duration_ms(by.count()), base::quoted(key))};
 }
 
-/// Empty, where one of the keys' times could not be told: it has been printed why.
+/// Empty if the time of one of the keys is not known: the reason has been printed.
 std::optional<std::vector<Reschedule>> items_of(Session& session, const Queue& queue,
                                                 const KeysOptions& options, ExitCode& code) {
   std::vector<Reschedule> items;

@@ -1,4 +1,4 @@
-// tarry bench: what a store does on this machine.
+// tarry bench: measures a store's performance on this machine.
 #include <cmath>
 #include <fstream>
 #include <memory>
@@ -31,7 +31,7 @@ constexpr std::uint64_t kMessages = 100'000;
 constexpr std::uint64_t kMostMessages = 10'000'000;
 constexpr Millis kEach = std::chrono::seconds(2);
 constexpr Millis kMostEach = std::chrono::hours(1);
-// Of the rate of whole lives: from hardly any load to more than a user should plan for.
+// Shares of the rate of whole lives: from hardly any load to more than a user should plan for.
 constexpr double kLoads[] = {0.01, 0.03, 0.1, 0.2, 0.4, 0.6};
 
 struct Results {
@@ -104,7 +104,7 @@ void print_tables(Output& output, const Results& results, std::size_t width) {
   output.print_line(plot);
 }
 
-// A queue of its own: what else is in it would be claimed, and acked.
+// A queue of its own: other messages in it would be claimed and acked.
 Result<Queue> empty_queue(Store& store, const std::string& name) {
   Queue queue = store.queue(name);
   const auto stats = queue.stats();

@@ -14,7 +14,7 @@ namespace {
 // Okabe and Ito's colours, which the colour-blind can tell apart.
 constexpr std::array kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"};
 
-// Where things are, in the picture's units.
+// Positions, in the picture's units.
 constexpr double kLeft = 75;
 constexpr double kTop = 40;
 constexpr double kWidth = 560;

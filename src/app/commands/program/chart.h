@@ -26,7 +26,7 @@ struct Chart {
   double y_most = 1e-300;
 };
 
-/// The powers of ten around what is there: [10^first, 10^second].
+/// The powers of ten around the values: [10^first, 10^second].
 [[nodiscard]] std::pair<int, int> decades_around(double least, double most);
 
 /// Texts are escaped.

@@ -13,12 +13,12 @@ namespace tarry::app {
 namespace {
 
 using Steady = std::chrono::steady_clock;
-constexpr Millis kLease = std::chrono::hours(1);  // none runs out while it is measured
+constexpr Millis kLease = std::chrono::hours(1);  // so that none runs out during a measurement
 constexpr std::chrono::seconds kPatience(10);     // for messages that do not come
 constexpr const char* kStopped = "stopped before it was measured";
 constexpr std::chrono::milliseconds kAhead(250);
 constexpr std::chrono::milliseconds kTick(10);
-constexpr std::chrono::seconds kDrain(10);  // for what is still due when a run ends
+constexpr std::chrono::seconds kDrain(10);  // for messages that are still due when a run ends
 
 std::int64_t now_us() {
   return std::chrono::duration_cast<std::chrono::microseconds>(

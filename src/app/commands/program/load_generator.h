@@ -1,8 +1,8 @@
-// LoadGenerator: puts a queue under load and measures what it does: how fast messages are pushed,
-// claimed and settled, and how late they are handed over at a given rate.
+// LoadGenerator: puts a queue under load and measures how fast messages are pushed, claimed and
+// settled, and how late they are handed over at a given rate.
 //
-// Thread safety: one thread at a time, but for `stop`. It starts threads of its own, as many as
-// there are clients, and ends them before it answers.
+// Thread safety: one thread at a time, except for `stop`. It starts one thread for each client, and
+// ends them before it returns.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ struct LoadRates {
   double claim = 0;
   double settle = 0;
 
-  /// Of whole lives, one verb after the other.
+  /// For whole lives, one verb after the other.
   [[nodiscard]] double lifecycle() const;
 };
 
@@ -43,7 +43,7 @@ struct LatenessAtLoad {
 
 class LoadGenerator {
  public:
-  /// Of `total` steps so many are done.
+  /// `done` of `total` steps.
   using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
   LoadGenerator(Queue queue, const LoadShape& shape, Progress progress);
@@ -52,11 +52,12 @@ class LoadGenerator {
   /// all. Errors: the first one that any client met; `unknown_outcome` after `stop`.
   Result<LoadRates> rates(std::uint64_t messages);
 
-  /// Pushes at a steady rate, due a quarter of a second later and spread over it, and claims what
-  /// falls due. By this machine's clock. Where the store cannot follow, it takes what it can.
+  /// Pushes at a steady rate, due a quarter of a second later and spread over that time, and claims
+  /// messages as they fall due. By this machine's clock. If the store cannot keep up, it gets as
+  /// much load as it can take.
   Result<LatenessAtLoad> lateness(double per_second, std::chrono::milliseconds duration);
 
-  /// What is under way ends soon. Any thread.
+  /// Ends the current work soon. Any thread.
   void stop() noexcept { stopped_.store(true); }
 
  private:

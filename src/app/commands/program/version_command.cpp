@@ -1,4 +1,4 @@
-// tarry version: what this program is and what was built into it.
+// tarry version: the program's version and the parts that were built into it.
 #include <fmt/format.h>
 
 #include "app/command_line/command.h"

@@ -33,7 +33,7 @@ struct Row {
 
 std::string duration(Millis value) { return base::format_duration_ms(value.count()); }
 
-// Halves of a column, so that a little is seen beside a lot.
+// In halves of a column, so that a small count is visible beside a large one.
 std::string bar(std::uint64_t count, std::uint64_t most, std::size_t columns) {
   if (count == 0) return {};
   const double share = static_cast<double>(count) / static_cast<double>(most);

@@ -11,7 +11,7 @@
 
 namespace tarry::app {
 
-/// How far ahead there is anything: the end of the last bucket with a message, 0 without one.
+/// How far ahead there are messages: the end of the last bucket with a message, 0 without one.
 [[nodiscard]] Millis horizon_of(const Forecast& forecast);
 
 /// The least of a ladder of common widths (1s 2s 5s … 30d … 10 years) of which `rows` reach the
@@ -22,8 +22,9 @@ namespace tarry::app {
 /// forecast's own.
 [[nodiscard]] Forecast widened(const Forecast& forecast, Millis width);
 
-/// A line for what is due now, each bucket, and what comes later, with its count and a bar; at most
-/// `columns` columns (0: 80). Bars are as long as counts are great. Ends in a newline.
+/// A line for messages that are due now, for each bucket, and for later ones, with its count and a
+/// bar; at most `columns` columns (0: 80). A bar's length is proportional to its count. Ends in a
+/// newline.
 [[nodiscard]] std::string forecast_text(const Forecast& forecast, std::size_t columns);
 
 }  // namespace tarry::app

@@ -16,10 +16,10 @@ namespace tarry::app {
 namespace {
 
 constexpr std::size_t kRows = 20;
-// What a first look sees: ten thousand hours are more than a year.
+// The first look: ten thousand hours are more than a year.
 constexpr ForecastOptions kFar{std::chrono::hours(1), core::kMaxForecastBuckets};
-// And what a second one does: ten thousand times five days are more than the 100 years that due
-// times may be away. All widths that show so much are multiples of five days.
+// The second look: ten thousand times five days are more than the 100 years that due times may be
+// away. All widths that cover as much are multiples of five days.
 constexpr ForecastOptions kFarthest{std::chrono::hours(5 * 24), core::kMaxForecastBuckets};
 
 struct ForecastWords {

@@ -19,7 +19,7 @@
 namespace tarry::app {
 namespace {
 
-/// One queue, or all that a pattern matches.
+/// One queue, or all queues that a pattern matches.
 struct Meant {
   std::optional<std::string> queue;  // a name, or a pattern: 'orders.*'
   bool all = false;
@@ -42,7 +42,8 @@ std::optional<std::string> bad_meant(const Meant& meant, std::string_view verb) 
   return bad ? std::optional(bad->message) : std::nullopt;
 }
 
-/// Those of the store that are meant, by name. A pattern that matches none is `not_found`.
+/// The store's queues with that name or pattern, by name. A pattern that matches none is
+/// `not_found`.
 Result<std::vector<QueueStats>> queues_of(const Store& store, const Meant& meant) {
   auto stats = store.stats();
   if (!stats) return stats.error();
@@ -59,7 +60,7 @@ Result<std::vector<QueueStats>> queues_of(const Store& store, const Meant& meant
   return queues;
 }
 
-/// What became of one of several queues.
+/// The result for one of several queues.
 struct Paused {
   std::string queue;
   bool paused = false;
@@ -154,8 +155,8 @@ ExitCode pause(Session& session, const PauseOptions& options) {
   ExitCode code{};
   auto store = session.open(code);
   if (!store) return code;
-  // The store would end the pause that there is, as it is told. One whose clock is moved by hand
-  // knows by itself what has passed.
+  // The store would end the present pause. A store with a manual clock knows by itself whether the
+  // time has passed.
   if (until && *until <= now && !store->engine().capabilities().manual_clock) {
     return session.output.usage(
         fmt::format("--until {} has passed; nothing was done (tarry queue resume ends a pause)",

@@ -1,4 +1,4 @@
-// tarry queue set, pause, resume, purge: what is done to a queue as a whole.
+// tarry queue set, pause, resume, purge: verbs on a whole queue.
 #include <algorithm>
 #include <memory>
 #include <string>

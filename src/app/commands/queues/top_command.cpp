@@ -1,4 +1,4 @@
-// tarry top: what happens in a store, again and again.
+// tarry top: shows a store's activity, again and again.
 #include <algorithm>
 #include <deque>
 #include <memory>
@@ -86,7 +86,7 @@ ExitCode top(Session& session, const TopOptions& options) {
   auto first = read_store(*store, url, options.queue);
   if (!first) return output.fail(first.error());
   readings.push_back(*std::move(first));
-  // One interval has seldom claims enough: what one picture tells of lateness is of all of them.
+  // One interval rarely has enough claims, so with --once lateness is measured over all of them.
   if (options.once) readings.front().lateness.clear();
   bool on_screen = false;
   std::optional<Error> failed;

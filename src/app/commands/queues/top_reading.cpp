@@ -36,7 +36,7 @@ std::optional<Number> number_of(std::string_view text) {
 }
 
 std::uint64_t difference(std::uint64_t now, std::uint64_t before) noexcept {
-  return now > before ? now - before : 0;  // less: the server began anew
+  return now > before ? now - before : 0;  // less: the server's counters started again
 }
 
 std::uint64_t count_at(const LatenessBuckets& buckets, double bound) {

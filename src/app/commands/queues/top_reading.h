@@ -1,4 +1,4 @@
-// What `tarry top` reads of a store, and what it makes of two readings.
+// The readings of a store by `tarry top`, and the rows that it makes from two of them.
 //
 // Plain values and pure functions.
 #pragma once
@@ -28,16 +28,16 @@ struct TopReading {
   std::map<std::string, LatenessBuckets, std::less<>> lateness;  // empty: nobody knows
 };
 
-/// Of `tarry_lateness_seconds`; lines that are none of its buckets are passed over.
+/// Reads `tarry_lateness_seconds`; lines that are not its buckets are skipped.
 [[nodiscard]] std::map<std::string, LatenessBuckets, std::less<>> parse_lateness(
     std::string_view metrics);
 
-/// That share of the claims was at most `ms` late, or, where `above`, later than that.
+/// That share of the claims was at most `ms` late, or, if `above`, later than that.
 struct Quantile {
   double ms = 0;
   bool above = false;
 };
-/// Of what `now` counts and `before` did not. Empty where that is nothing.
+/// Over the claims that `now` counts and `before` did not. Empty if there are none.
 [[nodiscard]] std::optional<Quantile> quantile(const LatenessBuckets& before,
                                                const LatenessBuckets& now, double share);
 
@@ -49,7 +49,7 @@ struct TopRow {
   std::uint64_t dead = 0;
   bool paused = false;
   std::optional<Time> paused_until = {};
-  std::optional<Error> unreadable = {};  // set: nothing else is known but the name
+  std::optional<Error> unreadable = {};  // set: only the name is known
   // A second; empty where there is no earlier reading.
   std::optional<double> pushes;
   std::optional<double> claims;
@@ -58,8 +58,8 @@ struct TopRow {
   std::optional<Quantile> p99;
 };
 
-/// One row a queue of `now`, those that cannot be read last. `before` null: no
-/// rates, and lateness since the server's start.
+/// One row for each queue of `now`, unreadable ones last. `before` null: no rates, and lateness
+/// since the server's start.
 [[nodiscard]] std::vector<TopRow> top_rows(const TopReading* before, const TopReading& now);
 
 [[nodiscard]] std::string top_table(const std::vector<TopRow>& rows, std::size_t width);

@@ -1,4 +1,5 @@
-// tarry config check: what `tarry serve` would go by, and where each value comes from.
+// tarry config check: shows the settings that `tarry serve` would use, and where each value comes
+// from.
 #include <memory>
 #include <utility>
 #include <vector>

@@ -1,4 +1,5 @@
-// tarry intake: takes what arrives in a queue of RabbitMQ, and acks there what the store has.
+// tarry intake: takes messages from a queue of RabbitMQ, and acks there the messages that the store
+// has.
 #include <csignal>
 #include <memory>
 #include <optional>
@@ -51,7 +52,7 @@ Result<relay::IntakeOptions> intake_options(const IntakeFlags& flags) {
   const std::size_t colon = from.find(':');
   const std::string_view scheme = from.substr(0, colon);
   if (colon == std::string_view::npos || (scheme != "amqp" && scheme != "amqps")) {
-    // Only the scheme: what follows may hold a password.
+    // Only the scheme, because the rest may hold a password.
     return Unexpected(
         ErrorCode::invalid_argument,
         fmt::format("--from: {} is no source; known are amqp:// and amqps://{}",
@@ -117,7 +118,8 @@ ExitCode take_in(Session& session, const IntakeFlags& flags) {
     ended = intake.run(stop.get_token());
   }
   if (!ended) {
-    // No value that was given here: what the intake asked for was refused.
+    // The refused value was not given on this command line: the broker or the store refused the
+    // intake's own request.
     const ExitCode failed = session.output.fail(ended.error());
     return failed == ExitCode::usage ? ExitCode::failed : failed;
   }

@@ -1,4 +1,4 @@
-// tarry relay: hands what falls due on to sinks, and acks what they have confirmed.
+// tarry relay: hands due messages to sinks, and acks those that the sinks have confirmed.
 #include <algorithm>
 #include <condition_variable>
 #include <csignal>
@@ -25,7 +25,7 @@
 namespace tarry::app {
 namespace {
 
-/// What is to be done, and where the messages are; empty: it has been said why not.
+/// The relays to run and their store; empty: the reason has been printed.
 struct Plans {
   std::vector<RelayPlan> relays;
   std::string store;
@@ -86,7 +86,7 @@ void write_stats(wire::JsonWriter& json, const relay::RelayStats& stats) {
   json.text_field("last_error", stats.last_error);
 }
 
-/// One run, and what ends it.
+/// One run, and its end.
 class Passage {
  public:
   explicit Passage(Session& session) : session_(session) {}
@@ -121,7 +121,7 @@ class Passage {
   }
 
  private:
-  // Patterns that match none are told of by the relays.
+  // The relays report patterns that match no queue.
   void tell_of_missing(const Store& store, const std::vector<RelayPlan>& plans) {
     for (const RelayPlan& plan : plans) {
       for (const std::string& queue : plan.options.relay.queues) {

@@ -30,7 +30,7 @@ struct RelayFlags {
   std::optional<std::string> coordination;
   std::optional<Millis> session;
 
-  /// Whether anything is said of a relay beside --config.
+  /// Whether a flag besides --config describes a relay.
   [[nodiscard]] bool plan_given() const {
     return !queues.empty() || to || threads || in_flight || batch || rate || concurrency ||
            max_attempts || lease || drain || coordination || session;
@@ -39,7 +39,7 @@ struct RelayFlags {
 
 void add_relay_flags(CLI::App& command, RelayFlags& into);
 
-/// `to` is there. `command`: what follows --.
+/// `to` is set. `command`: the words after --.
 [[nodiscard]] RelayPlan plan_of(const RelayFlags& flags, const std::vector<std::string>& command);
 
 }  // namespace tarry::app

@@ -41,7 +41,7 @@ namespace {
 using config::Config;
 using config::Which;
 
-/// Where the main thread waits for what happens on others.
+/// The main thread waits here for events from other threads.
 class Events {
  public:
   void signalled() {
@@ -66,7 +66,8 @@ class Events {
     return std::exchange(hung_up_, false) && signals_ == 0;
   }
   enum class Drain : std::uint8_t { done, signalled, relays_late };
-  /// Of server and relays, the latter until then. `signalled`: a second signal came first.
+  /// Waits until server and relays have drained, at most until then. `signalled`: a second signal
+  /// came first.
   [[nodiscard]] Drain wait_for_drain(std::chrono::steady_clock::time_point until) {
     std::unique_lock lock(mutex_);
     const auto done = [this] { return (drained_ && relays_ended_) || signals_ > 1; };
@@ -112,7 +113,7 @@ std::string ready_line(const Output& output, const ServeLog& log, bool logs_json
   return text + "\n";
 }
 
-/// A JSON log tells in JSON, too, why the server ends.
+/// With a JSON log, the reason why the server ends is JSON too.
 class ErrorsInLog {
  public:
   ErrorsInLog(Output& output, ServeLog& log, bool wanted) : output_(output) {
@@ -215,7 +216,7 @@ struct Place {
   listening::ReservedPort port;
 };
 
-/// None where the setting names no address.
+/// None if the setting names no address.
 Result<std::optional<Place>> reserve(const Config& config, Which listen) {
   const std::string text = config.text(listen);
   if (text.empty()) return std::optional<Place>();
@@ -292,7 +293,7 @@ std::optional<Store> open_store(Session& session, const Config& config,
 
 ExitCode serve(Session& session, const ServeFlags& flags) {
   leave_process_one_to_an_init();
-  // What changes from here on is read again, if only once the store is open.
+  // A SIGHUP from here on is kept, and the file is read again once the store is open.
   const HangupsKept hangups;
   ExitCode code{};
   auto config = load_config(session, flags, code);

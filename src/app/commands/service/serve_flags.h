@@ -24,7 +24,7 @@ void add_serve_flags(CLI::App& command, ServeFlags& into);
 /// These, and --store.
 [[nodiscard]] config::Flags all_flags(const Session& session, const ServeFlags& flags);
 
-/// What holds with these flags, --store included. On failure every reason has been printed.
+/// The configuration with these flags, --store included. On failure every reason has been printed.
 [[nodiscard]] std::optional<config::Config> load_config(Session& session, const ServeFlags& flags,
                                                         ExitCode& code);
 

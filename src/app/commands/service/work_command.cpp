@@ -57,7 +57,7 @@ Verdict verdict_of(relay::Ended ended) {
   }
 }
 
-/// One run: a worker on all queues, and what its commands share.
+/// One run: a worker on all queues, and the state that its commands share.
 class Shift {
  public:
   Shift(Session& session, const WorkOptions& options)
@@ -113,12 +113,12 @@ class Shift {
     if (ended.error().code == ErrorCode::unknown_outcome) return failed(ended.error().message);
     // A second signal came just before it was started.
     if (ended.error().code == ErrorCode::closed) return {.action = tarry::Action::release};
-    // The next message would fare no better. It is not the message's fault either.
+    // The next message would fail the same way. It is not the message's fault either.
     fail(ended.error());
     return {.action = tarry::Action::release};
   }
 
-  /// It is told for each queue; one line is enough.
+  /// It is called for each queue; one line is enough.
   void tell(const std::optional<Error>& outage) {
     const std::lock_guard lock(mutex_);
     if (outage) {
@@ -128,7 +128,7 @@ class Shift {
     }
   }
 
-  /// What comes again is refused again, in the same words.
+  /// A message that is delivered again would be refused again, in the same words.
   void tell_of_refusal(const Error& refusal) {
     const std::lock_guard lock(mutex_);
     if (std::exchange(told_refusal_, refusal.message) == refusal.message) return;

@@ -28,10 +28,10 @@ ExitCode print_acl(Session& session, const std::string& user,
                         " must be a word: no spaces and no control characters");
   }
   const std::string url = session.url();
-  // What nobody named is no server to ask, but any one Redis.
+  // Without a given URL there is no server to ask, so the rules are for any single Redis.
   const auto rules = tools::redis_acl(url == kDefaultStore ? "" : url, version == kOldRedis);
   if (!rules) return output.usage(rules.error().message);
-  // Redis forgets what the user was allowed before.
+  // Redis drops the user's former rights.
   std::string line = fmt::format("ACL SETUSER {} reset on >PASSWORD", user);
   for (const std::string& rule : *rules) line += " " + rule;
   if (!output.json()) {

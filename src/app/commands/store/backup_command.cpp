@@ -1,4 +1,4 @@
-// tarry store backup: a second store, made beside the server that has the first one open.
+// tarry store backup: makes a second store beside the server that has the first one open.
 #include <memory>
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ ExitCode back_up(Session& session, const std::string& destination) {
   progress.clear();
   if (!report) {
     output.error(report.error());
-    // Only the place for it may not be there.
+    // Only the target's parent may be missing.
     return report.error().code == ErrorCode::not_found ? ExitCode::failed
                                                        : exit_code(report.error().code);
   }

@@ -65,7 +65,7 @@ void print_table(Output& output, const MigrationReport& report, bool dry_run) {
   output.print(table);
 }
 
-// What is not done, and how it would be.
+// Reports the messages that were not moved, and how to move them.
 ExitCode tell_rest(Output& output, const MigrationReport& report) {
   ExitCode code = ExitCode::done;
   bool held = false, both = false;

@@ -1,4 +1,4 @@
-// tarry store salvage: what is left of a store that is not well.
+// tarry store salvage: recovers what is left of a damaged store.
 #include <memory>
 #include <numeric>
 
@@ -75,7 +75,7 @@ void print_salvage(Output& output, const SalvageReport& report) {
   output.print(table);
 }
 
-// What was lost, in words. All of it is in the answer too; nothing of it is a failure.
+// The losses, in words. The answer has all of them too; none of them is a failure.
 void tell_losses(Output& output, const SalvageReport& report) {
   if (!report.store_file.empty()) output.note(fmt::format("STORE {}.", report.store_file));
   for (const SalvagedShard& shard : report.per_shard) {

@@ -1,5 +1,5 @@
-// tarry store info, check, audit, upgrade: is the store well, does its bookkeeping add up, and what
-// is it written in.
+// tarry store info, check, audit, upgrade: is the store sound, do its counters add up, and in which
+// format is it written.
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -38,8 +38,8 @@ std::size_t unreadable_in(const StoreInspection& store) {
       store.per_shard, [](const auto& shard) { return shard.unreadable.has_value(); }));
 }
 
-// Damage, and a disk that fails, count more than what can be read with other rights, or later: in
-// the shards that could be read too.
+// Damage and a failing disk count more than a shard that can be read with other rights or later.
+// They are reported for the readable shards too.
 ExitCode tell_unreadable(Session& session, const StoreInspection& store, ExitCode code) {
   if (problems_in(store) > 0 && unreadable_in(store) > 0) code = ExitCode::failed;
   for (const ShardInspection& shard : store.per_shard) {
@@ -200,7 +200,7 @@ ExitCode check(Session& session, bool deep) {
     for (const std::string& problem : shard.problems) {
       code = worst(code, session.output.fail({ErrorCode::damaged, problem}));
     }
-    // Of a store that is written to, batches appear while it is looked at.
+    // While a process writes to the store, new batches appear during the look.
     if (shard.cut_batches == 0 || !store->held_by.empty()) continue;
     code = worst(
         code, session.output.fail({ErrorCode::damaged,

@@ -1,4 +1,4 @@
-// tarry store export, tarry store import: what a store holds, as lines of JSON.
+// tarry store export, tarry store import: a store's contents, as lines of JSON.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,15 +41,15 @@ struct TransferWords {
   std::optional<std::uint64_t> version;  // of the export
 };
 
-// A line that is wrong is the file's fault, not the command line's; and a store is not out of
-// reach where a signal ended it.
+// A wrong line is the file's fault, not the command line's; and the store is not unreachable if a
+// signal ended the command.
 ExitCode code_of_end(const Error& error, const std::stop_source& stop) {
   const ExitCode code = exit_code(error.code);
   const bool stopped = error.code == ErrorCode::closed && stop.stop_requested();
   return code == ExitCode::usage || stopped ? ExitCode::failed : code;
 }
 
-/// Ends both what looks now and then and what waits for a descriptor.
+/// Ends both loops that check now and then and waits for a descriptor.
 struct Stop {
   std::stop_source source;
   base::StopEvent event;
@@ -101,14 +101,13 @@ ExitCode tell_left_out(Output& output, const ExportReport& report) {
   return report.problems.empty() ? ExitCode::done : ExitCode::failed;
 }
 
-// Its lists go by due time, and who claims or moves a message takes it past the place where they
-// are.
+// A layout's lists go by due time, so a claim or a move may take a message past the list's place.
 bool is_layout(const core::Engine& engine) {
   const core::Capabilities can = engine.capabilities();
   return (can.served.empty() ? can.engine : can.served).starts_with("redis ");
 }
 
-// Which export it is: what a later run must be asked for to go on with it.
+// Identifies the export: a later run must ask for the same to continue it.
 std::string export_of(const Session& session, const TransferWords& words) {
   std::string of = detail::masked_url(session.url());
   for (const std::string& queue : words.queues) of += " --queue " + queue;
@@ -121,8 +120,8 @@ class Marks {
  public:
   Marks(transfer::DraftFile& file, std::string of) : file_(file), of_(std::move(of)) {}
 
-  /// What an earlier run has kept, and the file stands behind it; null: nothing, and it is empty.
-  /// Errors: `conflict` where that was another export.
+  /// The mark that an earlier run has kept, with the file positioned after its part; null: there is
+  /// none, and the file is empty. Errors: `conflict` if that was another export.
   Result<const transfer::ExportMark*> begin() {
     if (!file_.is_file()) return nullptr;
     auto kept = transfer::kept_mark(path());
@@ -302,7 +301,8 @@ Result<void> find_begin(LineReader& reader, std::string_view& line) {
   return {};
 }
 
-// Where a file ends amid a line, that says more than what the line then lacks.
+// If a file ends in the middle of a line, that explains more than the field that the line then
+// lacks.
 Error with_the_cut(const LineReader& reader, Error error) {
   if (reader.unended() && error.code == ErrorCode::invalid_argument) {
     error.message += "; the file ends within this line: it was cut off";
@@ -310,7 +310,7 @@ Error with_the_cut(const LineReader& reader, Error error) {
   return error;
 }
 
-// Every line, `line` the first, until one is wrong, the store fails, or a signal comes.
+// Reads every line, beginning with `line`, until one is wrong, the store fails, or a signal comes.
 Result<void> read_lines(LineReader& reader, std::string_view line, std::uint64_t total,
                         Importer& importer, Stop& stop, Output& output) {
   const SignalWatch watch([&stop](int) { stop.request(); });
