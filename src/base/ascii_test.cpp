@@ -7,7 +7,7 @@
 namespace tarry::base {
 namespace {
 
-// Of all 256: what is beyond ASCII is no letter, whatever the locale, and stays as it is.
+// For all 256: a byte beyond ASCII is no letter, whatever the locale, and stays as it is.
 TEST(Ascii, AgreesWithTheCLocaleOnEveryByte) {
   for (int byte = 0; byte < 256; ++byte) {
     const char c = static_cast<char>(byte);

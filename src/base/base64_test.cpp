@@ -47,7 +47,7 @@ RC_GTEST_PROP(Base64, DecodingUndoesEncoding, (const std::string& bytes)) {
   RC_ASSERT(base64url_decode(base64url_encode(bytes)).value() == bytes);
 }
 
-// Strict means one text a value: whatever is accepted is what encoding gives.
+// Strict means one text for each value: an accepted text is exactly the encoding of its value.
 RC_GTEST_PROP(Base64, WhatIsAcceptedIsTheEncodingOfItsValue, ()) {
   const auto text =
       *rc::gen::container<std::string>(rc::gen::elementOf(std::string("AQgwZm9vYmFyab019+/-_=")));

@@ -46,7 +46,7 @@ TEST(Histogram, HoldsEveryPowerOfTwoAndItsNeighboursWithinTheError) {
       const std::int64_t value = (std::int64_t{1} << bit) + offset;
       Histogram histogram;
       histogram.record(value);
-      histogram.record(kMost);  // else the percentile would be clamped to the exact value
+      histogram.record(kMost);  // otherwise the percentile would be clamped to the exact value
       const std::int64_t answer = histogram.percentile(50);
       EXPECT_GE(answer, value);
       EXPECT_LE(answer - value, value / 64) << value;

@@ -39,7 +39,7 @@ TEST(TimeNumber, SecondsThatCanOnlyBeMillisecondsAreRefused) {
   }
 }
 
-// They are refused elsewhere, for what they are.
+// Other checks refuse these numbers.
 TEST(TimeNumber, WhatIsNoTimeInAnyUnitIsLeftToOthers) {
   EXPECT_EQ(refused(-1), "");
   EXPECT_EQ(refused(std::numeric_limits<std::int64_t>::max()), "");

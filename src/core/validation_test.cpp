@@ -62,7 +62,8 @@ TEST(QueueName, IsRefused) {
                        {"qqq", "128 bytes", "limit of 127"}));
 }
 
-// What made one before that was refused must be found, emptied and removed.
+// A store made before such names were refused may have such a queue: users must be able to find,
+// empty and remove it.
 TEST(QueueName, ThatIsAStepWithinAPathMakesNone) {
   const auto of = [](auto request, std::string name) {
     request.queue = std::move(name);

@@ -34,7 +34,7 @@ TEST(WaitingLists, ClaimsStandAtEachQueueInTheirOrder) {
   EXPECT_EQ(waiting_there(lists, "b"), (std::vector<int>{1, 2}));
   EXPECT_EQ(lists.parked_at(lists.find("b")), 2u);
 
-  // Who has looked in vain goes to the end.
+  // A claim that found nothing goes to the end.
   lists.unpark(first);
   EXPECT_EQ(waiting_there(lists, "b"), std::vector<int>{2});
   EXPECT_EQ(lists.entered_at(lists.find("a")), 1u);

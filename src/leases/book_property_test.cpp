@@ -1,5 +1,5 @@
 // A book against a model of the store, whose answers are late, lost or refused at random: the book
-// keeps its invariants whatever comes, and ends.
+// keeps its invariants in any case, and ends.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -44,12 +44,12 @@ class World {
   }
 
  private:
-  // What the store knows of a claim.
+  // The store's facts about a claim.
   struct Claim {
     Moment end{0};  // of its lease
     std::optional<SettleAction> settled;
   };
-  // What the owner wanted of it.
+  // The owner's wishes for it.
   struct Wanted {
     SettleAction action;
     Moment at{0};
@@ -176,7 +176,7 @@ class World {
     if (says_when) reply->begun_at = base::BootClock::time_point(sent);
     const auto begun = book_.claimed(std::shared_ptr<const core::ClaimReply>(reply), now_);
     RC_ASSERT(begun);
-    // Where the reply does not say when they began, they began as it came.
+    // If the reply does not say when they began, they began when it came.
     const Moment truly = says_when ? sent + Moment(below(1 + span(sent))) : now_;
     for (std::uint32_t i = below(asked_for_ + 1); i > 0; --i) take(truly, *begun);
   }
@@ -225,7 +225,7 @@ class World {
       }
     }
     if (faults && below(10) == 0 && !reply.items.empty()) {
-      // An engine that comes up short; what it left out was not refused.
+      // An engine that answers too few items; the missing ones were not refused.
       const core::ItemResult& last = reply.items.back();
       if (last.error && last.error->code == ErrorCode::unsupported) --told_refused_;
       if (!last.error && last.outcome == Outcome::done &&

@@ -38,7 +38,7 @@ class BookTest : public ::testing::Test {
   void end(Book::Id id, SettleAction action = SettleAction::ack) {
     book.end(id, {action, {}, {}}, now);
   }
-  // What is to be settled now; its answer is still to come.
+  // The requests to settle now; their answer is still to come.
   Settled settling() {
     Settled all;
     const auto request = book.settle(now);
@@ -387,7 +387,7 @@ TEST_F(BookTest, AnOutageOfClaimsIsOverOnceAClaimIsAnswered) {
   EXPECT_EQ(book.outage(), kAway);
   end(hold("a"));
   settled({Outcome::done});
-  EXPECT_EQ(book.outage(), kAway);  // the store may settle and yet give nothing out
+  EXPECT_EQ(book.outage(), kAway);  // the store may settle although it delivers nothing
   now += 100ms;
   ASSERT_TRUE(book.claim(1, now));
   EXPECT_TRUE(book.claimed(reply(), now));

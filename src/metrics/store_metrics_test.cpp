@@ -127,13 +127,13 @@ TEST(StoreMetrics, WhatTheOthersCountNeverFallsWhicheverQueuesComeAndGo) {
     stats.queues.push_back(sample_queue("q" + std::to_string(10'000 + i)));
   }
   EXPECT_TRUE(has_line(text_of(stats, meter), R"(tarry_pushes_total{queue="*"} 14)"));
-  // One before them all by name, and one of the others is pushed to.
+  // One that sorts before all others; and a push to one of the others.
   stats.queues.push_back(sample_queue("a"));
   stats.queues[kMaxMeteredQueues].counters.accepted = 10;
   std::string text = text_of(stats, meter);
   EXPECT_TRUE(has_line(text, R"(tarry_pushes_total{queue="*"} 24)"));
   EXPECT_EQ(text.find(R"(queue="a")"), std::string::npos);
-  // The others are gone, but for what they have counted; and one that was alone makes room.
+  // The others are gone, except for their counts; and one that was counted alone makes room.
   stats.queues.erase(stats.queues.begin() + kMaxMeteredQueues, stats.queues.end());
   stats.queues.front() = sample_queue("new");
   text = text_of(stats, meter);

@@ -1,4 +1,4 @@
-// What can be a callback.
+// Types that can serve as a callback.
 #include <gtest/gtest.h>
 #include <tarry/store.h>
 

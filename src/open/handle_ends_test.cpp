@@ -1,4 +1,4 @@
-// What is left of a handle: of a store that is closed, and of one that was moved away.
+// Handles after their end: of a closed store, and moved-from ones.
 #include <gtest/gtest.h>
 #include <tarry/store.h>
 

@@ -1,5 +1,5 @@
-// Store, Queue and Delivery over an engine that only remembers: what they ask, how they read the
-// answers, where callbacks run, and how it all ends.
+// Store, Queue and Delivery over an engine that only records: their requests, how they read the
+// answers, where callbacks run, and how everything ends.
 #include <gtest/gtest.h>
 #include <tarry/store.h>
 
@@ -32,7 +32,7 @@ class Handles : public ::testing::Test {
 
   Queue queue() { return store->queue("orders"); }
 
-  // Runs a blocking verb elsewhere, so that the test can be the engine meanwhile.
+  // Runs a blocking verb on another thread, so that the test can be the engine meanwhile.
   template <typename Verb>
   static auto start(Verb verb) {
     return std::async(std::launch::async, std::move(verb));

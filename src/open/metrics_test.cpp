@@ -1,4 +1,4 @@
-// What a program without a server can see of its store.
+// The figures that a program without a server can see of its store.
 #include <tarry/metrics.h>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// tarry::open of stores in Redis, on servers of the tests' own: what stands in the URL holds.
+// tarry::open of stores in Redis, on the tests' own servers: the options in the URL take effect.
 #include <gtest/gtest.h>
 #include <tarry/store.h>
 
@@ -17,7 +17,7 @@ namespace {
 using testing::Certificates;
 using testing::RedisServer;
 
-// Not `opened`, which open_test.cpp has.
+// Not named `opened`, which open_test.cpp has.
 Store store_at(const std::string& url) {
   Result<Store> store = tarry::open(url);
   if (!store) throw std::runtime_error(url + ": " + store.error().message);
@@ -28,7 +28,7 @@ std::string socket_url(const RedisServer& server, const std::string& options = {
   return "redis+unix://" + server.socket_path() + options;
 }
 
-// The keys of what is due there, each claimed and acked.
+// The keys of the due messages there, each claimed and acked.
 std::vector<std::string> keys_due(const Store& store) {
   const Queue q = store.queue("q");
   std::vector<std::string> keys;
@@ -170,7 +170,7 @@ std::size_t entries_of(const char* directory) {
 
 TEST(OpenRedis, AClosedStoreHasNeitherThreadsNorDescriptorsThoughAQueueLivesOn) {
   const RedisServer server;
-  std::thread([] {}).join();  // what a sanitizer starts beside the first thread is there now
+  std::thread([] {}).join();  // the sanitizer's own thread exists from here on
   const std::size_t threads = entries_of("/proc/self/task");
   const std::size_t descriptors = entries_of("/proc/self/fd");
   for (const char* options : {"", "?layout=plain&zset=z"}) {

@@ -199,7 +199,7 @@ TEST(OpenMemory, AStoreMayCloseWhileManyUseIt) {
   for (std::thread& user : users) user.join();
 }
 
-// In braces, two literals are also what a string_view is made of, from the one to the other.
+// In braces, two literals could also make a string_view, from one to the other.
 template <typename Q>
 concept ReschedulesSeveral = requires(const Q& queue) { queue.reschedule({"a", "b"}, Due()); };
 template <typename Q>

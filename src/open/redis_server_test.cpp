@@ -90,7 +90,7 @@ TEST_F(RedisServerOf, ASocket) {
   EXPECT_FALSE(server.tls);
 }
 
-// Where its nodes are stands in the URL only.
+// Only the URL says where its nodes are.
 TEST_F(RedisServerOf, WhatAllNodesOfAClusterHaveInCommon) {
   const auto server = server_of("redis+cluster://ann:pw@a:7000,b:7001");
   EXPECT_EQ(server.user, "ann");

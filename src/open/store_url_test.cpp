@@ -118,7 +118,7 @@ TEST(StoreUrl, HttpOverAUnixSocket) {
 
 struct Bad {
   std::string_view url;
-  std::vector<std::string_view> names;  // what the message must name
+  std::vector<std::string_view> names;  // names that must be in the message
   ErrorCode code = ErrorCode::invalid_argument;
 };
 

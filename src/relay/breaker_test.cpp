@@ -29,7 +29,7 @@ TEST(Breaker, WhatIsAnsweredOfOneMessageOpensNothingAndEndsATrial) {
   EXPECT_EQ(breaker.state(), BreakerState::closed);
   breaker.failed(3, Moment(0));  // the third in that row all the same
   EXPECT_EQ(breaker.state(), BreakerState::open);
-  breaker.answered();  // late news of what was sent before
+  breaker.answered();  // late news of an earlier message
   EXPECT_EQ(breaker.state(), BreakerState::open);
   breaker.advance(Moment(100));
   breaker.answered();
@@ -67,7 +67,7 @@ TEST(Breaker, PausesDoubleUpToTheMostAndBeginAnew) {
 TEST(Breaker, ATrialThatFailsOpensAgain) {
   Breaker breaker(kThree, 1);
   breaker.down(Moment(0));
-  breaker.worked();  // late news of what was sent before
+  breaker.worked();  // late news of an earlier message
   EXPECT_EQ(breaker.state(), BreakerState::open);
   breaker.advance(Moment(100));
   breaker.failed(1, Moment(100));

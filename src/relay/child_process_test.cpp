@@ -109,7 +109,7 @@ TEST_F(ChildProcessTest, FeedsBytesOfAnyKind) {
 
 TEST_F(ChildProcessTest, TheCommandBlocksNoSignalThoughOurThreadsDo) {
   base::start_thread("tarry-test", [&] {
-    // Not by a shell, which takes them all again.
+    // Not by a shell, which would unblock them again.
     ChildProcesses looking({"grep", "-qE", "^SigBlk:.0+$", "/proc/self/status"});
     const auto ended = looking.run("", {});
     ASSERT_TRUE(ended) << ended.error().message;
@@ -215,7 +215,7 @@ TEST_F(ChildProcessTest, AProgramThatCannotBeStartedIsAnError) {
 }
 
 TEST_F(ChildProcessTest, SignalsWhatRunsAndWhatThatHasStarted) {
-  // The command tells that it is there by opening a pipe that we wait on.
+  // The command shows that it runs by opening a pipe that the test waits for.
   ASSERT_EQ(::mkfifo(path("ready").c_str(), 0600), 0);
   ChildProcesses children({"sh", "-c", "sleep 600 & echo x > " + path("ready") + "; wait"});
   auto ended = std::async(std::launch::async, [&] { return children.run("", {}); });

@@ -1,4 +1,4 @@
-// A relay's flow against a store and a sink that answer at random: whatever they say, and in
+// A relay's flow against a store and a sink that answer at random: whatever they answer, and in
 // whatever order, nothing is acked without a confirmation, and every claim ends once.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -185,7 +185,7 @@ class RandomWorld {
   std::uint64_t last_id_ = 0;
   std::optional<std::uint32_t> claiming_;
   using Shards = std::vector<std::uint32_t>;
-  std::map<std::string, Shards> served_;  // where it is told of them
+  std::map<std::string, Shards> served_;  // where discovery reports them
   std::vector<std::pair<std::string, core::SettleAction>> settling_;
   std::size_t extending_ = 0;
   std::vector<std::pair<Flow::JobId, std::string>> with_sink_;

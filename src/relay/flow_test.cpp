@@ -55,7 +55,7 @@ class FlowTest : public ::testing::Test {
     }
     flow->claimed(std::shared_ptr<const core::ClaimReply>(std::move(reply)), now);
   }
-  // What was asked for is delivered and handed on.
+  // The requested messages are delivered and sent to the sink.
   std::vector<Flow::JobId> hand_on(const std::vector<std::string>& keys, std::uint32_t attempt = 1,
                                    Millis lease = Millis(30'000)) {
     step<core::ClaimRequest>();
@@ -142,7 +142,7 @@ TEST_F(FlowTest, SoIsItsMemory) {
   answer(first[0].id, confirmed());
   answer(others[0].id, confirmed());
   settlements();
-  // One message goes whatever its size, or it never would.
+  // One message of any size is allowed, or it would never go.
   EXPECT_EQ(step<core::ClaimRequest>().max_bytes, 1'000u);
 }
 
@@ -194,7 +194,7 @@ TEST_F(FlowTest, AnOutageCostsNoAttempt) {
   EXPECT_EQ(step<core::ClaimRequest>().max, 1u);
   deliver({"a"}, 10);
   const auto trial = step<Flow::HandOn>().jobs;
-  step<Flow::Wait>();  // no second one beside it
+  step<Flow::Wait>();  // no second claim beside it
   answer(trial[0].id, confirmed());
   EXPECT_EQ(settlements(), (Settled{{"receipt-a", SettleAction::ack}}));
   EXPECT_EQ(flow->stats().breaker, BreakerState::closed);
@@ -399,7 +399,7 @@ TEST_F(FlowTest, StopDrainsWithinItsBound) {
   EXPECT_EQ(step<Flow::Wait>().until, now + Moment(10'000));
   now += Moment(10'000);
   step<Flow::CloseSink>();
-  // One that does not end by itself is made to.
+  // A flow that does not end by itself is abandoned.
   step<core::ExtendRequest>();
   flow->extended(test::outcomes(1, Outcome::done), now);
   EXPECT_EQ(step<Flow::Wait>().until, now + Moment(2'000));
@@ -438,7 +438,7 @@ TEST(RelayOptionsTest, BadOnesAreNamedWithTheirLimits) {
 
 // -- patterns
 
-// Told what to serve.
+// A flow that is told what to serve.
 class SharedFlowTest : public FlowTest {
  protected:
   SharedFlowTest() {

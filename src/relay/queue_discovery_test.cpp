@@ -24,7 +24,7 @@ core::Reply stats_of(const std::vector<std::pair<std::string, std::uint32_t>>& q
   return core::Reply(std::move(stats));
 }
 
-// What the discovery tells, in order, to be waited for.
+// The discovery's reports, in order, to be waited for.
 template <typename T>
 class Told {
  public:
@@ -120,7 +120,7 @@ TEST_F(LookoutTest, TellsWhatMatchesWhenItChanges) {
   answer(stats_of({{"mails", 1}, {"orders.eu", 4}}));
   EXPECT_EQ(queues_.next(), 1u);
   EXPECT_EQ(shares_.next(), (std::vector<Share>{{"orders.eu", {}}}));
-  answer(stats_of({{"orders.eu", 8}}));  // nobody else takes part: its shards are no matter
+  answer(stats_of({{"orders.eu", 8}}));  // no other relay takes part: its shards do not matter
   answer(stats_of({{"orders.eu", 8}, {"orders.us", 1}}));
   EXPECT_EQ(shares_.next(), (std::vector<Share>{{"orders.eu", {}}, {"orders.us", {}}}));
   EXPECT_TRUE(queues_.empty());
@@ -135,7 +135,7 @@ TEST_F(LookoutTest, AStoreThatIsAwayIsAskedAgainAndOneThatIsClosedIsToldOf) {
   answer(Error{ErrorCode::unavailable, "away"});
   (void)engine_.next<core::StatsRequest>();  // it asks again: the answer before has been taken
   EXPECT_EQ(discovery_->last_error(), "the queues cannot be looked up: away");
-  EXPECT_TRUE(shares_.empty());  // what was found is served on
+  EXPECT_TRUE(shares_.empty());  // the queues found before are still served
 }
 
 TEST_F(LookoutTest, OfAClosedStoreItTells) {
@@ -159,7 +159,7 @@ TEST_F(LookoutTest, WhatIsSharedIsOfferedAndOnlyWhatFallsToItIsServed) {
   EXPECT_EQ(views_.next(), std::pair(std::size_t{1}, std::size_t{3}));
   seen_.hooks.on_change({{{"a", 0}, {"a", 1}, {"b", 0}}, 1});
   EXPECT_EQ(shares_.next(), (std::vector<Share>{{"a", {}}, {"b", {}}}));
-  // What it had of shards that are not there any more is nothing.
+  // Shards that no longer exist do not count.
   answer(stats_of({{"a", 1}, {"b", 1}}));
   EXPECT_EQ(seen_.offers.next(), (std::vector<Unit>{{"a", 0}, {"b", 0}}));
   seen_.hooks.on_change({{{"a", 1}, {"b", 0}}, 2});

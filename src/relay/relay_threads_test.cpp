@@ -60,7 +60,7 @@ TEST(CrewTest, AllItsThreadsTakePartAndTheSumIsWhatWasThere) {
     return confirmed();
   });
   RelayThreadsOptions options = threads_options(kThreads);
-  options.relay.in_flight = kThreads;  // one each: no thread can take what is the others'
+  options.relay.in_flight = kThreads;  // one each: no thread can take another's share
   options.relay.batch = 1;
   std::vector<std::string> keys;
   std::vector<Push> pushes;

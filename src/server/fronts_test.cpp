@@ -1,6 +1,6 @@
-// Two fronts at once, over one engine: HTTP, and a protocol of lines that stands here. What the
-// server says of its clients it says of both together, and the front of lines has not a word about
-// tokens, limits, hang-ups or the drain.
+// Two fronts at once, over one engine: HTTP, and a line protocol that is defined here. The server's
+// limits and figures cover the clients of both together, and the line front has no code for tokens,
+// limits, hang-ups or the drain.
 #include "server/session/fronts.h"
 
 #include <unistd.h>
@@ -42,8 +42,8 @@ std::string_view word_of(Refusal::Why why) {
   return "?";
 }
 
-/// `ping` is answered `pong`; `claim QUEUE` waits, and is answered `got PAYLOAD` or `none`;
-/// whatever is refused, `no WHY`.
+/// `ping` is answered `pong`; `claim QUEUE` waits, and is answered `got PAYLOAD` or `none`; a
+/// refused request, `no WHY`.
 class LineConnection final : public Connection {
  public:
   using Connection::Connection;

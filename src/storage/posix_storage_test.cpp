@@ -1,4 +1,4 @@
-// What only a real file system and a real process can show: rights, what a path may be, locks
+// Cases that only a real file system and a real process can show: rights, kinds of paths, locks
 // across processes, room that runs out.
 #include "storage/posix_storage.h"
 
@@ -178,7 +178,7 @@ std::string text_in(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// As root it would be anybody's file that is read, written or emptied.
+// If root followed a link, any user's file could be read, written or emptied.
 TEST_F(PosixStorageTest, NoLinkIsFollowed) {
   const std::string said = ": It is a link, and links are not followed here";
   const auto directory = std::move(open_directory(base + "/store", true)).value();
@@ -219,7 +219,7 @@ TEST_F(PosixStorageTest, AFileThatIsNoLockStaysAsItIs) {
     expect_message(directory->lock("LOCK", "me"), ErrorCode::invalid_argument, said);
     EXPECT_EQ(text_in(lock), text);
   }
-  // One line may be what an earlier version wrote; not so where it has another name.
+  // A single line may be from an earlier version, unless the file has another name.
   std::ofstream(lock) << "secret\n";
   fs::create_hard_link(lock, base + "/theirs");
   expect_message(directory->lock("LOCK", "me"), ErrorCode::invalid_argument, said);
@@ -463,8 +463,8 @@ TEST_F(PosixStorageTest, AChildThatInheritedTheDescriptorDoesNotKeepTheLock) {
 }
 
 TEST_F(PosixStorageTest, AFailedSyncIsFinal) {
-  // A pipe cannot be synced: EINVAL, every time. What is tested is that the second call does not
-  // even ask.
+  // A pipe cannot be synced: EINVAL, every time. The test is that the second call does not even
+  // try.
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);
   PosixFile file(FileDescriptor{ends[0]}, "/x/y", true);

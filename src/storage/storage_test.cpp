@@ -1,5 +1,5 @@
-// What every implementation of the seam owes: one suite, run on POSIX files, on RAM, and through
-// the fault injector with no fault armed.
+// The promises of every implementation of the seam: one suite, run on POSIX files, on RAM, and
+// through the fault injector with no fault armed.
 #include "storage/storage.h"
 
 #include <gtest/gtest.h>
@@ -88,7 +88,7 @@ std::string read_all(const File& file) {
     EXPECT_TRUE(outcome.has_value()) << outcome.error().message; \
   } while (false)
 
-/// The code as asked for, and one line that says what could not be done to which path.
+/// The expected code, and one line that names the operation and the path.
 template <typename T>
 void expect_error(const Result<T>& outcome, ErrorCode code, std::string_view mentions) {
   ASSERT_FALSE(outcome.has_value());
@@ -174,7 +174,7 @@ TEST_P(StorageTest, ReadsTogetherSeeWhatIsWrittenAndCutBetweenThem) {
             (std::vector<std::string>{"", "b", "aa", "aa"}));
 }
 
-// As another process may do it: what is known of the file's size is wrong then.
+// As another process may do it: then the known size of the file is wrong.
 TEST_P(StorageTest, ReadsTogetherOfAFileThatWasCutBehindTheirBack) {
   const auto file = create("a");
   const auto reader = root->make_reader();

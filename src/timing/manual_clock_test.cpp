@@ -66,7 +66,7 @@ TEST(ManualClock, ListenersMayUseTheClock) {
   first = clock.subscribe([&] {
     if (++outer == 1) {
       second = clock.subscribe([&] { ++inner; });
-      clock.advance(1);  // comes back here once, and to the new one
+      clock.advance(1);  // calls this listener once more, and the new one
     } else {
       clock.unsubscribe(first);
     }

@@ -1,4 +1,4 @@
-// Random sequences of operations, on the wheel and on a std::multimap that says what is right.
+// Random sequences of operations, on the wheel and on a std::multimap as the model.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -28,7 +28,7 @@ enum class Kind { insert, remove, advance, slice, drain, rebase };
 struct Op {
   Kind kind;
   std::int64_t distance;  // of a deadline or a time from now
-  std::uint32_t choice;   // which node, how large a slice, what the callback does
+  std::uint32_t choice;   // which node, how large a slice, the callback's action
 };
 
 std::ostream& operator<<(std::ostream& out, const Op& op) {
@@ -36,7 +36,7 @@ std::ostream& operator<<(std::ostream& out, const Op& op) {
   return out << kNames[static_cast<int>(op.kind)] << " " << op.distance << " " << op.choice;
 }
 
-// Of every order of magnitude, and often beside a border of the levels.
+// Of every order of magnitude, and often near a border of the levels.
 rc::Gen<std::int64_t> distances() {
   const auto any =
       rc::gen::map(rc::gen::pair(rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 46),
@@ -148,7 +148,8 @@ class Pair {
     }
   }
 
-  // What an owner's callback may do; a bounded number of times, since what it inserts may be due.
+  // An owner's possible callback actions, a bounded number of times, because an inserted node may
+  // be due.
   void act_inside(std::size_t call, std::uint32_t choice) {
     if (choice == kQuiet || call > 20) return;
     switch ((choice + call) % 11) {
@@ -156,7 +157,7 @@ class Pair {
       case 1: insert(wheel_.now() - 3); break;
       case 2: insert(wheel_.now() + 1); break;
       case 3: insert(wheel_.now() + 64 + choice); break;
-      case 4: remove(0); break;  // what would come next
+      case 4: remove(0); break;  // the node that would come next
       case 5: remove(choice); break;
       default: break;
     }
@@ -166,7 +167,8 @@ class Pair {
   void drain(std::int64_t distance, std::size_t limit) {
     if (distance < 0) return;
     const std::int64_t target = std::min(wheel_.now() + distance, Wheel<Slab>::kHorizon - 1);
-    // A node is placed anew once after a rebase and once a level above the lowest, then given out.
+    // A node is placed again once after a rebase and once for each level above the lowest, then
+    // given out.
     const std::size_t most = model_.size() * (1 + Wheel<Slab>::kLevels);
     for (std::size_t slices = 0; !model_.empty() && *wheel_.next_due() <= target; ++slices) {
       RC_ASSERT(slices < most);

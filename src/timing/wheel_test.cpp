@@ -196,7 +196,7 @@ TEST_F(WheelTest, NextDueWakesEarlyAtMostOnceALevel) {
 }
 
 TEST_F(WheelTest, SlicesStopAndGoOn) {
-  // One level-2 slot, so a cascade of 100 before the first can be given out.
+  // One level-2 slot, so a cascade of 100 comes before the first can be given out.
   const std::int64_t start = (kUtc >> 12 << 12) + 3 * 4096;
   Handles expected;
   for (int i = 0; i < 100; ++i) expected.push_back(add(start + i / 10));
@@ -283,7 +283,7 @@ TEST_F(WheelTest, CallbacksInsertAndRemove) {
     next_level = add(kUtc + 700);
     beyond = add(kUtc + 2 * kDay);
     nodes_[first].deadline = kUtc + 12;
-    wheel_.insert(first);  // the one that is being given out
+    wheel_.insert(first);  // the node that is being given out
   });
   wheel_.check();
   EXPECT_EQ(out, (Handles{first, second, due, overdue, next_tick, first, next_level, far}));
@@ -302,7 +302,7 @@ TEST_F(WheelTest, RebaseBringsTheFutureBack) {
   wheel_.check();
   EXPECT_EQ(wheel_.now(), kUtc);
   EXPECT_EQ(wheel_.size(), 4U);
-  EXPECT_EQ(wheel_.next_due(), kUtc);  // to be placed anew
+  EXPECT_EQ(wheel_.next_due(), kUtc);  // to be placed again
   EXPECT_EQ(advance(kUtc), Handles{due});
   EXPECT_GT(wheel_.next_due(), kUtc);
   EXPECT_EQ(advance(kUtc + 8'999), Handles{});

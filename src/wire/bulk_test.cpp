@@ -8,7 +8,7 @@
 namespace tarry::wire {
 namespace {
 
-/// What a number of milliseconds is from on: less could be seconds.
+/// The least number that counts as milliseconds: a smaller one could be seconds.
 constexpr std::int64_t kT = 1'000'000'000'000;
 
 Time at(std::int64_t ms) { return Time(Millis(ms)); }

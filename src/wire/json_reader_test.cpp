@@ -144,7 +144,7 @@ TEST(Fields, takes_whole_numbers_however_they_are_written) {
             std::string::npos);
   EXPECT_EQ(push_error(R"({"priority":1.5})"),
             "\"priority\" must be a whole number from 0 to 4294967295, not the number 1.5E0");
-  // Such large ones stand for others too.
+  // Numbers this large may stand for others too.
   for (const char* none : {"1.5", "1e16", "1e19", "1e300", "-1e300", "1e400"}) {
     EXPECT_NE(push_error("{\"delay_ms\":" + std::string(none) + "}"), "") << none;
     EXPECT_NE(push_error("{\"priority\":" + std::string(none) + "}"), "") << none;
@@ -248,7 +248,7 @@ std::string many(std::string_view item, std::size_t count) {
   return text;
 }
 
-// That it is read no further is seen by what follows, which is no JSON.
+// The text after it is no JSON, which shows that it is read no further.
 TEST(Push, too_many_messages_fail_as_a_whole_and_are_read_no_further) {
   const auto refused = [](const std::string& body) {
     const auto push = decode_push("q", body + ",nonsense");

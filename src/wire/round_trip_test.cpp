@@ -1,4 +1,4 @@
-// What the remote engine sends is what the server reads, and the other way round.
+// The server reads exactly the remote engine's requests, and the other way round.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -45,7 +45,7 @@ std::string query_in(const Call& call) {
   return at == std::string::npos ? "" : call.target.substr(at + 1);
 }
 
-// What the server would make of the call; its routes are tested there.
+// The server's reading of the call; its routes are tested there.
 core::Request decode(const core::Request& sent, const Call& call) {
   struct Visitor {
     const Call& call;
@@ -246,7 +246,7 @@ TEST(WireReply, what_a_newer_server_adds_is_ignored) {
   ASSERT_TRUE(decoded) << decoded.error().message;
 }
 
-// Whatever a server answers, the client neither crashes nor takes it for something else.
+// Whatever a server answers, the client neither crashes nor misreads it.
 TEST(WireReply, nonsense_is_an_error) {
   for (const Answer answer :
        {Answer::pushed, Answer::items, Answer::claimed, Answer::got, Answer::listed, Answer::stats,
@@ -274,8 +274,8 @@ TEST(WireReply, a_forecast_has_whole_numbers_and_as_many_as_were_asked) {
   }
 }
 
-// The fields of what get says of a message can be given to import and move-away as they are, the
-// due time in both its forms; those that they have no use for are refused.
+// The fields of get's answer can be given to import and move-away as they are, with the due time in
+// both forms; unused fields are refused.
 TEST(WireRequest, a_moved_message_is_spelt_as_get_spells_it) {
   const auto moved = decode_move("q", R"({"messages":[{"key":"k","state":"ready",)"
                                       R"("due":"2026-01-01T00:00:00Z","due_ms":1767225600000,)"

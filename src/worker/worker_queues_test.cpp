@@ -1,4 +1,4 @@
-// One worker on several queues; what it counts; how its drain is bounded.
+// One worker on several queues; its counts; the bound on its drain.
 #include <gtest/gtest.h>
 #include <tarry/clock.h>
 #include <tarry/store.h>

@@ -176,7 +176,7 @@ TEST_F(WorkerOnAStore, HoldsItsLeaseWhileTheHandlerRuns) {
   std::stop_source stop;
   std::promise<std::size_t> redelivered;
   Worker worker(queue, {.lease = 2s}, [&](const Delivery&, const std::stop_token&) {
-    // Waits longer than the lease for somebody to be given the message meanwhile.
+    // Waits longer than the lease for another consumer to get the message meanwhile.
     redelivered.set_value(queue.claim({.wait = 3s}).value_or({}).size());
     stop.request_stop();
     return ack();

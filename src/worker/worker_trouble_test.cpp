@@ -34,7 +34,7 @@ constexpr Millis kLongEnough{3'000};
 
 class WorkerTroubleTest : public test::WorkerRig {
  protected:
-  // One message, whose handler passes the gate, and says when its token is signalled.
+  // Handles one message; the handler passes the gate, and reports when its token is signalled.
   void work_until_told(std::promise<void>& told) {
     start({}, [this, &told](const Delivery&, const std::stop_token& token) {
       const std::stop_callback on_stop(token, [&] { told.set_value(); });
@@ -52,7 +52,7 @@ TEST_F(WorkerTroubleTest, ExtendsTheLeaseThatTheStoreGaveWhileTheHandlerRuns) {
     gate.pass();
     return token.stop_requested() ? bury("lost") : ack();
   });
-  hand_out({"a"}, kLongEnough);  // the engine's word on the lease counts, not what was asked
+  hand_out({"a"}, kLongEnough);  // the engine's lease counts, not the requested one
   gate.wait_for(1);
   for (int i = 0; i < 3; ++i) {
     const auto asked = next<ExtendRequest>();
@@ -180,8 +180,8 @@ TEST_F(WorkerTroubleTest, WhatWaitedBeyondItsLeaseWhileTheStoreWasAwayIsNotBegun
           if (delivery.key() == "a") gate.pass();
           return ack();
         });
-  // Answered as they come: one that is under way when the lease has run out is nobody's to wait
-  // for.
+  // Answered as they arrive: nobody waits for an extension that is outstanding when the lease has
+  // run out.
   std::atomic<int> extends = 0;
   fake.engine().respond([&](const core::Request& request) -> std::optional<Result<Reply>> {
     if (!std::holds_alternative<ExtendRequest>(request)) return std::nullopt;
@@ -218,7 +218,7 @@ TEST_F(WorkerTroubleTest, WhatWaitedBeyondItsLeaseWhileTheStoreWasAwayIsNotBegun
 }
 
 TEST_F(WorkerTroubleTest, AnAnswerThatWasUnderWayForAsLongAsItsLeaseBeginsNothing) {
-  std::promise<void> released_a;  // else both may come in one request
+  std::promise<void> released_a;  // otherwise both may come in one request
   start({.concurrency = 2}, [&](const Delivery&, const std::stop_token&) {
     released_a.get_future().wait();
     return ack();

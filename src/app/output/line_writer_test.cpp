@@ -60,7 +60,7 @@ TEST(LineWriter, NobodyWaitsForAReaderWhoTakesNothing) {
   Pipe other;
   LineWriter writer(other.writing(), lost_line);
   for (std::size_t i = 0; i < lines; ++i) writer.write(line + "\n");
-  // It goes on once somebody reads, and tells how much was left out.
+  // It continues once somebody reads, and reports how many lines were left out.
   std::string text;
   while (text.find("lost ") == std::string::npos) {
     text += other.read_some();

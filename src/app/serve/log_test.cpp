@@ -20,7 +20,7 @@ session::RequestNote note_of(unsigned status) {
   return note;
 }
 
-// What `tell` has the log say.
+// The log's text for what `tell` does.
 template <typename Tell>
 std::string said(std::string_view level, Format format, Tell tell) {
   ::testing::internal::CaptureStderr();

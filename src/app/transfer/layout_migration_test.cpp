@@ -1,4 +1,5 @@
-// What others' keys hold moves into a store of tarry's, on a real server; they go on meanwhile.
+// Messages in other programs' keys move into a store of tarry's, on a real server, while those
+// programs go on.
 #include <gtest/gtest.h>
 #include <tarry/store.h>
 
@@ -77,7 +78,7 @@ TEST_F(LayoutMigration, ScoresInSecondsAndManySets) {
   EXPECT_EQ(must(to_.queue("t").get("b")).due, Time(Millis(kDue + 5'000)));
 }
 
-// A list tells such a member twice.
+// A list shows such a member twice.
 TEST_F(LayoutMigration, AMemberOfTwoSetsMovesOnce) {
   add("t0", kDue, "a");
   add("t1", kDue - 5, "a");
@@ -141,8 +142,8 @@ TEST_F(LayoutMigration, RedissonsEntriesMove) {
   EXPECT_EQ(server().ask({"EXISTS", "redisson_delay_queue:{dest}"}), ":0\r\n");
 }
 
-// Consumers that know nothing of tarry: what they take between the copy and the taking away is
-// delivered by them alone, and what is moved to another time there moves with that.
+// Consumers that know nothing of tarry. A message that they take between the copy and the removal
+// is delivered by them alone; a message that they move to another time moves with that time.
 TEST_F(LayoutMigration, WhatOthersTakeOrChangeMeanwhileIsTheirs) {
   for (int i = 0; i < 5; ++i) add("tasks", kDue + i, "task" + std::to_string(i));
   const Store from = open_layout("plain&zset=tasks");
@@ -183,7 +184,7 @@ TEST_F(LayoutMigration, ABodyThatIsWrittenMeanwhileMovesAsItIsThen) {
   EXPECT_EQ(server().ask({"EXISTS", "body", "due"}), ":0\r\n");
 }
 
-// Whatever request was the last one, and whether it was carried out or not.
+// Whichever request was the last one, and whether it was carried out or not.
 TEST_F(LayoutMigration, CutShortAnywhereTheNextRunFinishes) {
   for (const Gate::Says how : {Gate::Says::refuse, Gate::Says::lose_the_answer}) {
     bool complete = false;

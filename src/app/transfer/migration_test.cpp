@@ -36,7 +36,7 @@ std::string text_of(const MessageInfo& info) {
   return text;
 }
 
-using Snapshot = std::map<std::string, std::string>;  // "queue/key" -> all that is told of it
+using Snapshot = std::map<std::string, std::string>;  // "queue/key" -> everything known about it
 
 Snapshot snapshot(const Store& store) {
   Snapshot all;
@@ -125,7 +125,7 @@ TEST_F(Migration, MovesAllThatThereIs) {
   EXPECT_EQ(dead, 1u);
 }
 
-// How many messages a request is about by their keys.
+// How many messages a request names by their keys.
 std::size_t named_in(const core::Request& request) {
   if (const auto* move = std::get_if<core::MoveRequest>(&request)) return move->items.size();
   if (const auto* get = std::get_if<core::GetRequest>(&request)) return get->keys.size();
@@ -148,9 +148,9 @@ bool names(const core::Request& request, std::string_view key) {
   return away != nullptr && std::ranges::any_of(away->keys, is_it(away->bytes));
 }
 
-// Whatever request was the last one, and whether it was done or not, the next run brings it to its
-// end; and meanwhile nobody is delivered what is there twice. Also where a batch is asked for in
-// pieces, and one behind the first is the last.
+// Whichever request was the last one, and whether it was carried out or not, the next run completes
+// it. Meanwhile no message that exists twice is delivered. Also if a batch is sent in pieces, and a
+// later piece is the last request.
 TEST_F(Migration, CutShortAnywhereTheNextRunFinishes) {
   constexpr std::size_t kAll = 1000;
   const struct {
@@ -203,7 +203,7 @@ TEST_F(Migration, CutShortAnywhereTheNextRunFinishes) {
   }
 }
 
-// What the user does between the steps of a batch counts.
+// A user's change between the steps of a batch counts.
 TEST_F(Migration, WhatChangesMeanwhileIsAsTheUserSaid) {
   const Queue q = from_.queue("q");
   for (const char* key : {"cancelled", "rescheduled", "replaced", "same"}) {
@@ -230,7 +230,7 @@ TEST_F(Migration, WhatChangesMeanwhileIsAsTheUserSaid) {
   EXPECT_EQ(must(there.get("same")).payload, "old");
 }
 
-// What is there by now is not what was put there.
+// The message there is no longer the one that was put there.
 TEST_F(Migration, WhatWasChangedInBothStaysThere) {
   const Queue q = from_.queue("q");
   (void)must(q.push({.key = "k", .payload = "old", .due = in(1h)}));
@@ -249,7 +249,7 @@ TEST_F(Migration, WhatWasChangedInBothStaysThere) {
   EXPECT_EQ(must(to_.queue("q").get("k")).payload, "theirs");
 }
 
-// The copy that the first run left there is out of date: nobody is delivered it.
+// The copy that the first run left there is out of date: it is not delivered.
 TEST_F(Migration, ACopyThatIsOutOfDateKeepsTheQueuePaused) {
   const Queue q = from_.queue("q");
   (void)must(q.push({.key = "k", .payload = "x", .due = in(1h)}));
@@ -339,7 +339,7 @@ TEST_F(Migration, AMessageThatIsTooLargeOnItsOwnStays) {
   }
 }
 
-// It is in both then, and its queue stays paused; the others are moved.
+// The message is then in both stores, and its queue stays paused; the others are moved.
 TEST_F(Migration, ACopyThatCannotBeTakenBackKeepsTheQueuePaused) {
   fill(from_);
   const auto ask = [](const core::Request& request) {
@@ -359,7 +359,7 @@ TEST_F(Migration, ACopyThatCannotBeTakenBackKeepsTheQueuePaused) {
   EXPECT_TRUE(run(from_, to_).is_complete());
 }
 
-// What fails for another reason than its size would fail again, and again.
+// A request that fails for another reason than its size would fail again and again.
 TEST_F(Migration, AfterAFailureTheOtherHalvesAreNotAskedFor) {
   std::vector<MessageInfo> messages;
   for (int i = 0; i < 8; ++i) {
@@ -433,7 +433,7 @@ TEST_F(Migration, AQueueThatCouldNotBePausedIsNotSaidToBe) {
   EXPECT_FALSE(must(from_.queue("q").stats()).paused);
 }
 
-// Two runs at once: what the other one moved must not be taken for cancelled.
+// Two runs at once: a message that the other run moved must not be taken for cancelled.
 TEST_F(Migration, AnotherRunIsNoticedAndItsCopiesStay) {
   const Queue q = from_.queue("q");
   for (int i = 0; i < 10; ++i) (void)must(q.push({.payload = "x", .due = in(1h)}));
@@ -454,7 +454,7 @@ TEST_F(Migration, AnotherRunIsNoticedAndItsCopiesStay) {
   EXPECT_EQ(snapshot(to_).size(), 10u);
 }
 
-// What is gone here is not known to be cancelled then: its copy may be the only one.
+// A missing message is then not known to be cancelled: its copy may be the only one.
 TEST_F(Migration, ARequestThatIsCarriedOutTwiceLosesNothing) {
   const Queue q = from_.queue("q");
   for (int i = 0; i < 5; ++i) (void)must(q.push({.payload = "x", .due = in(1h)}));
@@ -477,7 +477,7 @@ TEST_F(Migration, ARequestThatIsCarriedOutTwiceLosesNothing) {
   EXPECT_EQ(snapshot(to_).size(), 5u);
 }
 
-// The lost answer is the reason that is told, not that more was moved away than is known of.
+// The error is the lost answer, not that more messages were moved away than is known.
 TEST_F(Migration, ALostAnswerIsNotTakenForAnotherRun) {
   const Queue q = from_.queue("q");
   for (const char* key : {"a", "b", "c", "d"}) {

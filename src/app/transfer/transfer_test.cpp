@@ -33,7 +33,7 @@ Exported export_of(Store& store) {
   return lines;
 }
 
-// Shards hand out their messages in no order.
+// Shards return their messages in no particular order.
 Exported sorted(Exported lines) {
   std::ranges::sort(lines);
   return lines;
@@ -79,7 +79,7 @@ class GoesAway final : public core::Engine {
   int left_;
 };
 
-/// Another engine, whose lists leave one message out, or tell none of what `ends` ended before.
+/// Another engine, whose lists omit one message, or all messages that ended before `ends`.
 class LeavesOut final : public core::Engine {
  public:
   LeavesOut(core::Engine& engine, std::string key, std::function<void()> before)
@@ -202,7 +202,7 @@ TEST(Transfer, AFileThatWasCutAnywhereIsGoneOnWith) {
     EXPECT_EQ(error.message.find("line " + std::to_string(before + (at_end ? 0 : 1)) + ": "), 0u)
         << error.message;
     EXPECT_FALSE(report.complete);
-    // What stands before the cut is in, and nothing of it is delivered yet.
+    // Everything before the cut is in, and none of it is delivered yet.
     const std::size_t messages = before > 3 ? before - 3 : 0;
     EXPECT_EQ(report.imported, messages) << cut;
     EXPECT_EQ(report.held.size(), std::min<std::size_t>(before > 1 ? before - 1 : 0, 2));

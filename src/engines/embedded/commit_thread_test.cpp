@@ -26,8 +26,8 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{60};  // a wait that lasts this long has failed
 
-// A clock by which each sync takes twenty hours, and nothing else takes any time: asked when a job
-// begins, when it is durable, and when it is answered. Who waits in vain does so for that long.
+// A clock by which each sync takes twenty hours, and nothing else takes any time. It is read when a
+// job begins, when it is durable, and when it is answered. A wait in vain also takes that long.
 class SlowSyncs final : public timing::Clock {
  public:
   [[nodiscard]] timing::Instant now() const override { return timing::ManualClock::kStart; }
@@ -181,7 +181,7 @@ TEST_F(CommitThreadTest, WhatTakesNoWaitingIsDoneAtOnce) {
   EXPECT_EQ(told, (std::vector<std::string>{"opens", "next"}));
 }
 
-// Three callers share a sync; each of them comes back, one by one. They share the next one too.
+// Three callers share a sync; each comes back separately. They share the next sync too.
 TEST_F(CommitThreadTest, WaitsForCallersWhoComeBackAtOnce) {
   start(slow);
   CommitJob first = job("a");
@@ -199,7 +199,7 @@ TEST_F(CommitThreadTest, WaitsForCallersWhoComeBackAtOnce) {
   EXPECT_EQ(told, (std::vector<std::string>{"a", "b", "c", "a", "b", "c"}));
 }
 
-// Where the shard would have to wait for room, nobody else can come.
+// If the shard would have to wait for room, no other caller can come.
 TEST_F(CommitThreadTest, AFullSlotIsNotKeptForCallers) {
   start(slow);
   CommitJob both = job("a");
@@ -213,7 +213,7 @@ TEST_F(CommitThreadTest, AFullSlotIsNotKeptForCallers) {
   EXPECT_EQ(told.size(), 3u);
 }
 
-// Who stops does not wait for callers to come back.
+// A stop does not wait for callers to come back.
 TEST_F(CommitThreadTest, StopsWhileItWaitsForCallers) {
   start(slow);
   CommitJob both = job("a");
@@ -274,7 +274,7 @@ TEST_F(CommitThreadTest, StopsAmidWhatIsToBeReadAhead) {
   EXPECT_EQ(gated->reads(), reads);
 }
 
-// For ThreadSanitizer, above all: claims find what was read ahead, or read it by themselves.
+// Mainly for ThreadSanitizer: claims find records that were read ahead, or read them themselves.
 TEST_F(CommitThreadTest, WhatIsFetchedIsRightWhateverIsReadAheadMeanwhile) {
   make(standing, SyncPolicy::os);
   committer->run(job("opens"));

@@ -1,5 +1,5 @@
-// The embedded engine driven through its contract: what only it can show (journal, restart, rolls,
-// cleaning). What all engines share is in tests/contract/.
+// The embedded engine driven through its contract: behaviour that only this engine has (journal,
+// restart, rolls, cleaning). Behaviour shared by all engines is tested in tests/contract/.
 #include "engines/embedded/embedded_engine.h"
 
 #include <fcntl.h>
@@ -239,7 +239,7 @@ TEST_P(EmbeddedEngine, LeasesAndReceiptsSurviveARestart) {
   EXPECT_EQ(std::get<ItemsReply>(settled).items[0].outcome, Outcome::done);
 }
 
-// As a shell script makes them: one command after the other, each with the store for itself.
+// As in a shell script: one command after the other, each opening the store by itself.
 TEST_P(EmbeddedEngine, ShortRunsLeaveFewFiles) {
   const auto files = [this] {
     std::map<std::string, std::string> found;
@@ -289,7 +289,7 @@ TEST_P(EmbeddedEngine, ASecondOpeningIsRefusedAndNamesTheFirst) {
   EXPECT_NE(second.error().message.find("pid "), std::string::npos) << second.error().message;
 }
 
-// As cron jobs are kept from running at once: `flock DIRECTORY tarry ...`.
+// As users keep cron jobs from running at once: `flock DIRECTORY tarry ...`.
 TEST_P(EmbeddedEngine, AStoreWhoseDirectoryIsLockedByHandOpens) {
   const std::string store = directory_.path() + "/store";
   std::filesystem::create_directory(store);

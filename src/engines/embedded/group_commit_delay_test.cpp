@@ -58,13 +58,13 @@ TEST(GroupCommitDelay, ThoseWhoDoNotComeBackAreWaitedForEverLess) {
   EXPECT_EQ(skipped(commit_delay), 1u);
 }
 
-// Or the next sync would wait for answers that another thread could give.
+// Otherwise the next sync would wait for answers that another thread could give.
 TEST(GroupCommitDelay, AnswersThatTakeLongAreGivenByAnotherThread) {
   GroupCommitDelay commit_delay;
   commit_delay.synced(4, 0, 100us);
   EXPECT_EQ(commit_delay.answered(51us), 0us);
   EXPECT_EQ(commit_delay.wanted(), 0u);
-  commit_delay.waited(false);  // not told of a wait that there was none
+  commit_delay.waited(false);  // no wait took place
   EXPECT_EQ(skipped(commit_delay), 1u);
 }
 

@@ -96,7 +96,7 @@ TEST_P(Lend, EachMessageIsSettledOnce) {
   }
 }
 
-// What was claimed is read, and told of, by the thread that waits for it.
+// The waiting thread reads and describes the claimed messages.
 TEST_P(Lend, AClaimIsCompletedByItsWaiter) {
   for (const SyncPolicy sync : {SyncPolicy::always, SyncPolicy::os}) {
     const auto engine = open(sync);
@@ -124,7 +124,7 @@ TEST_P(Lend, AClaimIsCompletedByItsWaiter) {
   }
 }
 
-// A waiting thread may hold what another's callback needs.
+// A waiting thread may hold a lock that another caller's callback needs.
 TEST_P(Lend, CallbacksOfOthersDoNotRunOnIt) {
   const auto engine = open(SyncPolicy::os);
   std::atomic<bool> over{false};
@@ -162,8 +162,8 @@ TEST_P(Lend, CallbacksOfOthersDoNotRunOnIt) {
   engine->close();
 }
 
-// What falls due once all lenders have gone wakes the shard's own thread, though a lender pushed
-// it.
+// A message that falls due after all lenders have gone wakes the shard's own thread, even if a
+// lender pushed it.
 TEST_P(Lend, WhatIsDueLaterIsDeliveredToWhoWaits) {
   const auto engine = open(SyncPolicy::os);
   for (int i = 0; i < 20; ++i) {

@@ -1,5 +1,5 @@
-// With sync=os a power failure may take what was answered. What it must not do is give an id, and
-// so a receipt or a generated key, to another message.
+// With sync=os a power failure may take messages that were answered. But it must never give an id,
+// and so a receipt or a generated key, to another message.
 #include <gtest/gtest.h>
 
 #include <future>
@@ -44,7 +44,7 @@ class LostTail : public testing::Test {
 TEST_F(LostTail, GivesNoIdAndNoReceiptTwice) {
   storage::VirtualDisk disk;
   const auto before = open(disk);
-  // What is written first is synced, whatever the policy: nothing after it is.
+  // The first write is synced under every policy; nothing after it is.
   (void)ask<core::PushReply>(*before, test::push("elsewhere", "first"));
   const std::uint64_t lost = push(*before, "lost");
   const std::string receipt = claim(*before);

@@ -1,5 +1,5 @@
-// Every Nth call of the disk fails, once or for good, under the whole engine with its threads: it
-// again, and what was answered must be there.
+// Every Nth call of the disk fails, once or for good, under the whole engine with its threads. Then
+// the store is opened again, and everything that was answered must be there.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -29,7 +29,7 @@ class Lives {
     plan_ = plan;
   }
 
-  /// What is asked, whatever the answers; the store is closed and opened amid it.
+  /// The requests, whatever the answers; in the middle the store is closed and opened.
   void live() {
     if (open()) verbs(0);
     close();
@@ -63,13 +63,13 @@ class Lives {
       }
       EXPECT_FALSE(ends) << key << " was ended, and is there";
       EXPECT_EQ(item->payload, payload) << key;
-      // What cannot be read is set aside, for someone to look at.
+      // An unreadable message is set aside, for somebody to look at.
       if (item->state == State::dead) {
         EXPECT_TRUE(first_.starts_with("read_at")) << key << " is dead: " << item->reason;
         dead.insert(key);
       }
     }
-    // Nothing comes again that was acked, nothing that was cancelled, all else does.
+    // No acked or cancelled message comes again, all others do.
     clock_->advance(100 * 3'600'000);
     std::set<std::string> came;
     for (int i = 0; i < 100; ++i) {

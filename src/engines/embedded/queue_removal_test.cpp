@@ -1,5 +1,5 @@
-// A queue is removed while the process or the machine may end at any call of the disk: afterwards
-// the queue is there with all that it had, or it is gone with all of it, on all shards.
+// A queue is removed while the process or the machine may stop at any call of the disk. Afterwards
+// the queue exists with everything in it, or is gone completely, on all shards.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -77,7 +77,7 @@ class RemovalLife {
     return test::receipts_of(std::get<core::ClaimReply>(*reply));
   }
 
-  /// How many messages, remembered ones included; -1 where there is no such queue.
+  /// How many messages, remembered ones included; -1 if there is no such queue.
   int messages(const std::string& queue) {
     const auto reply = ask(core::StatsRequest{queue});
     if (!reply) {
@@ -103,7 +103,7 @@ class RemovalLife {
   std::unique_ptr<core::Engine> engine_;
 };
 
-// With a push that comes in meanwhile, which must not be lost once it was accepted.
+// With a push during the removal, which must not be lost once it was accepted.
 TEST(QueueRemoval, IsWholeOrNothingWhereverTheProcessEnds) {
   int before = 0;
   int after = 0;
@@ -133,7 +133,8 @@ TEST(QueueRemoval, IsWholeOrNothingWhereverTheProcessEnds) {
       life.disk().kill(n);
     }
     ASSERT_TRUE(life.open());
-    const auto got = life.ask(core::RemoveRequest{"never", true});  // behind what is finished now
+    const auto got = life.ask(
+        core::RemoveRequest{"never", true});  // waits for the removal that is completed now
     EXPECT_FALSE(got);
     EXPECT_EQ(life.messages("stays"), kRemovedMessages + 1);
     const auto reply = life.ask(core::StatsRequest{"gone"});

@@ -1,4 +1,5 @@
-// One shard of several has stopped: what the others did is told, and not that nothing was done.
+// One of several shards has stopped: the error reports what the others did, and not that nothing
+// was done.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,6 +1,6 @@
-// The ACL rules against a real server: with them every verb works and nothing is refused; without
-// any one of them something is, by what the server's ACL LOG says. What scripts need is looked at
-// before anything is written, and what is taken away later loses no message.
+// The ACL rules against a real server. With them every verb works and nothing is refused. Without
+// any one of them something is refused, as the server's ACL LOG shows. The scripts' rights are
+// checked before anything is written, and removing a right later loses no message.
 #include "engines/redis/node/acl.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class RedisAcl : public ::testing::Test {
     return server;
   }
 
-  // A user who may do that and no more, on an empty server.
+  // A user with those rights and no more, on an empty server.
   static void allow(const AclRules& rules) {
     ASSERT_EQ(server().ask({"FLUSHALL"}), "+OK\r\n");
     ASSERT_EQ(server().ask({"SCRIPT", "FLUSH"}), "+OK\r\n");
@@ -60,7 +60,7 @@ class RedisAcl : public ::testing::Test {
   }
 
   static bool refused_anything() { return server().ask({"ACL", "LOG"}) != "*0\r\n"; }
-  // Waits for what the engine does beside its verbs: subscribing, and its sweep.
+  // Waits for the engine's background work: subscribing, and its sweep.
   static bool refuses_something() {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!refused_anything()) {
@@ -83,7 +83,7 @@ core::PushItem message(core::PushRequest& request, std::string_view key, Due due
   return item;
 }
 
-// Calls `told` with the answer to each; refusals are part of what is looked for.
+// Calls `told` with the answer to each; refusals are part of the result.
 template <typename Ask>
 void every_verb(const Ask& ask, RedisServer& server) {
   const auto push = [&](std::string_view key, Due due, std::uint32_t priority = kDefaultPriority,
@@ -125,7 +125,7 @@ void every_verb(const Ask& ask, RedisServer& server) {
   }
   const Due later = Due::after(std::chrono::hours(1));
   (void)ask(core::StatsRequest{});
-  core::PushRequest plain;  // by plain commands, and a script behind them, in a MULTI
+  core::PushRequest plain;  // by plain commands and a script after them, in a MULTI
   plain.queue = "q";
   plain.items.resize(8);
   for (core::PushItem& item : plain.items) item.due = Due::at(Time(Millis(2'000'000'000'000)));
@@ -165,7 +165,7 @@ void every_verb(const Ask& ask, RedisServer& server) {
   by_key.queues = {"q"};
   by_key.keys = {"m"};
   by_key.any_state = true;
-  by_key.lease = Millis(1);  // it runs out
+  by_key.lease = Millis(1);  // for the lease to run out
   (void)ask(by_key);
   core::ListRequest list;
   list.queue = "q";
@@ -226,7 +226,7 @@ TEST_F(RedisAcl, EveryVerbWorksWithThem) {
   EXPECT_FALSE(refused_anything());
 }
 
-// Those without which a script would stop in its midst.
+// The rules without which a script would stop in the middle.
 AclRules rules_of_scripts() {
   AclRules rules;
   for (const std::string& command : commands_of_scripts(ScriptSet::native)) {
@@ -259,7 +259,7 @@ TEST_F(RedisAcl, NoneOfThemCanBeLeftOut) {
     if (engine) {
       every_verb([&](core::Request request) { return ask(**engine, std::move(request)); },
                  server());
-      core::ClaimRequest waiting;  // the sweep looks for who waits
+      core::ClaimRequest waiting;  // the sweep looks for waiting claims
       waiting.queues = {"q"};
       waiting.wait = std::chrono::minutes(1);
       if (!refused_anything()) (*engine)->submit(waiting, [](const Result<core::Reply>&) {});
@@ -279,7 +279,7 @@ TEST_F(RedisAcl, KeysThatMayNotBeUsedAreNamed) {
       << engine.error().message;
 }
 
-// As it is asked of Redis 6.2, which does not tell beforehand.
+// As on Redis 6.2, which cannot check beforehand.
 TEST_F(RedisAcl, WhatIsMissingIsFoundByTryingToo) {
   const auto tried = [](const AclRules& rules) {
     allow(rules);
@@ -320,7 +320,7 @@ TEST_F(RedisAcl, WhatIsMissingIsFoundByTryingToo) {
   }
 }
 
-// Whoever claims all there is, until `keys` have been seen.
+// Claims all messages until it has seen `keys`.
 void drain(core::Engine& engine, const std::string& queue, std::set<std::string> keys,
            const std::string& without) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -356,8 +356,8 @@ void expect_balance(core::Engine& engine, const std::string& queue, const std::s
       << without << " in " << queue;
 }
 
-// A right that is taken away while the store is in use: the scripts that would meet it do nothing,
-// nor do the next verbs, every message is still there, and the books balance.
+// A right is removed while the store is in use. The scripts that need it do nothing, nor do the
+// next verbs; every message is still there, and the books balance.
 TEST_F(RedisAcl, WhatIsTakenAwayLaterLosesNothing) {
   const AclRules all = acl_rules({});
   for (const std::string& right : rules_of_scripts()) {
@@ -432,7 +432,7 @@ TEST_F(RedisAcl, WhatIsTakenAwayLaterLosesNothing) {
         change(without);
         result = verb == "extend" ? ask(**engine, extend) : ask(**engine, settle);
       }
-      // What was denied in the midst of a script is told by name from then on.
+      // A right that was denied in the middle of a script is named in errors from then on.
       bool denied = !result && result.error().code == ErrorCode::permission_denied;
       if (result) {
         if (const auto* pushes = std::get_if<core::PushReply>(&*result)) {

@@ -1,4 +1,4 @@
-// Servers that are loading, read-only or full, slots that nobody serves, and what others wrote
+// Servers that are loading, read-only or full, slots without a server, and other programs' values
 // under our names: one clear line each, and nothing half done.
 #include <future>
 #include <map>
@@ -179,7 +179,8 @@ TEST(BadServer, IdsThatAreNoneAreNamed) {
   EXPECT_NE(refused.find("tarry:{0}:store ids some"), std::string::npos) << refused;
 }
 
-// What it had claimed is known from the leases, and is delivered again once its lease has run out.
+// The claimed messages are known from the leases, and are delivered again once the lease has run
+// out.
 TEST(BadServer, AClaimThatDoesNotUnpackEndsAsOthersDo) {
   BadRig rig;
   const auto engine = rig.open();

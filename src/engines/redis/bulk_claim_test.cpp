@@ -97,7 +97,7 @@ class BulkClaimTest : public ::testing::Test {
   }
   std::string ask_redis(std::vector<std::string> command) { return server_.ask(command); }
   static std::string key(std::string_view part) { return "tarry:{1}:q/0:" + std::string(part); }
-  // Entries in LEASED, its placeholder left out.
+  // Entries in LEASED, without its placeholder.
   int entries() { return std::stoi(ask_redis({"HLEN", key("leased")}).substr(1)) - 1; }
   bool nothing_is_left_of_claims() {
     return entries() == 0 && ask_redis({"HLEN", key("claims")}) == ":1\r\n" &&
@@ -143,7 +143,7 @@ TEST_F(BulkClaimTest, FewHaveEntriesAndSoHaveThoseWhoseEndIsRemembered) {
   EXPECT_EQ(entries(), 0);
 }
 
-// What one call may have to spread is bounded.
+// The number of messages that one call may have to spread is bounded.
 TEST_F(BulkClaimTest, TogetherTheyAreNotMoreThanACallMaySpread) {
   for (std::uint32_t i = 0; i < 10; ++i) push(500 * i, 500 * (i + 1));
   std::vector<core::ClaimReply> claims;
@@ -274,7 +274,7 @@ TEST_F(BulkClaimTest, WhateverIsAskedOfOneFindsItLeasedAndTheOthersStayClaimed) 
     EXPECT_EQ(stats().leased, 0u);
     EXPECT_EQ(entries(), 0);
     EXPECT_EQ(ask_redis({"ZCARD", key("leases")}), ":1\r\n");
-    // What was given back is out of the way of the next one.
+    // Removes the messages that were given back before the next claim.
     core::PurgeRequest purge;
     purge.queue = "q";
     (void)asked<core::CountReply>(purge);
@@ -303,7 +303,7 @@ TEST_F(BulkClaimTest, AReshardWaitsForItAndItCanBeAckedMeanwhile) {
   EXPECT_EQ(stats().ready, kMany);
 }
 
-// A key of another type for a while: what fails then has not touched the claim.
+// A key has another type for a while: a failed call has not changed the claim.
 TEST_F(BulkClaimTest, WhatFailsAmidSpreadingLosesNothing) {
   for (const char* foreign : {"leased", "claims"}) {
     SCOPED_TRACE(foreign);
@@ -340,7 +340,7 @@ TEST_F(BulkClaimTest, AStoreOfAnOlderSchemaHasNone) {
   EXPECT_EQ(count(settle(claimed, 0, kMany), Outcome::done), kMany);
 }
 
-// Somebody else wrote there: who was in it is found by looking where else each message could be.
+// Another program wrote there: the claim's members are found by looking in all other places.
 TEST_F(BulkClaimTest, OneThatDoesNotUnpackEndsAsOthersDo) {
   push(0, 3 * kMany);
   const auto damaged = claim(kMany);

@@ -1,5 +1,5 @@
-// A claim tells of due times in runs (scripts/runs.lua, claim_fast.lua): whether they lie close or
-// far apart, with a past or without, each message keeps its own.
+// A claim reports due times in runs (scripts/runs.lua, claim_fast.lua): close together or far
+// apart, with a past or without, each message keeps its own.
 #include <future>
 #include <map>
 #include <set>
@@ -96,7 +96,7 @@ TEST_P(ClaimRunsTest, EachMessageKeepsItsDueTimeAndItsAttempts) {
   push("old", 300, spread_ms);
   clock_->advance(spread_ms);
 
-  // A third is acked, a third given back, and of a third the lease runs out.
+  // A third is acked, a third given back, and a third's leases run out.
   const core::ClaimReply first = claim(300);
   ASSERT_EQ(first.items.size(), 300u);
   core::SettleRequest settle;
@@ -128,7 +128,7 @@ TEST_P(ClaimRunsTest, EachMessageKeepsItsDueTimeAndItsAttempts) {
   }
 }
 
-// Two messages, and a score for one of them: what was appended before that is found is taken back.
+// Two messages, and only one score: what was appended before the error is removed again.
 TEST(ReadClaim, AnAnswerThatIsRefusedLeavesNothingBehind) {
   const auto bulk = [](std::string_view text) {
     return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";

@@ -91,7 +91,7 @@ class ClaimsTest : public ::testing::Test, public test::EngineCalls {
       io_.run_one_for(100ms);
     }
   }
-  /// All that was sent to Redis until now has been answered.
+  /// Waits until everything sent to Redis so far has been answered.
   void settle() {
     bool answered = false;
     scripts_->command(net::RedisCommand("PING"), [&](auto) { answered = true; });
@@ -175,7 +175,7 @@ TEST_F(ClaimsTest, NothingIsKeptOfQueuesAtWhichNobodyWaitsAnyMore) {
   claims_->withdraw(1);
   settle();
   EXPECT_EQ(claims_->watched(), 1u);
-  clock_->advance(25 * 3'600'000);  // both alarms of what is gone are behind that
+  clock_->advance(25 * 3'600'000);  // past both alarms of the ended claim
   alarms_.moved();
   run_until([&] { return second->is_answered(); });
   EXPECT_EQ(claims_->watched(), 0u);

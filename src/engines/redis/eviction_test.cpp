@@ -1,5 +1,5 @@
-// An engine is open, and the server behind its address is one that throws keys away: it was started
-// again, or another one took its place.
+// An engine is open, and the server at its address evicts keys: it was restarted, or another one
+// took its place.
 #include <chrono>
 #include <map>
 #include <memory>
@@ -23,10 +23,10 @@ class EvictionTest : public ::testing::Test, protected test::EngineCalls {
  protected:
   static void set_policy(const RedisServer& server, const std::string& policy) {
     ASSERT_EQ(server.ask({"CONFIG", "SET", "maxmemory-policy", policy}), "+OK\r\n");
-    // Who is told nothing of settings sees that it has another connection.
+    // A client that may not read settings sees only that it has another connection.
     (void)server.ask({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
   }
-  // Of one message; tried until it is no connection that breaks.
+  // Pushes one message; repeats it while the connection breaks.
   static std::string push(core::Engine& engine, const std::string& queue = "q") {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     for (;;) {
@@ -72,7 +72,7 @@ TEST_F(EvictionTest, NothingIsAcceptedByAServerThatThrowsKeysAway) {
   EXPECT_TRUE(refused.starts_with("unavailable: nothing is accepted: Redis at ")) << refused;
   EXPECT_NE(refused.find("maxmemory-policy allkeys-random"), std::string::npos) << refused;
   EXPECT_EQ(push(*engine), refused);
-  EXPECT_EQ(list(*engine), refused);  // what /readyz asks
+  EXPECT_EQ(list(*engine), refused);  // the request of /readyz
   rig.wait_for_line("maxmemory-policy allkeys-random");
   EXPECT_EQ(claim_and_ack(*engine), "done");
   ASSERT_EQ(rig.ask({"CONFIG", "SET", "maxmemory-policy", "noeviction"}), "+OK\r\n");

@@ -1,4 +1,4 @@
-// A cluster whose node with the store's record hangs: what lives on the others goes on.
+// A cluster whose node with the store's record hangs: queues on the other nodes go on.
 #include <chrono>
 #include <future>
 #include <memory>
@@ -108,7 +108,7 @@ TEST_F(HungNode, WithTheRecordOfTheStoreHoldsUpNoOther) {
   ASSERT_FALSE(on_the_node.empty());
 
   servers_.server(owner_of(0)).pause();
-  // This one learns that the node hangs, and that its connection is to be made anew.
+  // This request learns that the node hangs, so its connection will be made again.
   const auto lost = ask(engine, push_of(on_the_node));
   ASSERT_TRUE(!lost || std::get<core::PushReply>(*lost).items.at(0).error);
   auto promise = std::make_shared<std::promise<Result<core::Reply>>>();

@@ -1,5 +1,5 @@
-// More leases have run out than one call ends (scripts/place.lua's `apply_time`): the message that
-// is asked for must be found as if all had been ended.
+// More leases have run out than one call ends (scripts/place.lua's `apply_time`): the requested
+// message must be found as if all had been ended.
 #include <memory>
 #include <string>
 #include <string_view>

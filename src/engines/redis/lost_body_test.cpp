@@ -1,5 +1,5 @@
-// Bodies that somebody else has taken away: only their own messages may suffer, and no script
-// may stop half-way.
+// Bodies that another program has deleted: only their own messages may suffer, and no script may
+// stop half-way.
 #include <chrono>
 #include <future>
 #include <memory>

@@ -1,4 +1,4 @@
-// Ten thousand queues at rest cost what ten do: Redis's own counts of what it was sent.
+// Ten thousand idle queues cost as much as ten, by Redis's own counts of commands.
 #include <atomic>
 #include <future>
 #include <stdexcept>
@@ -39,7 +39,7 @@ void fill(core::Engine& engine, int queues) {
   done.get_future().get();
 }
 
-// Of INFO's lines of that name, what stands behind `calls=`, added up.
+// In INFO's lines of that name, the sum of the numbers after `calls=`.
 std::uint64_t calls(RedisServer& server) {
   const std::string info = server.ask({"INFO", "commandstats"});
   std::uint64_t sum = 0;
@@ -50,7 +50,8 @@ std::uint64_t calls(RedisServer& server) {
   return sum;
 }
 
-// What an engine with so many queues, at one of which a claim waits, sends in twenty sweeps.
+// The number of commands that an engine with so many queues, one of them with a waiting claim,
+// sends in twenty sweeps.
 std::uint64_t sent_in_sweeps(int queues) {
   RedisServer server;
   RedisEngineOptions options;
@@ -75,10 +76,10 @@ std::uint64_t sent_in_sweeps(int queues) {
   }
   const auto sweep = [&] {
     options.clock->advance(1'300);  // one more sweep, whatever its spread
-    EXPECT_TRUE(ask());             // and what it sent stands before this
+    EXPECT_TRUE(ask());             // its commands come before this
     EXPECT_TRUE(ask());
   };
-  sweep();  // what was still to be learned
+  sweep();  // the facts that it did not know yet
   const std::uint64_t before = calls(server);
   for (int i = 0; i < 20; ++i) sweep();
   const std::uint64_t sent = calls(server) - before;

@@ -90,7 +90,7 @@ class PartlyDoneInCluster : public ::testing::TestWithParam<std::size_t>,
                servers_.ask(i, {"CLUSTER", "NODES"}).find("fail") == std::string::npos;
       });
     }
-    // Its connection is made anew.
+    // Waits until its connection is made again.
     servers_.until([&] { return ask(*engine_, core::StatsRequest{}).has_value(); });
   }
   Error error_of(core::Request request) {
@@ -98,8 +98,8 @@ class PartlyDoneInCluster : public ::testing::TestWithParam<std::size_t>,
     EXPECT_FALSE(reply) << "a master is away";
     return reply ? Error() : reply.error();
   }
-  // The client goes on by what it knows of queues while their records are away; else it looks at
-  // all shards of a queue first, and nothing is done.
+  // While their records cannot be read, the client uses the queues that it knows; otherwise it
+  // looks at all shards of a queue first, and nothing is done.
   [[nodiscard]] bool is_record_away() const {
     return GetParam() == servers_.first_owner(net::redis_slot(PartlyRig::key(0, "store")));
   }
@@ -126,7 +126,7 @@ class PartlyDoneInCluster : public ::testing::TestWithParam<std::size_t>,
   static std::string name_of(core::SettleAction action) {
     return std::string(core::to_string(action));
   }
-  // The others are told to be away, each.
+  // Each of the others gets the error that its node is unreachable.
   static std::uint64_t count_done(const core::ItemsReply& reply, Outcome outcome) {
     std::uint64_t done = 0;
     for (const auto& item : reply.items) {
@@ -223,8 +223,8 @@ TEST_P(PartlyDoneInCluster, PauseAndResumeTellOnHowManyShards) {
   const Error paused = error_of(core::PauseRequest{"q", std::nullopt});
   const Error resumed = error_of(core::ResumeRequest{"q"});
   find_again();
-  // Where the records can be read, the client may drop what it knew between the two verbs: it
-  // notices at some moment that a connection is gone.
+  // If the records can be read, the client may drop its knowledge between the two verbs: at some
+  // moment it notices that a connection is gone.
   const auto expect_partly_or_nothing = [this](const Error& error, const std::string& verb) {
     if (error.code == ErrorCode::unavailable) {
       EXPECT_FALSE(is_record_away()) << error.message;
@@ -266,7 +266,7 @@ TEST_P(PartlyDoneInCluster, ABatchTellsOfEachItem) {
   EXPECT_EQ(stats("q").scheduled, kMessages - cancelled);
 }
 
-// The same for what goes by receipt, and for new times.
+// The same for verbs by receipt, and for new times.
 TEST_P(PartlyDoneInCluster, SettlesAndReschedulesTellOfEachItem) {
   const std::vector<core::SettleAction> actions = {
       core::SettleAction::ack, core::SettleAction::retry, core::SettleAction::release,
@@ -323,7 +323,7 @@ TEST_P(PartlyDoneInCluster, SettlesAndReschedulesTellOfEachItem) {
   EXPECT_EQ(stats("moved").ready, moved);
 }
 
-// It has looked at all shards, and one of them goes away while the settings are written.
+// It has looked at all shards, and one of them disappears while the settings are written.
 TEST_P(PartlyDoneInCluster, ConfigureTellsOnHowManyShards) {
   push("q", Millis(3'600'000));
   std::uint64_t elsewhere = 0;
@@ -367,7 +367,7 @@ end
   EXPECT_EQ(written, kShards);
 }
 
-// What one shard gave is handed over, though another cannot be asked.
+// Messages from one shard are handed over, though another cannot be asked.
 TEST_P(PartlyDoneInCluster, AClaimThatFailsHasClaimedNothing) {
   push("q", Millis(0));
   lose();

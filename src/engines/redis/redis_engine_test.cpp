@@ -1,5 +1,5 @@
-// The engine against a real server: what the contract suite does not see, which is several engines
-// on one server, servers that forget or refuse, and keys that are not ours.
+// The engine against a real server, beyond the contract suite: several engines on one server,
+// servers that forget or refuse, and keys that are not ours.
 #include "engines/redis/redis_engine.h"
 
 #include <condition_variable>
@@ -103,7 +103,7 @@ std::future<Result<core::Reply>> parked_claim(core::Engine& engine) {
     core::StatsRequest stats;
     stats.queue = "q";
     const auto reply = ask(engine, stats).get();
-    // A queue that is not there has no figures: the look is behind us when this is answered.
+    // A queue that does not exist has no figures: the look is over when this is answered.
     if (!reply) break;
     parked = std::get<StoreStats>(*reply).queues.at(0).waiting_claims;
   }
@@ -136,7 +136,7 @@ TEST_F(RedisEngineTest, WhatFallsDueIsDeliveredWithoutAnySubscription) {
   deaf.server.password = "pw";
   const auto producer = open();
   ASSERT_EQ(pushed(*producer, push_of("far", 3'600'000)), Outcome::pushed);
-  // Nothing it could be told of comes: neither that it is not subscribed nor the push.
+  // It gets no message on any channel: neither the confirmation of its subscription nor the push.
   const auto consumer = open(std::move(deaf));
   auto waiting = parked_claim(*consumer);
   ASSERT_EQ(pushed(*producer, push_of("soon")), Outcome::pushed);
@@ -343,8 +343,7 @@ TEST(RedisEngineAlone, AFullServerTakesNoPushesAndEverythingElse) {
   EXPECT_EQ(pushed(engine, push_of("e")), Outcome::pushed);
 }
 
-// Nothing was kept: what the first engine had in hand (ids, the secret, queues) is nobody's any
-// more.
+// Nothing was kept: the first engine's ids, secret and queues belong to nobody any more.
 TEST(RedisEngineAlone, AStoreThatWasLostIsOneStoreAgain) {
   RedisServer server;
   auto opened = open_redis(options_for(server));

@@ -1,4 +1,4 @@
-// The engine behind Sentinel: a failover takes place, and may take back what was confirmed.
+// The engine with Sentinel: a failover takes place, and may undo confirmed changes.
 #include <algorithm>
 #include <future>
 #include <memory>
@@ -106,7 +106,7 @@ TEST_F(RedisSentinelTest, WhatTheReplicaHadNotGotIsNotTakenForDone) {
 TEST_F(RedisSentinelTest, TheOldMasterIsLeftWhileItStillAnswers) {
   ASSERT_EQ(push("q", "before"), "pushed");
   family_.until_followed();
-  // Nobody tells the old one.
+  // Nobody tells the old master.
   ASSERT_EQ(family_.sentinel().ask({"SENTINEL", "DEBUG", "publish-period", "10000000"}), "+OK\r\n");
   family_.fail_over();
   RedisFamily::until("a push to reach the new master", [&] {

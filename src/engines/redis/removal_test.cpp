@@ -1,5 +1,5 @@
-// Removing queues from a real server: the remover stopped behind each of its calls, engines that
-// have not heard of it, and those who come late.
+// Removing queues from a real server: the remover is stopped after each of its calls, with engines
+// that have not heard of it, and late processes.
 #include <atomic>
 #include <future>
 #include <thread>
@@ -26,7 +26,7 @@ class RemovalTest : public ::testing::Test, protected test::EngineCalls {
   RemovalTest() { (void)removal_server().ask({"FLUSHALL"}); }
   ~RemovalTest() override { (void)removal_server().ask({"CONFIG", "SET", "maxmemory", "0"}); }
 
-  // All of a queue's shards in one partition: made anew it has the same keys again.
+  // All of a queue's shards are in one partition: a queue made again has the same keys.
   static std::unique_ptr<core::Engine> open(std::uint32_t shards = 1, std::int64_t calls = -1) {
     RedisEngineOptions options;
     options.server.unix_path = removal_server().socket_path();
@@ -38,8 +38,8 @@ class RemovalTest : public ::testing::Test, protected test::EngineCalls {
     return std::move(*engine);
   }
 
-  // With an empty key: one that the store makes. How many were accepted; refused is what found the
-  // queue removed again and again.
+  // With an empty key: the store generates one. Returns how many were accepted; a push is refused
+  // if it finds the queue removed again and again.
   static std::uint64_t push(core::Engine& engine, const std::vector<std::string>& keys) {
     core::PushRequest request;
     request.queue = "q";
@@ -114,8 +114,8 @@ class RemovalTest : public ::testing::Test, protected test::EngineCalls {
   }
 };
 
-// Nobody depends on the remover: whoever asks for the queue ends it, and so does a second one, who
-// is told of all that went.
+// Nobody depends on the remover: any process that uses the queue completes the removal. So does a
+// second remover, which gets the number of all removed messages.
 TEST_F(RemovalTest, StoppedBehindEachCallOthersEndIt) {
   for (const bool by_remover : {true, false}) {
     for (std::int64_t calls = 0; calls <= 5; ++calls) {
@@ -209,7 +209,7 @@ TEST_F(RemovalTest, WhatIsOnItsWayToOtherShardsIsNotRemoved) {
   EXPECT_EQ(remove(*engine).value(), 1u);
 }
 
-// A reshard that comes to what is being removed ends that.
+// A reshard that meets a removal completes the removal.
 TEST_F(RemovalTest, WhatIsBeingRemovedGetsNoOtherShards) {
   const auto engine = open();
   push(*engine, {"a"});
@@ -240,7 +240,7 @@ TEST_F(RemovalTest, ItDoesNotBeginOnceItIsNotHeldAnyMore) {
   EXPECT_EQ(code(stats(*open())), ErrorCode::not_found);
 }
 
-// All was deleted while a removal was under way, and its last call came to a store made anew.
+// Everything was deleted during a removal, and its last call reached a store that was made again.
 TEST_F(RemovalTest, WhatAnotherStoreLeftIsInNobodysWay) {
   ASSERT_EQ(removal_server().ask({"HSET", "tarry:{0}:q/0:meta", "generation", "gone 7 123"}),
             ":1\r\n");
@@ -249,7 +249,7 @@ TEST_F(RemovalTest, WhatAnotherStoreLeftIsInNobodysWay) {
   EXPECT_EQ(claim(*engine).size(), 2u);
 }
 
-// What says that a shard is gone goes itself in time, and never while the shard is there again.
+// The note that a shard is gone expires in time, and never while the shard exists again.
 TEST_F(RemovalTest, WhatIsLeftHasAnEnd) {
   const auto engine = open();
   push(*engine, {"a"});
@@ -267,7 +267,7 @@ TEST_F(RemovalTest, WhatIsLeftHasAnEnd) {
   EXPECT_EQ(claim(*engine).size(), 1u);
 }
 
-// Who read the record before the removal, and makes the shard after it.
+// A process that read the record before the removal, and makes the shard after it.
 TEST_F(RemovalTest, WhoComesLateDoesNotMakeItAnew) {
   const auto engine = open();
   push(*engine, {"a"});
@@ -294,7 +294,8 @@ TEST_F(RemovalTest, WhoComesLateDoesNotMakeItAnew) {
   EXPECT_NE(meta("generation").find("gone 0 " + generation), std::string::npos);
 }
 
-// Nothing of it may be leased when it begins: what was held for that is let go when it is refused.
+// Nothing of it may be leased when it begins: shards that were held for that are released when it
+// is refused.
 TEST_F(RemovalTest, ARefusalLeavesAllAsItWas) {
   const auto engine = open(4);
   std::vector<std::string> many;

@@ -86,7 +86,7 @@ class ReplicaWaitTest : public ::testing::Test {
     settle.items.push_back(item);
     return error_of(ask(engine, settle));
   }
-  // Asked while the replica may stand still.
+  // Asked while the replica may be paused.
   [[nodiscard]] bool has(const RedisServer& server, const std::string& key) const {
     return server.ask({"HEXISTS", "tarry:{0}:q/0:msgs", key}) == ":1\r\n";
   }
@@ -112,7 +112,7 @@ TEST_F(ReplicaWaitTest, WhatIsAnsweredIsOnTheReplica) {
   EXPECT_FALSE(has(*replica_, "k0"));
 }
 
-// Many at once share what is asked of the replicas.
+// Many at once share one request to the replicas.
 TEST_F(ReplicaWaitTest, ManyWaitTogether) {
   follow();
   const auto engine = open({1, 5'000});
@@ -145,7 +145,7 @@ TEST_F(ReplicaWaitTest, OneThatStandsStillLeavesItInDoubt) {
   EXPECT_EQ(error_of(ask(*engine, cancel("k")))->code, ErrorCode::unknown_outcome);
   EXPECT_FALSE(has(master_, "k"));
   EXPECT_EQ(ack(*engine)->code, ErrorCode::unknown_outcome);
-  // What changes nothing is not held back.
+  // A request that changes nothing is not held back.
   core::GetRequest get;
   get.queue = "q";
   get.keys.push_back(core::append(get.bytes, "k"));

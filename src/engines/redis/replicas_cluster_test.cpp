@@ -32,7 +32,7 @@ class ReplicasInClusterTest : public ::testing::Test, protected test::EngineCall
     wished.wait = wish;
     return ReplicaRig::open(wished);
   }
-  // Of the queue that was made as the nth, from 1 on, which has one shard.
+  // Of the nth queue that was made, from 1 on, which has one shard.
   [[nodiscard]] std::size_t master_of(int nth) const {
     return servers_.first_owner(net::redis_slot(ReplicaRig::key(nth, "in")));
   }
@@ -80,7 +80,7 @@ class ReplicasInClusterTest : public ::testing::Test, protected test::EngineCall
     servers_.server(replica_of(master)).cont();
     servers_.until([&] { return servers_.is_master(replica_of(master)); });
   }
-  // How often each key is there; empty where a node is away.
+  // How often each key is there; empty if a node cannot be reached.
   static std::map<std::string, int> keys_of(core::Engine& engine, int nth = 1) {
     std::map<std::string, int> keys;
     core::ListRequest request;
@@ -106,7 +106,7 @@ class ReplicasInClusterTest : public ::testing::Test, protected test::EngineCall
     });
   }
 
-  // What the replica of that master will never get, and then the failover.
+  // Writes that the replica of that master will never get, and then the failover.
   template <typename Undone>
   void lose(std::size_t master, Undone undone) {
     wait_until_replicated(master);
@@ -174,7 +174,7 @@ TEST_F(ReplicasInClusterTest, NoPushIsConfirmedBeforeTheRecordOfItsQueueIs) {
   EXPECT_EQ(push(*engine, name_of(1), 0, 1), "");
 }
 
-// The closed shard's master goes back to where its replica stands: what had left it would be there
+// The closed shard's master goes back to its replica's state: messages that had left it would exist
 // twice.
 TEST_F(ReplicasInClusterTest, AFailoverWithinAReshardDoublesNothing) {
   const auto engine = open();
@@ -202,8 +202,8 @@ TEST_F(ReplicasInClusterTest, AFailoverWithinAReshardDoublesNothing) {
   for (const auto& [key, times] : keys) EXPECT_EQ(times, 1) << key;
 }
 
-// The record's master goes back to before the removal, or its replica had heard of that after all:
-// the queue is as it was, or gone; never a record without its shard.
+// The record's master goes back to before the removal, or its replica knew of the removal: the
+// queue is unchanged, or gone; never a record without its shard.
 TEST_F(ReplicasInClusterTest, AFailoverOfTheRecordWithinARemovalUndoesAllOfItOrNothing) {
   const auto engine = open();
   ASSERT_EQ(push(*engine, name_of(1), 0, 300), "");
@@ -261,7 +261,7 @@ TEST_F(ReplicasInClusterTest, AFailoverOfTheRecordGivesNoIdTwice) {
   EXPECT_EQ(keys_of(*after).size(), 1'001u);
 }
 
-// The queue's shard is on another node, and has what was pushed there.
+// The queue's shard is on another node, with the messages that were pushed there.
 TEST_F(ReplicasInClusterTest, AQueueWhoseRecordIsLostIsFoundAgain) {
   const std::size_t master = master_of_record();
   ASSERT_NE(master, master_of(2));
@@ -291,7 +291,7 @@ TEST_F(ReplicasInClusterTest, ANewQueueWaitsForAReplicaThatHasItsRecordOnce) {
   ASSERT_EQ(push(*engine, name_of(1), 1, 1), "");
   ASSERT_EQ(push(*open(), name_of(1), 2, 1), "");
   EXPECT_EQ(waits_of(servers_, master), "cmdstat_wait:calls=1");
-  // Where it does not answer, the push goes on.
+  // If it does not answer, the push goes on.
   servers_.server(replica_of(master)).pause();
   EXPECT_EQ(push(*engine, name_of(2), 0, 1), "");
   servers_.server(replica_of(master)).cont();

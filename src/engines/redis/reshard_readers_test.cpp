@@ -1,5 +1,5 @@
-// Every verb that reads several shards, wherever a reshard has been stopped: before, behind each
-// call, after.
+// Every verb that reads several shards, wherever a reshard has been stopped: before, after each
+// call, at the end.
 #include <map>
 #include <set>
 
@@ -163,7 +163,7 @@ class ReshardReadersTest : public ::testing::Test, protected test::EngineCalls {
     }
   }
 
-  // From so many shards to so many others, stopped behind each call.
+  // From `from` shards to `to`, stopped after each call.
   void run(std::uint32_t from, std::uint32_t to) {
     int stops = 0;
     for (std::int64_t calls = 0;; ++calls) {
@@ -183,7 +183,7 @@ class ReshardReadersTest : public ::testing::Test, protected test::EngineCalls {
       expect_whole(*open());
       if (HasFailure()) return;
       if (!whole) continue;
-      // Behind the last one it waits for the leases; then the rest of its calls.
+      // After the last one it waits for the leases; then come the rest of its calls.
       settle(*engine, leased, core::SettleAction::release);
       for (std::int64_t more = 0; !reshard(*open(more), to); ++more) {
         leased = claim(*engine, leased_keys());
@@ -205,8 +205,8 @@ TEST_F(ReshardReadersTest, TellAllWhileTheNewSetIsBehindTheOld) { run(1, 4); }
 // The new set's first shard has the number 0: no list may begin with it.
 TEST_F(ReshardReadersTest, TellAllWhileTheNewSetHasShardZero) { run(4, 1); }
 
-// As an older program left it that was stopped behind its first RENAME, or its second; a late push
-// has made MSGS anew.
+// As an older program left it that was stopped after its first RENAME, or its second; a late push
+// has made MSGS again.
 TEST_F(ReshardReadersTest, AHalfClosedShardIsClosedByTheNextTry) {
   for (const bool with_due : {false, true}) {
     (void)readers_server().ask({"FLUSHALL"});

@@ -1,5 +1,5 @@
-// Resharding on a real server: every state a message can be in, the mover stopped behind each of
-// its calls, engines that have not heard of it.
+// Resharding on a real server: every state of a message, the mover stopped after each of its calls,
+// engines that have not heard of it.
 #include <future>
 #include <map>
 #include <set>
@@ -53,7 +53,7 @@ class ReshardTest : public ::testing::Test, protected test::EngineCalls {
     EXPECT_FALSE(reply.items.at(0).error) << reply.items.at(0).error->message;
     return reply.items.at(0).outcome;
   }
-  // Of generated keys, due at once; so many go by plain commands.
+  // With generated keys, due at once; this many go by plain commands.
   static constexpr std::uint32_t kPlain = 8;
   static core::PushRequest plain_push(std::uint32_t messages) {
     core::PushRequest request;
@@ -152,7 +152,7 @@ class ReshardTest : public ::testing::Test, protected test::EngineCalls {
         << when;
   }
 
-  // One of every state, and what they are claimed by.
+  // One message in every state, and their receipts.
   std::map<std::string, std::string> fill(core::Engine& engine) {
     remember(engine);
     for (const char* key : {"acked", "dead", "leased", "retried", "stopping"}) push(engine, key);
@@ -247,8 +247,8 @@ TEST_F(ReshardTest, EveryStateComesThroughUpAndDown) {
   EXPECT_FALSE(reshard(*engine, 2).changed);
 }
 
-// Behind each call of the mover: all is there, as it was, and by-key verbs find it; then another
-// goes on.
+// After each call of the mover: every message is there, unchanged, and verbs by key find it; then
+// another mover continues.
 TEST_F(ReshardTest, StoppedBehindEachCallNothingIsLostOrTwice) {
   constexpr std::int64_t kFirstRead = 12;  // calls: before that only keys and the record are made
   constexpr std::int64_t kUses = 5;
@@ -270,7 +270,7 @@ TEST_F(ReshardTest, StoppedBehindEachCallNothingIsLostOrTwice) {
     const std::string when = "stopped after " + std::to_string(calls) + " calls";
     SCOPED_TRACE(when);
     expect_conserved(*engine, when);
-    // Of some keys nobody asks before the next mover comes.
+    // Some keys are not requested before the next mover comes.
     switch (round % kUses) {
       case 0: expect_same(before, all(*engine)); break;
       case 1:
@@ -314,7 +314,7 @@ TEST_F(ReshardTest, StoppedBehindEachCallNothingIsLostOrTwice) {
     expect_same(as_left, after);
     expect_conserved(*engine, when + ", and gone on");
     EXPECT_TRUE(get(*engine, "of the stale one"));
-    // No copy is left behind.
+    // No copy is left over.
     clock_->advance(7'200'000);
     const auto due = claim(*engine);
     std::set<std::string> expected = {"of the stale one"};
@@ -370,7 +370,7 @@ TEST_F(ReshardTest, AStepIsMadeOnce) {
   }
   EXPECT_EQ(answers->get_future().get(), std::vector<ErrorCode>{ErrorCode::conflict});
   EXPECT_EQ(step(*engine, 2, turn).error().code, ErrorCode::conflict);
-  // One again that has failed: only a new turn sees to what that one left undone.
+  // A step that failed is refused the second time: only a new turn completes its work.
   const auto other = step(*engine, 2);
   ASSERT_TRUE(other) << other.error().message;
   push(*engine, "k", 3'600'000);
@@ -408,7 +408,7 @@ TEST_F(ReshardTest, ManyMessagesAndMadeKeysFindTheirShards) {
   EXPECT_EQ(claim(*engine, 10'000).size(), 4'497u);
 }
 
-// Who made the queue was killed before all its shards were there.
+// The process that made the queue was killed before all its shards existed.
 TEST_F(ReshardTest, AShardThatWasNeverMadeIsMadeBeforeItIsClosed) {
   ASSERT_EQ(push(*open(3), "k"), Outcome::pushed);
   constexpr const char* kForgetAnEmptyShard = R"lua(
@@ -428,7 +428,7 @@ end)lua";
   expect_conserved(*engine, "after it");
 }
 
-// Behind each call of the mover: what falls due is delivered to who waits, though nobody goes on.
+// After each call of the mover: due messages reach a waiting claim, though no mover continues.
 TEST_F(ReshardTest, WhatIsOnItsWayIsDeliveredWithoutAMover) {
   for (std::int64_t calls = 0;; ++calls) {
     (void)reshard_server().ask({"FLUSHALL"});
@@ -459,7 +459,7 @@ TEST_F(ReshardTest, WhatIsOnItsWayIsDeliveredWithoutAMover) {
   }
 }
 
-// While Redis is full the mover is refused, and what frees goes on, at any stage.
+// While Redis is full the mover is refused, and verbs that free memory go on, at any stage.
 TEST_F(ReshardTest, WhileRedisIsFullNothingIsStuck) {
   for (std::int64_t calls = 0;; ++calls) {
     (void)reshard_server().ask({"FLUSHALL"});
@@ -507,8 +507,8 @@ TEST_F(ReshardTest, APlainPushWhoseScriptIsRefusedLeavesNoMessage) {
   expect_conserved(*engine, "after it");
 }
 
-// Who has missed two reshards writes into a shard that is in use again, and whoever has missed the
-// first step of one into a shard that is closed.
+// A process that has missed two reshards writes into a shard that is in use again. A process that
+// has missed a reshard's first step writes into a closed shard.
 TEST_F(ReshardTest, ALatePlainPushIsSeenNowhereButWhereItBelongs) {
   const auto engine = open();
   const auto stale = open();
@@ -555,7 +555,7 @@ TEST_F(ReshardTest, BodiesThatAreNobodysDoNotKeepAReshardFromEnding) {
   expect_conserved(*engine, "after it");
 }
 
-// A drainer that read the entry before the reshard, and comes with it after that.
+// A drainer that read the entry before the reshard, and delivers it after that.
 TEST_F(ReshardTest, AnEntryOfTheInboxIsNotCarriedOutAgainByTheNewShards) {
   const auto engine = open();
   push(*engine, "other", 3'600'000);
@@ -582,7 +582,7 @@ TEST_F(ReshardTest, AnEntryOfTheInboxIsNotCarriedOutAgainByTheNewShards) {
   EXPECT_FALSE(get(*engine, "k"));
 }
 
-// Behind each call of the mover: also for who never waits.
+// After each call of the mover: also for a process that never waits.
 TEST_F(ReshardTest, WhatIsOnItsWayIsDeliveredToWhoPolls) {
   for (std::int64_t calls = 0;; ++calls) {
     (void)reshard_server().ask({"FLUSHALL"});
@@ -665,7 +665,7 @@ TEST_F(ReshardTest, AListThatIsOldGoesOnInNoOtherShardOfThatNumber) {
   }
 }
 
-// HSCAN's cursor comes back from outside: what is none must not reach Redis.
+// HSCAN's cursor comes back from outside: an invalid one must not reach Redis.
 TEST_F(ReshardTest, ACursorThatIsNoneIsRefused) {
   const auto engine = open();
   push(*engine, "k");

@@ -11,7 +11,7 @@
 namespace tarry::redis {
 namespace {
 
-// What settings.lua calls the words, in their order.
+// The names of the words in settings.lua, in their order.
 std::vector<std::string> names_in_scripts() {
   const std::string text = text_of(Script::ack, net::RedisChannels::plain);
   constexpr std::string_view kBegin = "local names = {";

@@ -32,7 +32,7 @@ class SetBack : public ::testing::Test, public test::EngineCalls {
     auto engine = open_redis(std::move(options));
     if (!engine) throw std::runtime_error(engine.error().message);
     engine_ = *std::move(engine);
-    push({kLowest});  // due whatever happens
+    push({kLowest});  // due in any case
     clock_->advance(60'000);
     std::vector<std::uint32_t> priorities;
     for (std::uint32_t i = 0; i < kPriorities; ++i) priorities.push_back(2'000 + i);
@@ -83,8 +83,8 @@ TEST_F(SetBack, AClaimGoesPastSoManyPrioritiesAndNoMore) {
   EXPECT_LT(calls_of("zrangebyscore"), 1'100);
 }
 
-// What is behind them it finds at once, though not in one call; then there is nothing to come back
-// for before the time has come.
+// It finds the later ones at once, though not in one call; then it has nothing to look for before
+// their time.
 TEST_F(SetBack, AClaimThatWaitsGoesOnUntilItHasSeenAll) {
   auto found = std::async(std::launch::async, [this] { return claim(1h); });
   while (found.wait_for(10ms) != std::future_status::ready) clock_->advance(0);  // its alarms

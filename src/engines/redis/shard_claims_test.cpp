@@ -1,4 +1,4 @@
-// Claims that name shards: what relays that share a queue make of it.
+// Claims that name shards, as relays use them that share a queue.
 #include <future>
 #include <map>
 #include <set>
@@ -145,7 +145,7 @@ TEST_F(ShardClaimsTest, ThoseThatWaitComeToRest) {
     waiting.push_back(parked(claim_of({"q"}, {{i}}, Millis(600'000)), i));
   }
   for (int i = 0; i < 20; ++i) push("q", 100 * i, 100 * i + 100, 600'000 - i * 1'000);
-  // Of itself such a question costs as many calls each time.
+  // This question itself costs the same number of calls each time.
   const auto calls = [this] {
     core::StatsRequest request;
     request.queue = "q";

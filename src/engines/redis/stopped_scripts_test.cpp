@@ -1,6 +1,6 @@
-// Every script that writes, stopped at each of its calls, as a slot that a cluster moves away may
-// stop it; and then asked again, as any caller does. Nothing is lost, nothing that has ended comes
-// again, and the books balance.
+// Every script that writes is stopped at each of its calls, as by a slot that a cluster moves away,
+// and then repeated, as any caller does. Nothing is lost, no ended message comes again, and the
+// books balance.
 //
 // The scripts are found, not named: one that writes, and that no verb of the life below runs, fails
 // the test.
@@ -262,7 +262,7 @@ class StoppedLife : protected test::EngineCalls {
     claim_many(queue);
     run_out(queue);
   }
-  // So many that the claim is a bulk one.
+  // Enough for a bulk claim.
   void claim_many(const std::string& queue) {
     push_plain(queue, 34);
     Claimed all = claim(queue, 34);
@@ -347,14 +347,14 @@ class StoppedLife : protected test::EngineCalls {
     const auto removed = ask(*engine_, core::RemoveRequest{"x", false});
     if (!removed) {
       const auto again = ask(*engine_, core::RemoveRequest{"x", false});
-      // Whoever used it first has ended it.
+      // The first process that used it has completed the removal.
       EXPECT_TRUE(again || again.error().code == ErrorCode::not_found) << again.error().message;
     }
     for (const char* key : {"gone 0", "gone 1"}) end("x", key, true);
     push("x", {"anew"}, 0);
   }
 
-  // Once all leases have run out, and all is due.
+  // After all leases have run out and all messages are due.
   void settle_all() {
     clock_->advance(100'000'000);
     std::map<std::string, int> came;
@@ -397,8 +397,8 @@ class StoppedLife : protected test::EngineCalls {
   StringSet ended_;
 };
 
-// Of each script, spread over its calls, from the one that TARRY_SEED picks (else the first);
-// TARRY_ALL_STOPS in the environment: at every call.
+// For each script, spread over its calls, beginning with the one that TARRY_SEED picks (otherwise
+// the first); TARRY_ALL_STOPS in the environment: at every call.
 constexpr int kStops = 12;
 
 class StoppedScriptsTest : public ::testing::TestWithParam<Script> {};

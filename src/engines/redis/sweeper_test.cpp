@@ -1,4 +1,4 @@
-// The sweep alone must find what is due: nothing else tells the one who waits.
+// The sweep alone must find due messages: nothing else wakes the waiting claim.
 #include "engines/redis/sweeper.h"
 
 #include <chrono>
@@ -36,7 +36,7 @@ class SweeperTest : public ::testing::Test, public test::EngineCalls {
     return *std::move(engine);
   }
 
-  // Of the message in queue q.
+  // For the message in queue q.
   void expect_a_lease_ends(core::Engine& engine) {
     core::ClaimRequest claim;
     claim.queues = {"q"};
@@ -91,7 +91,7 @@ TEST_F(SweeperTest, EndsALeaseBehindMoreEntriesThanASliceOfWhichNothingCanBeDone
   expect_a_lease_ends(*engine);
 }
 
-// Of queues that are there, and yet of no shard.
+// Names of existing queues, but of no shard.
 TEST_F(SweeperTest, NamesThatNameNoShardAreOfThose) {
   const auto engine = open(options());
   (void)take<core::PushReply>(*engine, push_of("q", 0h));

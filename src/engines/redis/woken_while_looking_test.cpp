@@ -22,7 +22,7 @@ class WaitingClaimsTest : public ::testing::Test, public test::EngineCalls {
  protected:
   using Reply = Result<core::Reply>;
 
-  /// One without sweeps: its clock stands still.
+  /// An engine without sweeps: its clock stands still.
   std::unique_ptr<core::Engine> open() {
     RedisEngineOptions options;
     options.server.unix_path = server_.socket_path();

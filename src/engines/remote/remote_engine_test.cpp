@@ -233,7 +233,7 @@ TEST_F(RemoteEngineTest, says_that_a_server_is_older_where_it_does_not_know_the_
                     R"("code":"invalid_argument"})",
                     "405 Method Not Allowed");
   EXPECT_EQ(method.reply.get().error().code, ErrorCode::unsupported);
-  // So is what somebody between the two will not let through.
+  // So is an answer of a proxy that refuses the request.
   for (const char* body :
        {"<html>", R"({"status":405,"detail":"no DELETE","code":"invalid_argument"})"}) {
     auto between = ask(core::RemoveRequest{"q"});
@@ -405,7 +405,7 @@ TEST_F(RemoteEngineTest, is_closed_after_its_close) {
   engine_->withdraw(asked.ticket);
 }
 
-// A caller that holds what its completion takes must not meet itself.
+// A caller that holds a lock that its completion takes must not deadlock.
 TEST_F(RemoteEngineTest, never_completes_within_submit) {
   const RawConnection connection = open();
   std::mutex held;

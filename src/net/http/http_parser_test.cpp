@@ -15,7 +15,7 @@ constexpr std::string_view kPost =
     "POST /v1/claim HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
     "Content-Length: 5\r\n\r\n12345";
 
-// Gives `bytes` in pieces of `step`, as a connection would, and answers what was left over.
+// Gives `bytes` in pieces of `step`, as a connection would, and returns the rest.
 std::string feed_all(HttpParser& parser, std::string_view bytes, std::size_t step) {
   std::string held;
   while (!bytes.empty() && !parser.done() && !parser.fault()) {
@@ -186,7 +186,7 @@ TEST(HttpParser, a_head_may_be_as_long_as_its_limit_however_it_comes) {
   }
 }
 
-// What was taken of it counts too.
+// Bytes that were already taken count too.
 TEST(HttpParser, a_head_that_comes_line_by_line_has_the_same_limit) {
   HttpParser parser(Side::request, {.head_bytes = 256, .body_bytes = 4});
   std::string held = "POST / HTTP/1.1\r\n";

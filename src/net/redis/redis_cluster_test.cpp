@@ -201,7 +201,7 @@ TEST_F(RedisClusterFault, FollowsAFailover) {
   own.fail_over(3);
   EXPECT_EQ(rig_.ask_until_answered({"INCR", kFirst}), "(2)");
   EXPECT_GT(before(), connections);
-  // And a crash: replica 0, a replica now, takes over again.
+  // And a crash: server 0, a replica now, takes over again.
   own.wait_until_follows(0);
   own.server(3).kill9();
   own.until([&] { return rig_.ask({"INCR", kFirst}).starts_with("("); });

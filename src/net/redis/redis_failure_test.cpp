@@ -1,4 +1,4 @@
-// What goes wrong on the way: servers that refuse, die, hang, or are none.
+// Failures on the way: servers that refuse, die or hang, or are no Redis.
 #include <string>
 #include <vector>
 
@@ -205,7 +205,7 @@ TEST(RedisBreakTest, knows_which_commands_the_kernel_never_had) {
   rig.open(RedisRig::to(server));
   ASSERT_EQ(rig.ask({"PING"}), "PONG");
   server.pause();
-  const std::string megabyte(1 << 20, 'x');  // what the sockets take ends long before 64 of them
+  const std::string megabyte(1 << 20, 'x');  // the sockets cannot take 64 of them
   std::vector<RedisRig::Future> futures;
   rig.run([&] {
     for (int i = 0; i < 64; ++i) futures.push_back(rig.send_now({"APPEND", "a", megabyte}));

@@ -216,7 +216,7 @@ TEST_F(RedisSentinelsTest, a_failover_is_followed_by_commands_and_subscription) 
   EXPECT_EQ(heard, "from the new one");
 }
 
-// With a user that may do what docs/guide/redis.md says it needs, and no more.
+// With a user that has exactly the rights in docs/guide/redis.md.
 TEST_F(RedisSentinelsTest, tell_of_a_new_master_while_the_old_one_still_answers) {
   RedisFamily family;
   ASSERT_EQ(family.sentinel().ask({"ACL", "SETUSER", "ann", "on", ">pw", "resetchannels",
@@ -234,7 +234,7 @@ TEST_F(RedisSentinelsTest, tell_of_a_new_master_while_the_old_one_still_answers)
   });
   ASSERT_EQ(inbox_.next(), "subscribed");
   EXPECT_EQ(rig_.ask({"PING"}), "PONG");
-  // Left alone, it would not be told for hours, and go on as a master.
+  // Left alone, it would not be told for hours, and would go on as a master.
   EXPECT_EQ(family.sentinel().ask({"SENTINEL", "DEBUG", "publish-period", "10000000"}), "+OK\r\n");
   family.fail_over();
   wait_for(family.master());

@@ -28,7 +28,7 @@ class Group {
   [[nodiscard]] std::size_t size() const { return members_.size(); }
   [[nodiscard]] std::map<int, std::set<Unit>> members() const { return members_; }
 
-  // How many units had another owner before, or rounds without an end.
+  // How many units had another owner before; fails if there is no end.
   std::size_t settle(std::minstd_rand& random) {
     const std::map<Unit, int> before = owners();
     int calm = 0;
@@ -88,7 +88,7 @@ RC_GTEST_PROP(FairPartProperty, ComesOutEvenAndMovesNoMoreThanItMust, (std::uint
     std::size_t must = 0;
     if (group.size() == 1 || random() % 2 == 0) {
       group.come();
-      must = count / group.size();  // what the one that came is due
+      must = count / group.size();  // the new relay's part
     } else {
       const std::size_t rank = random() % group.size();
       must = std::next(group.members().begin(), static_cast<std::ptrdiff_t>(rank))->second.size();

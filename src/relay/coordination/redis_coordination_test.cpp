@@ -116,7 +116,7 @@ TEST(RedisCoordinationTest, SharesEvenlyAsRelaysComeAndGo) {
 
 TEST(RedisCoordinationTest, WhatOneHadWhoIsGoneIsTakenOnceItsSessionIsOver) {
   RedisServer server;
-  // As a relay leaves it that was killed. Its session is nearly over by the server's clock.
+  // As a killed relay leaves it. Its session is nearly over by the server's clock.
   EXPECT_EQ(server.ask({"EVAL",
                         "local t = redis.call('TIME') "
                         "redis.call('ZADD', KEYS[1], t[1] * 1000 + 1500, 'ghost') "
@@ -129,7 +129,7 @@ TEST(RedisCoordinationTest, WhatOneHadWhoIsGoneIsTakenOnceItsSessionIsOver) {
   Member a(server);
   a.offer(shards_of_orders(4));
   a.await([](const Member& m) { return m.view_.members > 0; });
-  // It looks again when that session ends, and not only when its own wants it: that is 200 s.
+  // It looks again when that session ends, and not only after a third of its own, which is 200 s.
   a.await_count(4, 1);
   EXPECT_EQ(server.ask({"HGET", "tarry:relays:{g}:order", "ghost"}), "$-1\r\n");
 }
@@ -159,7 +159,7 @@ TEST(RedisCoordinationTest, AServerThatGoesIsTroubleAndWhatItForgotIsSaidAgain) 
   a.await_count(3, 1);
   server.kill9();
   a.await([](const Member& m) { return m.trouble_.has_value(); });
-  EXPECT_EQ(a.mine().size(), 3u);  // it goes on with what it had
+  EXPECT_EQ(a.mine().size(), 3u);  // it keeps its former part
   server.start();
   a.await([](const Member& m) { return !m.trouble_ && m.troubles_ == 2; });
   EXPECT_EQ(server.ask({"HLEN", "tarry:relays:{g}:units"}), ":3\r\n");

@@ -269,8 +269,8 @@ TEST_F(IntakeFlowTest, AnswersToWhatALostConnectionBroughtAckNothing) {
   EXPECT_EQ(next(), "finished");
 }
 
-// A broker that keeps what was not acked, a store that fails at random, connections that end:
-// every message ends up in the store or set aside, and is in the broker until then.
+// A broker that keeps unacked messages, a store that fails at random, connections that end: every
+// message ends up in the store or set aside, and is in the broker until then.
 class IntakeWorld {
  public:
   explicit IntakeWorld(std::uint32_t seed) : random_(seed) {

@@ -159,7 +159,7 @@ TEST(RabbitProperties, AMessageRoutesItselfNowhereElseUnlessThatIsAllowed) {
     EXPECT_EQ(says(list, Copies::refused), refused);
     EXPECT_EQ(says(text, Copies::refused), refused);
     EXPECT_EQ(says(list, Copies::allowed), "made");
-    // It would close the channel, and cost others on it an attempt.
+    // It would close the channel, and cost other messages on it an attempt.
     EXPECT_EQ(says(text, Copies::allowed),
               "header " + name + " is a list of routing keys to RabbitMQ; this one is no list");
   }
@@ -205,7 +205,7 @@ TEST(RabbitProperties, OfOneThatIsSetAsideAndDoesNotFit) {
                                             " c=" + headers[3].value + " tarry-headers-dropped=1 ");
 }
 
-// Whatever came, the frame of what is set aside is one.
+// Whatever arrived, a set-aside message's properties fit into one frame.
 TEST(RabbitProperties, WhatIsSetAsideFitsIntoTheSmallestFrame) {
   Headers headers;
   for (const char* name :

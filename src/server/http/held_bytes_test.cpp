@@ -1,5 +1,5 @@
-// How much the server holds for all connections together: what is refused beyond that, and what is
-// not.
+// How much the server holds for all connections together: which requests it refuses beyond that,
+// and which not.
 #include <optional>
 #include <string>
 #include <utility>
@@ -43,7 +43,7 @@ TEST_F(HeldBytes, bounds_the_bodies_of_all_connections_together) {
   const std::string head =
       "POST /v1/queues/q/messages HTTP/1.1\r\nHost: localhost\r\n"
       "Content-Type: application/json\r\nContent-Length: 4097\r\n";
-  // Not asked for where the client waits for that.
+  // Not requested from a client that waits for 100 Continue.
   for (const std::string& begun : {head + "\r\n{", head + "Expect: 100-continue\r\n\r\n"}) {
     RawClient second(port);
     second.send(begun);
@@ -99,7 +99,7 @@ TEST_F(HeldBytes, takes_what_settles_and_what_is_small_while_too_much_is_held) {
   EXPECT_EQ(first.receive().status, 200u);
 }
 
-// Else whoever sends such bodies, and never their ends, could have all memory.
+// Otherwise a client that sends such bodies, and never their ends, could use all memory.
 TEST_F(HeldBytes, bounds_what_settles_too) {
   ServerOptions options;
   options.max_held_bytes = 50'000;
@@ -209,7 +209,7 @@ TEST_F(HeldBytes, of_requests_stop_nothing_that_reads) {
   EXPECT_EQ(claims.get("/healthz").status, 200u);  // it knows by now that r1 was handed over
 }
 
-// It grows as it comes, up to its length and no further: counted is what it takes.
+// It grows as it arrives, up to its length and no further; the count is its real memory.
 TEST_F(HeldBytes, a_body_takes_no_more_than_its_length) {
   ServerOptions options;
   const std::uint16_t port = start(options);
@@ -230,7 +230,7 @@ TEST_F(HeldBytes, a_body_takes_no_more_than_its_length) {
     ASSERT_NE(at, std::string::npos);
     held = std::stoull(page.substr(at + name.size()));
   }
-  EXPECT_LE(held, body.size() + 1 + (64 << 10));  // and the room for what is read next
+  EXPECT_LE(held, body.size() + 1 + (64 << 10));  // and the buffer for the next read
 }
 
 // 127.0.0.2 is another one to the server.

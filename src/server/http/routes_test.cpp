@@ -55,7 +55,7 @@ RC_GTEST_PROP(Routes, every_call_arrives_as_it_was_meant, ()) {
   RC_ASSERT(text_of(std::get<Submission>(r).request) == text_of(request));
 }
 
-// And what the engine answers arrives there.
+// And the engine's answer arrives there.
 RC_GTEST_PROP(Routes, every_answer_arrives_as_it_was_meant, ()) {
   core::Request request = core::ResumeRequest{"q"};
   core::Reply reply = core::CountReply{0};

@@ -144,8 +144,8 @@ TEST_F(ServerTest, is_well_while_what_the_engine_asks_is_away) {
   client.send(RawClient::request("POST", "/v1/queues/q/purge"));
   engine_.next().answer(away);
   EXPECT_EQ(client.receive().status, 503u);
-  EXPECT_EQ(client.get("/healthz").status, 200u);  // and asks nobody who may be away
-  // Nor where it has another reason to ask.
+  EXPECT_EQ(client.get("/healthz").status, 200u);  // and asks no store that may be unreachable
+  // Nor if the engine has another reason to be asked.
   client.send(RawClient::request("POST", "/v1/queues/q/purge"));
   engine_.next().answer(Error{ErrorCode::io_error, "a file could not be read"});
   EXPECT_EQ(client.receive().status, 500u);
@@ -157,7 +157,7 @@ TEST_F(ServerTest, is_well_while_what_the_engine_asks_is_away) {
   EXPECT_EQ(client.receive().status, 503u);
 }
 
-// A push may have been made; a read, and who asks whether all is well, need not wonder.
+// A push may have been carried out; for a read or a health check there is no doubt.
 TEST_F(ServerTest, leaves_nobody_in_doubt_where_nothing_was_to_change) {
   RawClient client(start());
   const auto status = [&](const char* method, const char* path, const char* body, int status) {
@@ -354,7 +354,7 @@ TEST_F(ServerTest, closes_after_a_fault_in_the_framing) {
   };
   for (const auto& [bytes, status] : faults) {
     RawClient client(port);
-    // What follows must not be taken for a request of its own.
+    // Later bytes must not be taken for a request of their own.
     client.send(bytes + RawClient::request("POST", "/v1/queues/q/purge"));
     const auto response = client.receive();
     EXPECT_EQ(response.status, status) << bytes.substr(0, 60);
@@ -467,7 +467,7 @@ TEST_F(ServerTest, tells_of_a_store_that_fails_items_of_a_batch) {
     engine_.next().answer(core::Reply(pushed));
     EXPECT_EQ(client.receive().status, 200u);
   };
-  // What the client is at fault for is nobody else's business.
+  // Errors that the client caused are not logged.
   pushed.items[0].error = Error{ErrorCode::too_large, "a payload of 9 bytes"};
   push();
   pushed.items[1].error = Error{ErrorCode::no_space, "the disk is full"};
@@ -562,7 +562,7 @@ TEST_F(ServerTest, has_a_reserve_for_probes_and_for_what_settles_where_none_is_i
   EXPECT_EQ(first.receive().status, 200u);
 }
 
-// Of what comes, that is: it said that it connects to ask.
+// The time for the next request, because a new connection will soon send one.
 TEST_F(ServerTest, a_connection_that_says_nothing_has_the_time_of_a_head) {
   ServerOptions options;
   options.head_deadline = Millis(1);
@@ -571,7 +571,7 @@ TEST_F(ServerTest, a_connection_that_says_nothing_has_the_time_of_a_head) {
   EXPECT_TRUE(RawClient(port).wait_for_end());
 }
 
-// Of 500 requests.
+// For 500 requests.
 struct Told {
   int notes = 0;
   int reasons = 0;
@@ -606,7 +606,7 @@ TEST_F(ServerTest, the_log_is_told_seldom_of_the_same) {
     const auto now = std::chrono::steady_clock::now();
     return std::chrono::ceil<std::chrono::seconds>(now - begun).count();
   };
-  // Not let in: neither a word of it, nor a line of the requests' own.
+  // Not let in: the log has no text and no line of the requests' own.
   const Told coding =
       ask("POST /v1/claim HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: x\r\n\r\n", 501);
   EXPECT_GE(coding.notes, 1);
@@ -696,7 +696,7 @@ TEST_F(ServerTest, warns_once_when_descriptors_are_short_and_goes_on_when_they_a
       EXPECT_EQ(first_warning.get_future().get(),
                 "cannot accept a connection: Too many open files; trying until it can");
     }
-    // The server comes to this after the connection that it could not accept.
+    // The server does this after the connection that it could not accept.
     EXPECT_EQ(early.get("/healthz").status, 200u);
     limit.reset();
     EXPECT_EQ(late.get("/healthz").status, 200u);
@@ -762,7 +762,7 @@ TEST_F(ServerTest, a_request_may_wait_for_the_engine_longer_than_any_deadline) {
   RawClient client(port);
   client.send(RawClient::request("POST", "/v1/queues/q/purge"));
   auto held = engine_.next();
-  RawClient(port).wait_for_end();  // the idle deadline has passed meanwhile
+  RawClient(port).wait_for_end();  // the idle deadline has passed by now
   held.answer(core::Reply(core::CountReply{3}));
   EXPECT_EQ(client.receive().body, R"({"count":3})");
 }

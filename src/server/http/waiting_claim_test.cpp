@@ -132,7 +132,7 @@ TEST_F(WaitingClaim, that_was_answered_as_the_client_hung_up_is_released) {
 TEST_F(WaitingClaim, behind_which_too_much_is_sent_is_withdrawn) {
   RawClient client(port_);
   auto held = wait_with(client);
-  // More than is held: the server reads no further, and could not see an end behind it.
+  // More bytes than are held: the server reads no further, and cannot see the end after them.
   const std::string get = RawClient::request("GET", "/healthz");
   std::size_t count = 0;
   std::string all;
@@ -184,7 +184,8 @@ TEST_F(WaitingClaim, whose_client_sends_no_more_is_withdrawn_at_once) {
 TEST_F(WaitingClaim, whose_client_went_unseen_is_released) {
   RawClient client(port_);
   auto held = wait_with(client);
-  // Pipelined bytes beyond what is held: the server reads no further, and cannot see the end.
+  // Pipelined bytes beyond the limit of held ones: the server reads no further, and cannot see the
+  // end.
   client.send(std::string(100'000, 'x'));
   client.reset();
   held.answer(one_claimed("r1", std::string(1 << 20, 'x')));
@@ -335,7 +336,7 @@ TEST_F(WaitingClaim, whose_reply_has_no_memory_is_released) {
   EXPECT_TRUE(client.wait_for_end());
 }
 
-// It takes a request, and has no memory then to say so.
+// It takes a request, and then has no memory to report it.
 class ThrowingEngine : public FakeEngine {
  public:
   core::Ticket submit(core::Request request, core::Completion completion) override {
@@ -404,7 +405,7 @@ TEST_F(WaitingClaim, is_released_when_the_server_stops) {
   EXPECT_TRUE(client.wait_for_end());
 }
 
-// An empty list would be asked for again at once, by whoever loops without looking.
+// A client that loops without looking would at once repeat a claim that got an empty list.
 TEST_F(WaitingClaim, is_told_that_the_server_closes_when_it_drains) {
   RawClient client(port_);
   auto held = wait_with(client);
@@ -475,7 +476,8 @@ TEST_F(WaitingClaim, drain_answers_what_was_sent_before_it) {
   EXPECT_EQ(idle.get("/healthz").status, 200u);
   RawClient holder(port_);
   busy.hold(holder);
-  // One on a connection that it knows, one on a connection that it has not accepted, and another.
+  // One on a connection that the server knows, one on a connection that it has not accepted yet,
+  // and another.
   idle.send(RawClient::request("POST", "/v1/queues/q/purge"));
   RawClient fresh(port_);
   fresh.send(RawClient::request("POST", "/v1/queues/q/purge"));

@@ -144,7 +144,7 @@ TEST_F(Presets, AQueueThatWasRemovedIsMadeAnewWithItsSettings) {
   submit(push_to("orders.eu", "3"));
   auto removal = inner_.next();
   ASSERT_TRUE(std::holds_alternative<core::RemoveRequest>(removal.request));
-  EXPECT_EQ(inner_.submitted(), 3u);  // what came behind it waits
+  EXPECT_EQ(inner_.submitted(), 3u);  // later requests wait
   removal.answer(core::Reply(core::CountReply{1}));
   auto get = inner_.next();
   EXPECT_TRUE(std::holds_alternative<core::GetRequest>(get.request));

@@ -36,7 +36,7 @@ TEST(ForecastChart, TakesTheLeastWidthOfWhichTheRowsReachFarEnough) {
   EXPECT_EQ(width_for(24h * 100'000, 20), 24h * 3'650);
 }
 
-// What is years away is seen from afar, in spans of five days.
+// Messages that are due in some years are shown from a distance, in spans of five days.
 TEST(ForecastChart, CenturiesFitTheScreenToo) {
   for (const Millis horizon : {10'001h, 24h * 400, 24h * 3'653, 24h * 36'525}) {
     const Millis width = width_for(horizon, 20);

@@ -42,7 +42,7 @@ TEST(TopReading, QuantilesAreBoundsOfWhatCameSince) {
   EXPECT_TRUE(quantile(before, now, 0.99)->above);
   EXPECT_FALSE(quantile(now, now, 0.5));
   EXPECT_FALSE(quantile({}, {}, 0.5));
-  EXPECT_FALSE(quantile(now, before, 0.5));  // the server began anew
+  EXPECT_FALSE(quantile(now, before, 0.5));  // the server's counters started again
 }
 
 TEST(TopReading, RatesAreOfTheTimeBetween) {

@@ -70,7 +70,7 @@ TEST(RelayFlags, ACommandHasTwiceItsConcurrencyInFlight) {
   EXPECT_EQ(plan_of(relay_flags_of(eight), {"true"}).options.relay.in_flight, 16u);
 }
 
-// With --config, any of them is a contradiction that has to be told.
+// With --config, any of them is a contradiction that must be reported.
 TEST(RelayFlags, EachAloneSaysSomethingOfARelayButConfig) {
   EXPECT_FALSE(relay_flags_of({}).plan_given());
   const RelayFlags config = relay_flags_of({"--config", "tarry.toml"});

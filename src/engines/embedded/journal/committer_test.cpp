@@ -77,7 +77,7 @@ class CommitterTest : public testing::Test {
   std::uint64_t number = 0;
   std::map<std::uint64_t, std::uint64_t> ends;
   std::vector<std::string> told;
-  // As they were when the last task ran.
+  // The files' contents when the last task ran.
   std::map<std::string, std::string> written;
   std::map<std::string, std::string> synced;
   std::int64_t boot_ms = 0;
@@ -107,7 +107,7 @@ TEST_F(CommitterTest, TasksRunInOrderAndWithoutBatchesToo) {
   EXPECT_EQ(committer->syncs(), 0u);
 }
 
-// What a claim does with bytes that are in RAM need not keep the next sync waiting.
+// A claim's work on bytes in RAM must not delay the next sync.
 TEST_F(CommitterTest, WhatATaskLeavesIsAnAnswer) {
   make(SyncPolicy::always);
   const auto leaving = [this](const std::string& name) {
@@ -182,7 +182,7 @@ TEST_F(CommitterTest, OsSyncsNamesButNotContents) {
   EXPECT_EQ(synced[one], "headeraabb") << "asked for";
 }
 
-// Or the header's seal would say "proven" of what is not.
+// Otherwise the header's seal would say "proven" about a segment that is not.
 TEST_F(CommitterTest, ASegmentsHeaderIsWrittenAfterItsPredecessorWasSynced) {
   make(SyncPolicy::every_100ms);
   add_segment(1);
@@ -250,7 +250,7 @@ TEST_F(CommitterTest, TheFirstFailureIsFinal) {
       EXPECT_EQ(faults->calls(), calls) << "nothing more reaches the disk";
       EXPECT_EQ(committer->durable(), durable);
       EXPECT_FALSE(committer->has_pending());
-      // What was answered is there.
+      // Everything that was answered is there.
       const auto image = read(*disk->copy());
       if (told[0] == "a done") {
         EXPECT_EQ(image.at(one), "headeraa");
@@ -290,7 +290,7 @@ class PlaceTest : public testing::Test {
     files.add(1, file);
   }
 
-  // What the next batch is told.
+  // The result of the next batch.
   std::string commit() {
     auto sealed = std::make_shared<SealedBatch>();
     sealed->number = ++number;
@@ -353,7 +353,7 @@ TEST_F(PlaceTest, NorIntoADirectoryThatWasMoved) {
   EXPECT_EQ(commit(), said);
 }
 
-// Also where nobody writes, or nothing is synced; but not with every job.
+// Also without writes or syncs, but not for every job.
 TEST_F(PlaceTest, ItIsLookedAtTenTimesASecond) {
   make(SyncPolicy::os);
   EXPECT_EQ(commit(), "done");

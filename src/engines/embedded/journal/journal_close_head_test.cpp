@@ -1,5 +1,5 @@
-// Journal::close_head on a full disk that is shared with other shards, or with somebody else: the
-// room that it moves from the head to what comes next is nobody's for a moment.
+// Journal::close_head on a full disk that is shared with other shards or another program: for a
+// moment, nobody owns the room that it moves from the head to the next segment.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -76,7 +76,7 @@ class JournalTest : public testing::Test {
     commit();
   }
 
-  // What the files hold, read as a restart would.
+  // The files' contents, read as a restart would.
   std::unique_ptr<test::Recovery> recovered() {
     auto recovery = std::make_unique<test::Recovery>(*directory, true);
     EXPECT_TRUE(recovery->ok()) << recovery->error();
@@ -212,7 +212,7 @@ TEST_F(JournalTest, GoesOnWhereRecoveryEnded) {
   EXPECT_EQ(test::segments_in(*directory).size(), 1u);
   const auto again = recovered();
   EXPECT_TRUE(again->holds(0, 1) && again->holds(1, 2));
-  // What a run needs to know of its boot, and of ids.
+  // The facts that a run needs about its boot, and about ids.
   const auto records = records_of(*batches.front());
   ASSERT_EQ(records.size(), 4u);
   EXPECT_TRUE(std::holds_alternative<ClockRecord>(records[0]));
@@ -237,7 +237,7 @@ TEST_F(JournalTest, ARunInWhichNothingHappensWritesNothing) {
   EXPECT_FALSE(journal->is_as_it_was());
 }
 
-// Where what a run opens with has no room any more.
+// If a run's opening does not fit any more.
 TEST_F(JournalTest, ARunThatFindsItsSegmentFullOpensTheNext) {
   open(16 * 1024);
   append(put(0, 1, "a", std::string(15'000, 'p')));
@@ -363,7 +363,8 @@ TEST_F(JournalTest, QueuesMadeSinceLengthenWhatTheNextSegmentOpensWith) {
   EXPECT_EQ(again->state.pending(), 58u);
 }
 
-// Whatever was reserved can be appended: no assertion, and not a byte beyond what is allocated.
+// All reserved bytes can be appended: without an assertion, and without a byte beyond the
+// allocation.
 RC_GTEST_FIXTURE_PROP(JournalTest, WhatWasReservedFits, ()) {
   open(std::uint64_t{4096} * *rc::gen::inRange<std::uint64_t>(1, 20));
   std::uint64_t id = 0;
@@ -550,8 +551,8 @@ TEST_F(JournalTest, LongBatchesAreSplit) {
   EXPECT_EQ(recovered()->state.pending(), 20u);
 }
 
-// Each segment may waste as much as the longest record. Where that is nearly all of it, longer
-// segments are made, not thousands.
+// Each segment may waste as much as the longest record. If that is nearly the whole segment, longer
+// segments are made instead of thousands.
 TEST_F(JournalTest, RoomForLongRecordsTakesFewSegments) {
   constexpr std::uint64_t segment_bytes = 64 * 1024;
   constexpr std::uint64_t longest = segment_bytes - 1500;

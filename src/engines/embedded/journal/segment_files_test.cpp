@@ -13,7 +13,7 @@
 namespace tarry::embedded {
 namespace {
 
-// Counts what is read of a file.
+// Counts reads of a file.
 class CountingFile final : public storage::File {
  public:
   CountingFile(std::unique_ptr<storage::File> file, std::size_t& read)
@@ -45,7 +45,7 @@ class CountingFile final : public storage::File {
 
 class SegmentFilesTest : public testing::Test {
  protected:
-  // One file with a record behind some bytes that are none.
+  // One file with a record after some bytes that are no record.
   Position write(const PutRecord& record) {
     std::string bytes(kAt, 'x');
     append_record(bytes, record);

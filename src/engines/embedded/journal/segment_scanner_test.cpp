@@ -169,7 +169,7 @@ TEST_F(SegmentScannerTest, StopsAtTheEndItWasGiven) {
   EXPECT_EQ(inside.next().value(), Found::bad);
 }
 
-// Longer than what it reads at once (1 MiB), batches across the border included.
+// Longer than one read (1 MiB), with batches across the border.
 TEST_F(SegmentScannerTest, ReadsAcrossItsReadAhead) {
   const std::string payload(300'000, 'p');
   test::Segment large(1);

@@ -35,7 +35,7 @@ class RecordReadsTest : public testing::Test {
       done += reads.read_ahead(std::span(places).subspan(done));
     }
   }
-  // So many calls of the file seam; `fail_at`: that one fails.
+  // Calls of the file seam for all reads; `fail_at`: the call that fails.
   std::uint64_t calls_for_all(std::uint64_t fail_at = UINT64_MAX) {
     faults->arm({.fail_at = fail_at, .reads_too = true});
     expect_all();
@@ -94,7 +94,7 @@ TEST_F(RecordReadsTest, WhatIsNotThereIsShortOrEmpty) {
   EXPECT_EQ(found[2], "");
 }
 
-// One sector that cannot be read is not the fault of its neighbours.
+// An unreadable sector must not harm its neighbours.
 TEST_F(RecordReadsTest, AfterAFailedCallEachIsReadOnItsOwn) {
   for (std::uint64_t i = 0; i < 3; ++i) want(1, i * 200, 152);
   EXPECT_EQ(calls_for_all(1), 4u);
@@ -104,14 +104,14 @@ TEST_F(RecordReadsTest, WhatWasReadAheadIsNotReadAgain) {
   for (std::uint64_t i = 0; i < 100; ++i) want(1, 1'000 + (i * 37 % 100) * 5'000, 152);
   read_ahead();
   EXPECT_EQ(calls_for_all(), 0u);
-  // In another order, and beside others.
+  // In another order, and together with others.
   std::swap(places[3], places[90]);
   want(2, 4, 4);
   want(1, 520'000, 8);
   EXPECT_EQ(calls_for_all(), 2u);
 }
 
-// What is read ahead may have been overtaken by what was written since.
+// The bytes read ahead may be older than what was written since.
 TEST_F(RecordReadsTest, AnewIsWhatTheFileHasNow) {
   want(2, 2, 4);
   read_ahead();

@@ -1,4 +1,4 @@
-// Each record at its longest fits into what is reserved for it.
+// Each record at its longest fits into the room that is reserved for it.
 #include "engines/embedded/records/record_bounds.h"
 
 #include <gtest/gtest.h>

@@ -95,7 +95,7 @@ TEST(Records, UnknownTypesAreNoRecords) {
   }
 }
 
-// Lengths are the grammar's: a record with bytes to spare would hide what a later version adds.
+// Lengths are the grammar's: a record with bytes to spare would hide a later version's fields.
 TEST(Records, TrailingBytesAreRefused) {
   for (int type = 1; type <= 13; ++type) {
     rc::check([type] {

@@ -18,7 +18,8 @@ std::string text_of(const Token& token) {
   return {text.data(), text.size()};
 }
 
-// Tells what is another spelling, and what another token, of each text with one character changed.
+// Checks, for each text with one character changed, whether it is another spelling or another
+// token.
 template <typename Token, typename Parse>
 void no_corruption_passes(const Token& token, Parse parse) {
   const std::string text = text_of(token);
@@ -29,7 +30,7 @@ void no_corruption_passes(const Token& token, Parse parse) {
       if (changed == text) continue;
       const auto parsed = parse(changed);
       ASSERT_FALSE(parsed == token) << i << " " << c;
-      // What still parses has one spelling too.
+      // A text that still parses has one spelling too.
       if (parsed) {
         ASSERT_EQ(text_of(*parsed), changed) << i << " " << c;
       }

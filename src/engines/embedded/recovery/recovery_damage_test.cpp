@@ -1,5 +1,5 @@
-// A journal that a shard wrote, damaged at every byte. What a crash can leave at its end is cut,
-// and nothing before it is lost; what was durable is never given up and never read wrong.
+// A journal that a shard wrote, damaged at every byte. Recovery cuts off a crash's torn end and
+// loses nothing before it; durable data is never given up and never read wrong.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -82,7 +82,7 @@ class TornEnd : public RecoveryDamage {
     ASSERT_EQ(test::describe(third.state(), false), later);
   }
 
-  // A batch of many records behind others of its segment.
+  // A batch of many records after others in its segment.
   void last_batch_in_a_segment(SyncPolicy policy) {
     options.segment_bytes = 4 * kSegmentBytes;
     begin(policy);
@@ -126,8 +126,8 @@ TEST_F(TornEnd, OfASegmentsFirstBatchThatWasNeverSynced) {
 
 class FlippedByte : public RecoveryDamage {
  protected:
-  // Every byte of the file: `accepts` says where recovery may take no notice. Everywhere else it
-  // must refuse, name the place, and leave the files alone.
+  // For every byte of the file: `accepts` says where recovery may ignore the change. Everywhere
+  // else it must refuse, name the place, and leave the files alone.
   void flip_every_byte(const std::string& name, const std::function<bool(std::uint64_t)>& accepts) {
     const std::string whole = files.at(name);
     const std::vector<Frame> frames = frames_of(whole);
@@ -148,7 +148,7 @@ class FlippedByte : public RecoveryDamage {
     }
   }
 
-  // Of the batch or header that holds the byte.
+  // The offset of the batch or header that holds the byte.
   static std::uint64_t place_of(std::uint64_t at, const std::vector<Frame>& frames) {
     std::uint64_t place = 0;
     for (const Frame& frame : frames) {
@@ -236,7 +236,7 @@ TEST_F(FlippedByte, OfAJournalThatWasClosedClean) {
   ASSERT_EQ(bytes.size(), frames.back().end);
   ASSERT_GT(frames.size(), 1u);
   // Nothing says that the last batch was durable: without it this is the journal of a process that
-  // was killed just before. All that it holds is that it was not.
+  // was killed just before. So all its records were not durable either.
   const auto last = records_of(bytes, frames.back());
   ASSERT_EQ(last.size(), 1u);
   ASSERT_TRUE(std::holds_alternative<ClosedRecord>(last[0]));
@@ -265,7 +265,7 @@ TEST_F(CutFile, OfASegmentThatAnotherFollows) {
     for (std::uint64_t size = 0; size <= whole.size(); size += test::kTryEvery) {
       SCOPED_TRACE(name + " cut to " + std::to_string(size));
       files[name] = whole.substr(0, size);
-      // Nobody misses the padding of the last batch, or what was only allocated.
+      // The padding of the last batch, and bytes that were only allocated, may be lost.
       if (size >= frames.back().checked) {
         EXPECT_EQ(recovered_state(), state);
       } else if (size < kSegmentHeaderBytes) {

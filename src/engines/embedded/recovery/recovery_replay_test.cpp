@@ -1,5 +1,5 @@
-// The rows B and R of the table in recovery_rows.h, each by its name; and what replay makes of
-// leases, delays and queues.
+// The rows B and R of the table in recovery_rows.h, each by its name; and how replay treats leases,
+// delays and queues.
 #include <gtest/gtest.h>
 
 #include "support/embedded/recovery_table.h"
@@ -36,7 +36,7 @@ TEST_F(RecoveryTable, B1_ARecordOfACleanEndIsSeen) {
 }
 
 TEST_F(RecoveryTable, B2_TheSealSaysWhereASegmentEnds) {
-  // Allocated and never written; and what a crashed predecessor of this process may have left.
+  // Allocated and never written; and the possible remains of a crashed predecessor.
   for (const std::string& rest : {std::string(4096, '\0'), std::string(100, '\x77')}) {
     Segment longer = one;
     longer.bytes() += rest;
@@ -72,7 +72,7 @@ TEST_F(RecoveryTable, B4_ABadBatchBeforeAnUnprovenSealIsATornTail) {
   expect_messages({1});
 }
 
-// What is cut although it checks is counted, in the torn segment and in the later ones.
+// Intact batches that are cut are counted, in the torn segment and in the later ones.
 TEST_F(RecoveryTable, B4_TellsOfTheGoodBatchesThatGoWithIt) {
   build(false);
   one.bytes()[at_b + 70] ^= 1;
@@ -273,8 +273,8 @@ TEST_F(RecoveryTable, LeasesGoOnWithinABootAndBeginAnewAfterAnother) {
   EXPECT_EQ(other.state.histories[other.state.slab[0].history].until_ms, 1'000 + 30'000);
 }
 
-// A lease begins when its claim is durable: the copy knows that, the claim does not. Else it would
-// end otherwise once the original is gone.
+// A lease begins when its claim is durable: the copy records that moment, the claim does not.
+// Otherwise the lease would end at another time once the original is gone.
 TEST_F(RecoveryTable, AtACopyALeaseEndsAsTheCopySays) {
   const std::int64_t until = timing::ManualClock::kStart.boottime_ms + 20'000;
   PutRecord copy = put(0, 1, "a");

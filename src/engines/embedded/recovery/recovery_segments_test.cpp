@@ -93,7 +93,7 @@ TEST_F(RecoveryTable, S4_TheNewestUnderALaterNameIsDamage) {
   expect_damage(Row::s4, 3, 0);
 }
 
-// A segment of which only the header was written begins with the same batch as the one behind it.
+// A segment with only a header begins with the same batch number as the next segment.
 TEST_F(RecoveryTable, S4_ABrokenHeaderBehindASegmentWithoutABatchIsDamage) {
   two = Segment(2, one.next_batch(), one.seal());
   Segment three(3, one.next_batch(), two.seal());
@@ -112,8 +112,8 @@ TEST_F(RecoveryTable, S2_OnlyBlankFilesIsANewJournal) {
   EXPECT_TRUE(names().empty());
 }
 
-// Three files that were never written. What a failed sync loses is drawn: the syncs before it shift
-// the draw.
+// Three files that were never written. What a failed sync loses is random: the syncs before it
+// change the draw.
 void make_blank_files(storage::Directory& root, storage::Faults& faults, int syncs_before) {
   for (int i = 0; i < syncs_before; ++i) {
     test::write_all(root, "other" + std::to_string(i), "");
@@ -127,8 +127,8 @@ void make_blank_files(storage::Directory& root, storage::Faults& faults, int syn
   ASSERT_TRUE(root.sync());
 }
 
-// Recovery is stopped by a failed call, each in turn, the process killed, and so once more: what a
-// failed sync of the directory had removed may be back, and nothing before it missing then.
+// Recovery is stopped by a failed call, each in turn, the process is killed, and the same again. A
+// removal whose directory sync failed may be undone; then no earlier segment may be missing.
 TEST_F(RecoveryTable, S2_BlankFilesGoWithoutAGapWhateverFails) {
   for (std::uint64_t i = 0; i < 12 * 12 * 4 * 4; ++i) {
     const std::uint64_t calls[] = {1 + i % 12, 1 + i / 12 % 12};
@@ -150,7 +150,7 @@ TEST_F(RecoveryTable, S2_BlankFilesGoWithoutAGapWhateverFails) {
 }
 
 TEST_F(RecoveryTable, S3_ATornHeaderOfTheNewestIsRemoved) {
-  // Cut in the header, and: the first sector garbage, nothing behind it.
+  // Cut in the header; and with a first sector of garbage and nothing after it.
   for (const std::string& torn : {two.bytes().substr(0, 60), std::string(512, '\x5A')}) {
     test::store(*directory, one);
     test::write_all(*directory, segment_name(2), torn);
@@ -299,8 +299,8 @@ TEST_F(RecoveryTable, S6_NothingIsRemovedBeforeTheMarkIsDurable) {
   EXPECT_FALSE(test::has(*directory, segment_name(1)));
 }
 
-// Policy os: the newest segment holds a mark, but its predecessor is torn before that, so the mark
-// goes with the rest; what it would have let go is needed.
+// Policy os: the newest segment holds a mark, but the one before it is torn, so the mark is cut
+// too. The segments that the mark would have released are still needed.
 TEST_F(RecoveryTable, S6_AMarkThatIsCutAwayCountsForNothing) {
   build(false);
   PutRecord copy = put(0, 1, "a");
@@ -329,7 +329,7 @@ TEST_F(RecoveryTable, S6_TheSecondSegmentMayBeTornInItsFirstBatchAndKnowNoMark) 
   EXPECT_EQ(names(), (std::vector<std::string>{segment_name(2), segment_name(3)}));
 }
 
-// Where only replay shows the mark, and messages below it that nobody has copied.
+// If only replay shows the mark, and there are messages below it that were never copied.
 TEST_F(RecoveryTable, R1_MessagesLeftBelowTheMarkAreDamage) {
   two.batch({MarksRecord{4, 2}}, 5);
   Segment torn(3, two.next_batch(), two.seal());
@@ -340,7 +340,7 @@ TEST_F(RecoveryTable, R1_MessagesLeftBelowTheMarkAreDamage) {
   expect_damage(Row::r1_left_below, 1, 0);
 }
 
-// The mark that recovery and the committer leave: what is lost now was there.
+// With the mark that recovery and the committer leave, missing data is known to have existed.
 TEST_F(RecoveryTable, S4_TheOnlySegmentWithoutAHeaderIsDamageIfItHasBegun) {
   const std::string bytes = one.bytes();
   std::string garbage = bytes;
@@ -387,7 +387,7 @@ TEST_F(RecoveryTable, B6_AHeaderAloneHasNotBegun) {
   EXPECT_EQ(begun_in(directory->list().value()), 1u);
 }
 
-// Several marks are what a power failure may leave of a rename.
+// A power failure may leave several marks after a rename.
 TEST_F(RecoveryTable, S5_OfSeveralMarksTheHighestCounts) {
   store_both();
   for (const std::uint64_t segment : {std::uint64_t{1}, std::uint64_t{2}}) {

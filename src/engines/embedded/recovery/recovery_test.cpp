@@ -1,4 +1,4 @@
-// The rows T1 and T2 of the table in recovery_rows.h, and what recovery owes besides.
+// The rows T1 and T2 of the table in recovery_rows.h, and recovery's other duties.
 #include "engines/embedded/recovery/recovery.h"
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ TEST_F(RecoveryTable, T2_TheNewestSegmentIsWrittenOn) {
   EXPECT_TRUE(test::Recovery(*directory).result->tail.is_clean);
 }
 
-// Its salt is the segment's: a disk that showed it once more would make it a batch again.
+// Its salt is the segment's: a disk that showed it again would make it a batch again.
 TEST_F(RecoveryTable, T2_NotBehindATornTail) {
   two.bytes().resize(two.bytes().size() - 12);
   store_both();
@@ -94,7 +94,7 @@ TEST_F(RecoveryTable, ReadOnlyChangesNothing) {
   EXPECT_TRUE(recovery.holds(1, 2));
 }
 
-// What is found on a disk that fails to read is not damage: the operator should look at the disk.
+// A read error is not damage: the operator should look at the disk.
 TEST_F(RecoveryTable, AReadErrorIsAnIoError) {
   store_both();
   auto faults = std::make_shared<storage::Faults>();

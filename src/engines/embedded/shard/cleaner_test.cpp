@@ -16,8 +16,8 @@
 namespace tarry::embedded {
 namespace {
 
-// State, journal and cleaner of one shard, without the shard: what happens is written down and
-// evolved by hand.
+// State, journal and cleaner of one shard, without the shard: the test itself writes each event and
+// evolves it.
 class CleanerTest : public testing::Test {
  protected:
   CleanerTest() {
@@ -98,7 +98,7 @@ class CleanerTest : public testing::Test {
   }
 
   const std::string filler = std::string(1500, 'f');
-  std::optional<std::int64_t> pushed_ms;  // of what is put
+  std::optional<std::int64_t> pushed_ms;  // of the put
   storage::MemoryDisk disk;
   std::shared_ptr<storage::Faults> faults = std::make_shared<storage::Faults>();
   std::unique_ptr<storage::Directory> directory =
@@ -149,7 +149,7 @@ TEST_F(CleanerTest, BeginsAtOneAndAHalfTimesWhatIsLive) {
   EXPECT_LE(journal->closed_bytes(), state.live.total_bytes() / 2 * 3 + 9000);
 }
 
-// Each segment opens with all queues. What that takes is no garbage: taken for it, it would be
+// Each segment opens with all queues. That room is no garbage: counted as garbage, it would be
 // cleaned, and so written again, for ever.
 TEST_F(CleanerTest, ComesToAnEndWhereQueuesFillMuchOfASegment) {
   std::vector<std::string> names;
@@ -203,8 +203,8 @@ TEST_F(CleanerTest, RestsOverWhatARoundCannotGainWhileThatIsLive) {
   EXPECT_LT(journal->closed_bytes(), held / 3);
 }
 
-// What is kept back for work may lie in segments that are too short for the next message: they are
-// closed with nothing in them. To clean those costs next to nothing, however many they are.
+// The reserve for work may lie in segments that are too short for the next message: they are closed
+// while empty. Cleaning them costs next to nothing, however many there are.
 TEST_F(CleanerTest, EmptySegmentsDoNotMakeItRest) {
   put("live");
   commit();
@@ -218,7 +218,7 @@ TEST_F(CleanerTest, EmptySegmentsDoNotMakeItRest) {
   const auto begun = cleaner.run(1);
   ASSERT_TRUE(begun);
   commit(begun->finished);
-  for (int i = 0; i < 8; ++i) roll();  // behind the end of the round
+  for (int i = 0; i < 8; ++i) roll();  // after the end of the round
   for (int i = 0; i < 1'000 && cleaner.wanted(); ++i) {
     const auto slice = cleaner.run(1'000);
     ASSERT_TRUE(slice) << slice.error().message;
@@ -404,7 +404,7 @@ TEST_F(CleanerTest, AMessageWhoseRecordIsLostKeepsItsPlaceAsDamaged) {
   expect_replay_equals_life();
 }
 
-// Not to be able to read is not the same as to have read rot: nothing may be given up for it.
+// A failed read is not the same as rotten data: nothing may be given up because of it.
 TEST_F(CleanerTest, AReadErrorLosesNothing) {
   const Handle handle = put("a");
   roll();

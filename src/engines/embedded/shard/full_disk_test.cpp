@@ -39,7 +39,7 @@ class FullDisk : public testing::Test {
     EXPECT_TRUE(!item.error || item.error->code == ErrorCode::no_space) << item.error->message;
     return !item.error;
   }
-  // One message's receipt; where there was no room, once more after cleaning.
+  // One message's receipt; if there was no room, tries once more after cleaning.
   std::string claim() {
     auto reply = shard->ask(test::claim("q"));
     if (!reply) {
@@ -132,7 +132,7 @@ TEST_F(FullDisk, EverythingCanBeClaimedHeldAndAcked) {
   }
 }
 
-// What is kept back is what the store needs with the batch in it.
+// The reserve is computed with the batch in it.
 TEST_F(FullDisk, ABatchThatFillsItLeavesRoomToEndIt) {
   for (std::size_t count = 1; count < 40; ++count) {
     SCOPED_TRACE(count);
@@ -194,7 +194,7 @@ TEST_F(FullDisk, LeasesRunOutAndComeBack) {
     ASSERT_EQ(claimed, count) << "round " << round;
     clock.advance(3'600'000);
     shard->settle();
-    for (int i = 0; i < 20; ++i) {  // what there was no room for is tried again after a second
+    for (int i = 0; i < 20; ++i) {  // an operation without room is tried again after a second
       clock.advance(1000);
       shard->settle();
     }
@@ -261,7 +261,7 @@ TEST_F(FullDisk, WhatDiesByItsLeaseLeavesRoomForWhatEndsMessages) {
   }
 }
 
-// Somebody else takes the rest of the disk while all there is lies in one open segment.
+// Another program takes the rest of the disk while everything lies in one open segment.
 TEST_F(FullDisk, ClaimsAndReleasesGoOnInTheOpenSegment) {
   for (const std::size_t payload : {10u, 1000u}) {
     SCOPED_TRACE(payload);
@@ -324,8 +324,8 @@ TEST_F(FullDisk, EndsGoOnWhileLongSegmentsAreCleaned) {
   }
 }
 
-// Pushes that are refused, and pushes that take what cleaning gives back, have the next segment
-// cleaned, and the next. The copies take room until a segment is done.
+// Refused pushes, and pushes that take the room that cleaning frees, have one segment after the
+// other cleaned. The copies take room until a segment is done.
 TEST_F(FullDisk, CleaningForPushesRefusesNoClaimAndNothingThatEndsOne) {
   OneShard::Options options{256 << 10, SyncPolicy::always, false};
   options.slices.cleaning = 4096;
@@ -354,8 +354,8 @@ TEST_F(FullDisk, CleaningForPushesRefusesNoClaimAndNothingThatEndsOne) {
   }
 }
 
-// Segments that are cleaned give nothing back before the next sync. Meanwhile cleaning lives on its
-// own reserve, and not on what claims need.
+// Cleaned segments give nothing back before the next sync. Meanwhile cleaning uses its own reserve,
+// and not the room that claims need.
 TEST_F(FullDisk, CleaningBeforeASyncRefusesNoClaim) {
   const OneShard::Options options{256 << 10, SyncPolicy::always, false};
   for (const std::size_t payload : {100u, 1000u}) {
@@ -400,7 +400,7 @@ TEST_F(FullDisk, CleaningBeforeASyncRefusesNoClaim) {
   }
 }
 
-// Every segment's opening would be longer by it, at the cost of what is kept back for acks.
+// It would lengthen every segment's opening, at the cost of the reserve for acks.
 TEST_F(FullDisk, APauseMakesNoQueue) {
   shard = std::make_unique<OneShard>(disk.root(), clock,
                                      OneShard::Options{2 << 10, SyncPolicy::always, false});
@@ -437,8 +437,8 @@ TEST_F(FullDisk, SurvivesARestart) {
   }
 }
 
-// Also a directory's, when it comes with the room that is taken back after cleaning.
-// The segment that the run before left, whose messages have all ended, is room like any other.
+// Also the failure of a directory's sync, when it comes while cleaned room is taken back. The
+// former run's segment, whose messages have all ended, is room like any other.
 TEST_F(FullDisk, TheGarbageOfTheRunBeforeIsCleanedForPushes) {
   const auto open_with_long_segments = [this] {
     shard.reset();
@@ -482,7 +482,7 @@ TEST_F(FullDisk, AFailedSyncStopsTheShardWhateverItWasFor) {
     }
     if (faults->failed() == 0) break;
     if (faults->first_failed().starts_with("sync ")) ++of_directories;
-    one.turn();  // hears of what the committer met last
+    one.turn();  // learns the committer's last error
     ASSERT_TRUE(one.shard().failure()) << "call " << call << ": " << faults->first_failed();
   }
   EXPECT_GT(of_directories, 20u);

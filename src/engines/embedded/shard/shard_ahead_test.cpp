@@ -1,4 +1,4 @@
-// What is read ahead of claims: which records, how many, and that nobody has to believe them.
+// Reading ahead of claims: which records, how many, and that a wrong read does no harm.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class ShardAhead : public testing::Test {
       ASSERT_TRUE(one->ask(test::push("q", std::vector<std::string>{""}, Due(), payloads.back())));
     }
   }
-  // Claims, and looks whether each is what comes next.
+  // Claims, and checks that each message is the expected next one.
   void claim(std::uint32_t count) {
     const auto reply = one->ask(test::claim("q", count));
     ASSERT_TRUE(reply) << reply.error().message;
@@ -124,7 +124,7 @@ TEST_F(ShardAhead, WhatIsClaimedIsRightWhateverWasReadAhead) {
   claim(40);
   one->read_ahead();
   claim(40);
-  // Too short to be a record: what is not right is read again.
+  // Too short for a record, so it is read again.
   std::vector<RecordPlace> wrong;
   for (Handle handle = 0; handle < 300; ++handle) {
     const Message& message = one->state().slab[handle];

@@ -115,7 +115,7 @@ TEST_F(ShardLeaseUncommitted, DoesNotRunOut) {
   for (int i = 0; i < 200; ++i) {
     pass(kShort / 2 + 1);
     ASSERT_EQ(stage(), Stage::leased) << i;
-    // It is looked at again when it could end at the earliest, and not before.
+    // It is looked at again at the earliest possible end, and not before.
     ASSERT_GT(one.shard().next_boottime_ms(), clock.now().boottime_ms) << i;
     one.state().lease_wheel.check();
   }
@@ -155,7 +155,7 @@ TEST_F(ShardLeaseUncommitted, KillsNobodyBeforeADelivery) {
   ASSERT_EQ(first.size(), 1u);
 }
 
-// A later claim's commit is under way when the lease of one that is durable runs out.
+// A later claim's commit is in progress when a durable claim's lease runs out.
 TEST_F(ShardLeaseUncommitted, HoldsNoOther) {
   ASSERT_TRUE(one.ask(test::push("q", "k")));
   ASSERT_TRUE(one.ask(test::push("q", "other")));
@@ -168,7 +168,7 @@ TEST_F(ShardLeaseUncommitted, HoldsNoOther) {
   commit_all();
 }
 
-// The last is more than what is noted beside the lease.
+// The last value is more than fits into the note beside the lease.
 INSTANTIATE_TEST_SUITE_P(Late, ShardLease, testing::Values(0, 1, 700, 65'535, 100'000));
 
 }  // namespace

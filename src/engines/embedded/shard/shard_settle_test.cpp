@@ -1,4 +1,4 @@
-// Settling what is not leased (any more), and cleaning that nobody else's request brings about.
+// Settling messages that are not leased (any more), and cleaning without another request.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -31,7 +31,7 @@ class ShardSettle : public testing::Test {
   OneShard one{disk.root(), clock, {256 << 10, SyncPolicy::always, false}};
 };
 
-// Where they lay are free slots by now, which name others where a message names its history.
+// Their slots are free by now, and use the history field for the names of other slots.
 TEST_F(ShardSettle, ReceiptsOfWhatHasGoneAreStale) {
   const std::vector<std::string> many(6'000, "");
   ASSERT_TRUE(one.ask(test::push("q", many, Due::after(std::chrono::hours(1)), "later")));
@@ -43,7 +43,7 @@ TEST_F(ShardSettle, ReceiptsOfWhatHasGoneAreStale) {
   EXPECT_EQ(settled(receipts, Outcome::stale), 200u);
 }
 
-// What is kept back on a full disk goes by it.
+// The reserve on a full disk depends on it.
 TEST_F(ShardSettle, ADelayThatNoFullRecordHoldsIsCounted) {
   const auto delayed = [this] { return one.state().unwritten_boot_dues(); };
   const Due at = Due::at(Time(Millis(clock.now().realtime_ms + 5'000)));
@@ -61,7 +61,7 @@ TEST_F(ShardSettle, ADelayThatNoFullRecordHoldsIsCounted) {
   EXPECT_EQ(delayed(), 0u);
 }
 
-// No room is kept for what its copy does not hold.
+// No room is reserved for fields that its copy does not hold.
 TEST_F(ShardSettle, WhatIsRememberedOfACancelHasNoDelayAndNoReason) {
   core::ConfigureRequest remember;
   remember.queue = "q";

@@ -1,4 +1,4 @@
-// Claims that wait: what ends many of them at once is done in slices, and nobody waits for it.
+// Waiting claims: ending many of them at once is done in slices, and delays no other request.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -117,7 +117,7 @@ TEST_F(ShardWaiting, AWakeUpOfManyServesEachInTheirOrder) {
   std::vector<std::string> keys;
   for (int i = 0; i < kClaims; ++i) keys.push_back("k" + std::to_string(i));
   one_->submit(test::push("q3", keys));
-  one_->turn();  // what is due at once is ready in the next one
+  one_->turn();  // messages due at once become ready in the next turn
   EXPECT_GE(turns_until_done(), kClaims * kQueues / static_cast<int>(kSlice));
   EXPECT_EQ(served_, kClaims);
   EXPECT_EQ(empty_, 0);

@@ -1,6 +1,6 @@
-// Random lives of one shard, on one thread: what replay makes of the journal equals the shard that
-// wrote it, at any moment; and whatever a power failure leaves is a state that the shard was in, no
-// older than the last answer.
+// Random lives of one shard, on one thread. Replaying the journal gives the state of the shard that
+// wrote it, at any moment. After a power failure the state is one that the shard was in, no older
+// than the last answer.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>

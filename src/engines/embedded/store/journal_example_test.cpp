@@ -1,5 +1,5 @@
-// The worked example in docs/formats/journal.md is true: what is built here from the values that it
-// names are its bytes, and its bytes are read as those values.
+// Checks the worked example in docs/formats/journal.md: its values make exactly its bytes, and its
+// bytes are read as those values.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -78,7 +78,7 @@ std::string hex(std::string_view bytes) {
   return out;
 }
 
-// Row by row, so that a failure shows the field, what the page says and what the code makes.
+// Row by row, so that a failure shows the field, the page's bytes and the code's.
 void expect_page(const std::string& name, const std::string& made) {
   const std::vector<Row> rows = block(name);
   for (const Row& row : rows) {

@@ -102,7 +102,7 @@ TEST_F(StoreFiles, WhatDidNotEndIsNoStore) {
     EXPECT_EQ(code(), ErrorCode::invalid_argument);
     const std::string by = mark == kSalvageName ? "salvage" : "backup";
     EXPECT_NE(message.find("a " + by + " that did not end"), std::string::npos) << message;
-    // It may be that STORE was lost, and the mark left over: then this is the only data.
+    // STORE may have been lost, with the mark left over: then this is the only data.
     EXPECT_NE(message.find("if this was never a whole store, remove it"), std::string::npos)
         << message;
     EXPECT_NE(message.find(std::string("remove its file ") + mark), std::string::npos) << message;
@@ -213,7 +213,7 @@ TEST_F(StoreFiles, PowerLostWhileMakingLeavesAllOrNothing) {
   }
 }
 
-// The sync that makes STORE durable fails, or its maker dies: whoever opens it next does it.
+// The sync that makes STORE durable fails, or its maker dies: the next opening does it.
 TEST_F(StoreFiles, AStoreIsDurableBeforeItsFirstSegment) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     storage::VirtualDisk crash;

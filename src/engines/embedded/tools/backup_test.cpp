@@ -1,5 +1,5 @@
-// Backup: what is damaged it refuses, what a server changes meanwhile it does not take for damage.
-// Beside a real server: tests/integration/backup_test.py.
+// Backup: it refuses damage, and does not take a server's changes for damage. Beside a real server:
+// tests/integration/backup_test.py.
 #include "engines/embedded/tools/backup.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using test::Segment;
 class Backup : public test::RecoveryTable {
  protected:
   Backup() {
-    // Behind message 3, in the segment that is being written: 4, and 5, which states 4 durable.
+    // After message 3, in the segment that is being written: 4, and 5, which states 4 durable.
     at_d = two.batch({put(3, 4, "d")}, two.next_batch() - 1);
     two.batch({put(4, 5, "e")}, two.next_batch() - 1);
     EXPECT_TRUE(write_identity(*source, test::kOneShard));
@@ -45,7 +45,7 @@ class Backup : public test::RecoveryTable {
         << taken.error().message;
   }
 
-  // Does it before what is in this segment is read for the nth time, from its first batch on.
+  // Makes the change before this segment is read for the nth time, from its first batch on.
   void before_read_of(std::uint64_t segment, int nth, std::function<void()> change) {
     watch = [=, left = nth](std::string_view name, std::uint64_t offset) mutable {
       if (name == segment_name(segment) && offset == kSegmentHeaderBytes && --left == 0) change();
@@ -90,7 +90,7 @@ TEST_F(Backup, WhatWasHalfWrittenWhenItWasReadIsNoDamage) {
   EXPECT_EQ(take().value(), 5u);
 }
 
-// Cleaning has copied what was live in it, and gives its file the next number.
+// Cleaning has copied its live messages, and gives its file the next number.
 TEST_F(Backup, AHeadThatGoesMeanwhileIsNoDamage) {
   Segment three(3, two.next_batch(), two.seal());
   three.batch({test::clock_record(), MarksRecord{6, 3}, test::queue(0, "q")},
@@ -140,7 +140,8 @@ TEST_F(Backup, OfAHeadWithoutAHeaderIsRefused) {
   }
 }
 
-// Not the first batch: only what the later ones state tells that it is none that was prepared.
+// Not the first batch: only the later batches' statements show that the file is not just a prepared
+// one.
 TEST_F(Backup, OfAHeadWithoutItsFirstBlockIsRefused) {
   store_both();
   test::write_all(*directory, segment_name(2), std::string(at_c, '\0') + two.bytes().substr(at_c));

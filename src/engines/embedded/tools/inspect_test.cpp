@@ -1,4 +1,4 @@
-// Looking at a store that a process may have open: what it changes meanwhile is no damage.
+// Looking at a store that a process may have open: its changes are no damage.
 #include "engines/embedded/tools/inspect.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What salvage makes of records that contradict each other once something between them is lost.
+// How salvage treats records that contradict each other because something between them is lost.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -19,7 +19,7 @@ class Contradiction : public testing::Test {
  protected:
   using Segment = test::Segment;
 
-  // Of two segments, the first damaged at `at`.
+  // Two segments, the first damaged at `at`.
   void damage(Segment first, Segment second, std::uint64_t at) {
     first.bytes()[at] ^= 1;
     Files files{{segment_name(1), first.bytes()}, {segment_name(2), second.bytes()}};
@@ -47,7 +47,7 @@ class Contradiction : public testing::Test {
   }
   static QueueRecord freed(std::uint32_t number) { return removed(number, ""); }
 
-  // What that queue of the new store holds, one letter a message.
+  // The messages in that queue of the new store, one letter each.
   [[nodiscard]] std::string keys_of(std::string_view queue) const {
     const auto shard = salvaged->shard();
     const test::Recovery recovery(*shard, true, clock.boot_id(), clock.now());
@@ -203,7 +203,7 @@ TEST_F(Contradiction, ALeaseWhoseClaimIsLost) {
   EXPECT_EQ(held.messages.at(1).stage, Stage::scheduled);
 }
 
-// With sync=os recovery cuts there what was never said to be durable.
+// With sync=os recovery cuts off batches there that were never stated durable.
 TEST_F(Contradiction, BatchesBehindATear) {
   Segment only(1);
   only.opening();

@@ -1,5 +1,5 @@
-// What salvage makes of a journal that recovery refuses: everything that was not damaged, nothing
-// that was never there, and not a byte of the old store changed.
+// Salvage of a journal that recovery refuses: it recovers everything that was not damaged, invents
+// nothing, and changes no byte of the old store.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -83,7 +83,7 @@ TEST_F(SalvageOfDamage, OfEveryByteThatIsFlipped) {
     for (const Frame& frame : frames_of(bytes)) used += frame.checked - frame.offset;
   });
   if (test::kTryEvery == 1) {
-    EXPECT_EQ(refused, used);  // all but padding and what is only allocated
+    EXPECT_EQ(refused, used);  // all except padding and bytes that are only allocated
   }
   EXPECT_GT(refused, 0u);
   EXPECT_GT(used, 1000u);

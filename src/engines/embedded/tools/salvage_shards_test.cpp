@@ -1,4 +1,4 @@
-// What shards know of their queues that another shard has lost.
+// A shard's knowledge about queues that another shard has lost.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace {
 using test::Machine;
 using test::Segment;
 
-// Of two shards the second is damaged.
+// Two shards, the second damaged.
 class SalvageShards : public testing::Test {
  protected:
   static constexpr StoreIdentity kTwo{kFormatVersion, 2, test::kStoreId, 0x5EED};

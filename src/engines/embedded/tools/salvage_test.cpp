@@ -1,4 +1,4 @@
-// What salvage makes of the store around the journals.
+// How salvage treats the store's files around the journals.
 #include "engines/embedded/tools/salvage.h"
 
 #include <gtest/gtest.h>
@@ -87,7 +87,7 @@ TEST_F(Salvage, AStoreFileThatIsLost) {
   EXPECT_TRUE(salvaged.disk.root()->list()->empty());
 }
 
-// Not of whose making they may be: a client that sends such payloads must not reach other queues.
+// Whoever sent it: a client with such payloads must not reach other queues.
 TEST_F(Salvage, APayloadThatIsABatchIsNone) {
   test::Segment one(1);
   one.opening();
@@ -115,7 +115,7 @@ TEST_F(Salvage, APayloadThatIsABatchIsNone) {
 
 TEST_F(Salvage, AShardThatIsMissing) {
   a_life();
-  // Made where only STORE says that there are two.
+  // Made so that only STORE says that there are two.
   const auto source = std::make_unique<storage::MemoryDisk>();
   ASSERT_TRUE(write_identity(*source->root(), {kFormatVersion, 2, test::kStoreId, 0x5EED}));
   storage::MemoryDisk without;
@@ -175,7 +175,7 @@ TEST_F(Salvage, ThatStopsHalfwayLeavesNoStore) {
     }
     EXPECT_EQ(identity.error().code, ErrorCode::invalid_argument);
     EXPECT_NE(identity.error().message.find("salvage"), std::string::npos);
-    storage::MemoryDisk again;  // nor is it what is left of one
+    storage::MemoryDisk again;  // nor is it the rest of one
     EXPECT_EQ(salvage(*target.root(), *again.root(), given).error().message,
               identity.error().message);
     EXPECT_TRUE(again.root()->list()->empty());

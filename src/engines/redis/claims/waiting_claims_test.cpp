@@ -1,4 +1,4 @@
-// What waits and is woken, with looks that the test ends when it likes, and no Redis.
+// Waiting and woken claims, with looks that the test ends at will, and no Redis.
 #include "engines/redis/claims/waiting_claims.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class FakeClaims final : public WaitingClaims {
     Look look = std::move(looks_[which]);
     looks_.erase(looks_.begin() + static_cast<std::ptrdiff_t>(which));
     fail(look.claim, look.watch, {ErrorCode::unavailable, "away"}, 1'000);
-    // What Redis took for it comes back, as when its lease has run out.
+    // Messages that Redis claimed for it come back, as after their leases have run out.
     for (const auto& [queue, taken] : look.seen) {
       messages[queue] += taken ? 1 : 0;
       wake(queue);
@@ -113,7 +113,7 @@ class FakeRedis {
   void end_looks() {
     while (claims.looks() > 0) claims.end_look(0);
   }
-  /// What was put off to later turns of the io_context.
+  /// Runs the tasks posted to later turns of the io_context.
   void run() {
     io.restart();
     io.poll();
@@ -229,8 +229,8 @@ TEST(WaitingClaims, OneTooManyIsToldTheLimitUnlessSomethingIsThere) {
   EXPECT_FALSE(fourth->is_there());
 }
 
-// However pushes, wake-ups, answers and hang-ups come: nobody waits at a queue that has messages,
-// nothing is taken and lost, and nothing is kept of who has gone.
+// In any order of pushes, wake-ups, answers and hang-ups: no claim waits at a queue that has
+// messages, no claimed message is lost, and nothing of a caller that has gone is kept.
 RC_GTEST_PROP(WaitingClaimsProperty, NobodyWaitsWhereSomethingIs, ()) {
   const std::vector<std::string> queues{"a", "b", "c"};
   FakeRedis redis(*rc::gen::inRange<std::size_t>(1, 8));

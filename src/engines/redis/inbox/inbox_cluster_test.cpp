@@ -1,4 +1,4 @@
-// Inboxes in a cluster: an entry and what it is for live on different nodes, and slots move.
+// Inboxes in a cluster: an entry and its shard live on different nodes, and slots move.
 #include <gtest/gtest.h>
 
 #include "net/redis/protocol/redis_slot.h"
@@ -67,8 +67,8 @@ TEST_F(InboxClusterTest, EntriesFindTheirQueuesOnOtherNodes) {
   }
 }
 
-// A partition in which no shard lives: its keys are there all the same, so nothing is told to try
-// again when the slot has moved half-way.
+// A partition without a shard: its keys exist all the same, so no call gets TRYAGAIN when the slot
+// has moved half-way.
 TEST_F(InboxClusterTest, ASlotThatMovesTakesItsInboxAlong) {
   constexpr int kPartition = 9;
   const std::size_t from = first_owner_of(kPartition);
@@ -86,7 +86,7 @@ TEST_F(InboxClusterTest, ASlotThatMovesTakesItsInboxAlong) {
   for (const std::string& key : keys) {
     servers_.move_key(ClusterRig::key(kPartition, key), from, to);
   }
-  // It is drained on its way: nobody has told the end of the move yet.
+  // It is drained during the move: no process knows of its end yet.
   servers_.until([&] { return accepted("q") == 3; });
   servers_.end_move(slot_of(kPartition), to);
   wait_until_drained(kPartition, to);

@@ -1,5 +1,5 @@
-// An inbox that is drained by two at once, by one that is killed between two steps, on a Redis that
-// is full, forgets its scripts, or has lost what it had.
+// An inbox with two drainers at once, or with one that is killed between two steps, on a Redis that
+// is full, forgets its scripts, or has lost data.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -32,7 +32,7 @@ RedisEngineOptions without(FaultRig& rig, const std::string& rights) {
   return options;
 }
 
-// What should be there: the verb table, as far as nothing is claimed.
+// The expected state: the verb table, without claims.
 class Model {
  public:
   struct Message {
@@ -72,8 +72,7 @@ class Model {
   std::uint64_t rescheduled = 0;
 };
 
-// 5,000 entries at random, which must be carried out once and in order, whatever is done
-// `meanwhile`.
+// 5,000 random entries, which must be carried out once and in order, whatever `meanwhile` does.
 void carry_out(FaultRig& rig, core::Engine& one, const std::function<void(int)>& meanwhile) {
   Model model;
   std::minstd_rand random(20'261'122);
@@ -141,7 +140,7 @@ TEST(InboxFaults, EachOnceAndInOrderAlsoWhileTheShardsChange) {
   carry_out(rig, *one, [&](int i) {
     if (i < 100 || i % 20 != 0) return;
     if (i == 100) rig.wait_until_drained();  // the queue is there
-    // Each step takes the turn anew: an inbox that is behind makes it wait.
+    // Each step takes a new turn: an inbox with entries left makes it wait.
     last = reshard_step(i % 40 == 0 ? *one : *other, wanted);
     if (!last.done) return;
     ++changes;
@@ -155,12 +154,12 @@ void add_without_keys(FaultRig& rig, int count) {
   for (int i = 0; i < count; ++i) rig.add({"queue", "q", "payload", std::to_string(i)});
 }
 
-// The store, its queue and the inbox are there; and then comes what `clipped` does not get done.
+// The store, its queue and the inbox exist; then come the entries that `clipped` does not finish.
 void fill(FaultRig& rig, int count) {
   const auto engine = rig.open();
   add_without_keys(rig, 1);
   rig.wait_until_drained();
-  // All that it has in hand is done when its close returns.
+  // When its close returns, all work that it had is done.
   rig.forget_lines();
   engine->close();
   add_without_keys(rig, count);
@@ -198,14 +197,14 @@ TEST(InboxFaults, OneThatGoesBetweenReadingAndTakingLosesNothing) {
   EXPECT_EQ(rig.set_aside(), "");
 }
 
-// What stands behind it is not taken along.
+// Later entries are carried out.
 TEST(InboxFaults, AnEntryThatRunsIntoDamagedDataIsSetAsideAlone) {
   FaultRig rig;
   const auto engine = rig.open();
   const std::string due = std::to_string(kLaterMs);
   rig.add({"queue", "q", "key", "first", "payload", "1", "due", due});
   rig.wait_until_drained();
-  // Where messages of another priority wait.
+  // The key for messages of other priorities.
   (void)rig.ask({"SET", FaultRig::key(1, "q/0:odd"), "not ours"});
   rig.add({"queue", "q", "key", "a", "payload", "2", "due", due});
   rig.add({"queue", "q", "key", "odd", "payload", "3", "due", due, "priority", "7"});
@@ -247,7 +246,7 @@ TEST(InboxFaults, AQueueWhoseKeysAreNotOursIsHeldAndBlocksNoOther) {
   rig.wait_for_line("inbox tarry:{0}:in goes on");
 }
 
-// Order per key: what comes later for the same shard must not overtake.
+// Order for each key: a later entry for the same shard must not overtake.
 TEST(InboxFaults, AShardThatFailsIsHeldAloneAndInOrder) {
   FaultRig rig;
   RedisEngineOptions options = rig.options();
@@ -299,7 +298,7 @@ TEST(InboxFaults, ARescheduleThatIsRefusedLeavesTheMessageAsItWas) {
   EXPECT_EQ(info->due.time_since_epoch().count(), kLaterMs);
 }
 
-// Also where its taker could not set it aside yet.
+// Also if the drainer could not set it aside yet.
 TEST(InboxFaults, WhatWasRefusedIsToldWithTheSameReasonAgain) {
   FaultRig rig;
   rig.add({"queue", "q", "key", "a", "payload", "1", "due", std::to_string(kLaterMs)});
@@ -408,7 +407,7 @@ TEST(InboxFaults, AForeignKeyUnderItsNameIsToldAndStopsNothingElse) {
   EXPECT_TRUE(FaultRig::get(*engine, "q", "l"));
 }
 
-// What the guide said before there were inboxes.
+// The rights that the guide listed before there were inboxes.
 TEST(InboxFaults, AUserWithoutTheRightsKeepsTheRestOfTheSweep) {
   FaultRig rig;
   const auto producer = rig.open();
@@ -434,7 +433,7 @@ TEST(InboxFaults, WhoMayNotDeleteLeavesNoPlaceholderForAnEntry) {
   EXPECT_EQ(rig.ask({"EXISTS", FaultRig::key(0, "in")}), ":0\r\n");
 }
 
-// What a shard took, and could not delete, must not come to another shard as if it were new.
+// An entry that a shard took but could not delete must not reach another shard as a new one.
 TEST(InboxFaults, AShardStaysUntilWhatItTookHasLeftTheInbox) {
   FaultRig rig;
   fill(rig, 250);
@@ -445,7 +444,7 @@ TEST(InboxFaults, AShardStaysUntilWhatItTookHasLeftTheInbox) {
   EXPECT_EQ(first.left, 0u);
   EXPECT_EQ(first.waits_for, "tarry:{0}:in");
   clipped->close();
-  // It comes again, is known there, and the rest goes to the new shards.
+  // It comes again, the shard knows it, and the rest goes to the new shards.
   const auto whole = rig.open();
   rig.wait_until_drained();
   EXPECT_EQ(FaultRig::stats(*whole, "q").counters.accepted, 251u);
@@ -454,7 +453,8 @@ TEST(InboxFaults, AShardStaysUntilWhatItTookHasLeftTheInbox) {
   EXPECT_EQ(rig.set_aside(), "");
 }
 
-// What was passed on to a new shard, and could not be deleted, is passed on again, and known there.
+// An entry that was passed on to a new shard and could not be deleted is passed on again, and the
+// new shard knows it.
 TEST(InboxFaults, WhatAClosedShardPassedOnIsTakenOnce) {
   FaultRig rig;
   fill(rig, 0);

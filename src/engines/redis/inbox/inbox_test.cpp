@@ -1,4 +1,4 @@
-// What a foreign producer puts into an inbox, and what becomes of it.
+// A foreign producer's entries in an inbox, and their results.
 #include "engines/redis/inbox/inbox.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Producers and consumers that know nothing of tarry, at work on the same keys at the same time:
-// plain commands and Redisson's scripts beside claims, cancels and reschedules of ours.
+// Producers and consumers that know nothing of tarry, on the same keys at the same time: plain
+// commands and Redisson's scripts beside tarry's claims, cancels and reschedules.
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -10,7 +10,7 @@
 namespace tarry::redis {
 namespace {
 
-// Who got what, and how often.
+// Which consumer got which message, and how often.
 class Books {
  public:
   void got(const std::string& what) {
@@ -38,8 +38,8 @@ class ForeignLayout : public LayoutTest {
   static std::string task(int i) { return "task" + std::to_string(i); }
 };
 
-// S1's consumer: a scan, and whoever's ZREM answers 1 has the task. It may have scanned what is
-// claimed before its ZREM: then both have it, and the ack is stale.
+// The consumer of S1: it scans, and if its ZREM answers 1 it has the task. It may have scanned a
+// message that tarry claims before its ZREM: then both have it, and the ack is stale.
 TEST_F(ForeignLayout, AScanWithZremSharesTheQueueAndNothingIsLost) {
   LayoutStore store(options_of({}));
   Books books;
@@ -108,7 +108,8 @@ TEST_F(ForeignLayout, AScriptedConsumerAndClaimsShareAQueueWithoutDuplicates) {
       books.got(taken.payload);
       EXPECT_EQ(store.settle(taken.receipt).outcome, Outcome::done);
     }
-    // One that was met between its ZADD and its HSET waits ten seconds; not for this test.
+    // A member that was met between its ZADD and its HSET waits ten seconds; this test does not
+    // wait for that.
     for (const MessageInfo& info : store.list("z", 1'000, State::scheduled)) {
       if (info.due.time_since_epoch().count() > now_ms() + 1'000) {
         (void)store.reschedule("z", info.key, Due());
@@ -214,8 +215,8 @@ TEST_F(ForeignLayout, CancelsAndReschedulesRaceWithClaims) {
   EXPECT_EQ(redis({"ZCARD", "tasks"}), std::to_string(moved));
 }
 
-// What a layout's scripts call is looked at before any of them runs; what only others need is not
-// asked for.
+// The rights of a layout's scripts are checked before any of them runs; rights that only other
+// stores need are not.
 TEST_F(ForeignLayout, AMissingRightIsNamedBeforeAnythingIsDone) {
   const auto open_with = [](Layout layout, const std::string& rule) {
     EXPECT_EQ(redis({"ACL", "SETUSER", "shop", "reset", "on", ">pw", "~*", "&*", "+@all", rule}),

@@ -56,7 +56,7 @@ TEST_F(HashLayout, AMemberWithoutABodyIsToldAndLookedAtAgain) {
   const auto taken = store.claim("z");
   ASSERT_EQ(taken.size(), 1u);
   EXPECT_EQ(taken[0].key, "good");
-  // Not lost, and in nobody's way.
+  // It is not lost, and delays no other message.
   EXPECT_GT(std::stoll(redis({"ZSCORE", "z", "late"})), now_ms());
   bool told = false;
   for (const std::string& line : store.lines()) {
@@ -76,7 +76,7 @@ TEST_F(HashLayout, AMemberWithoutABodyIsToldAndLookedAtAgain) {
   EXPECT_EQ(again[0].payload, "here");
 }
 
-// HSET, then ZADD, and the ack of what was leased comes in between.
+// HSET, then ZADD, with the ack of the leased message in between.
 TEST_F(HashLayout, ABodyThatIsPushedAnewOutlivesTheAckOfTheOldOne) {
   LayoutStore store(hash());
   foreign_push("1", "k", "old");

@@ -128,7 +128,7 @@ TEST_F(PlainLayout, AnOldReceiptIsRefusedAfterCancelAndPush) {
   ASSERT_EQ(redis({"ZADD", "tasks", "1", "a"}), "1");
   const auto old = store.claim("tasks");
   ASSERT_EQ(old.size(), 1u);
-  // As others do it, behind our back.
+  // As other programs do it, without our knowledge.
   ASSERT_EQ(redis({"ZREM", "tasks", "a"}), "1");
   ASSERT_EQ(redis({"ZADD", "tasks", "1", "a"}), "1");
   EXPECT_EQ(store.settle(old[0].receipt).outcome, Outcome::stale);
@@ -184,7 +184,7 @@ TEST_F(PlainLayout, AWaitingClaimSeesWhatOthersAddWithoutAWord) {
   EXPECT_EQ(LayoutStore::taken_in(std::get<core::ClaimReply>(*reply)).at(0).key, "a");
 }
 
-// The clock moves while a claim looks: what it then missed is looked for again.
+// The clock moves while a claim looks: it then looks again for what it missed.
 TEST_F(PlainLayout, AWaitingClaimMissesNoMomentOfTheClock) {
   LayoutEngineOptions options = plain();
   options.clock = std::make_shared<timing::ManualClock>();
@@ -329,7 +329,7 @@ TEST_F(PlainLayout, ByKeyIsByMember) {
   EXPECT_EQ(store.settle(store.claim(claim).at(0).receipt, SettleAction::move_away).outcome,
             Outcome::done);
   EXPECT_EQ(score("tasks", "later"), "");
-  // One that waits for a key is served when it comes.
+  // A claim that waits for a key is served when the message comes.
   claim.keys = {"soon"};
   claim.any_state = false;
   claim.wait = Millis(kLong);
@@ -340,7 +340,8 @@ TEST_F(PlainLayout, ByKeyIsByMember) {
   EXPECT_EQ(LayoutStore::taken_in(std::get<core::ClaimReply>(*reply)).at(0).key, "soon");
 }
 
-// It has looked twice when the other one comes: no third look for what is none of its.
+// It has looked twice when the other message comes: there is no third look for a message that it
+// does not want.
 TEST_F(PlainLayout, AClaimByKeyDoesNotLookForWhatOthersLeaveOverdue) {
   LayoutStore store(plain());
   ASSERT_EQ(redis({"ZADD", "tasks", "1", "overdue", "4000000000000", "mine"}), "2");
@@ -355,7 +356,7 @@ TEST_F(PlainLayout, AClaimByKeyDoesNotLookForWhatOthersLeaveOverdue) {
   EXPECT_LE(std::stoi(stats.substr(stats.find(calls) + calls.size())), 5);
 }
 
-// A producer that counts in seconds pushes the member anew, for the second in which a lease ends.
+// A producer that counts in seconds pushes the member again, for the second in which a lease ends.
 TEST_F(PlainLayout, ALeaseInSecondsIsToldFromAPushForThatSecond) {
   LayoutStore store(plain("tasks", true));
   for (const bool later : {false, true}) {
@@ -477,8 +478,8 @@ TEST_F(PlainLayout, WhatTheKeysCannotExpressIsRefusedByName) {
   }
 }
 
-// Each span has what is due behind its beginning, its end included; also of scores that are seconds
-// and fractions, in many sets, and where one call does not tell all.
+// Each span holds the messages due after its beginning, its end included; also for scores that are
+// seconds and fractions, in many sets, and if one call does not return all.
 TEST_F(PlainLayout, AForecastCountsByTheScores) {
   for (const bool seconds : {false, true}) {
     (void)server().ask({"FLUSHALL"});
@@ -523,7 +524,7 @@ TEST_F(PlainLayout, AForecastCountsByTheScores) {
   }
 }
 
-// What lives in another store by now goes if it is as it was seen, and is counted.
+// A message that lives in another store now is removed if it is unchanged, and is counted.
 TEST_F(PlainLayout, WhatIsMovedAwayMustBeAsItWasSeen) {
   LayoutStore store(plain());
   for (const char* key : {"same", "moved", "leased", "over"}) {
@@ -627,7 +628,7 @@ TEST_F(PlainLayout, AScoreThatCanOnlyBeInTheOtherUnitIsRefusedAtTheClaim) {
     EXPECT_EQ(store.refusal(by_key).code, ErrorCode::invalid_argument);
     EXPECT_EQ(store.get("delayqueue", "task:1").error().code, ErrorCode::invalid_argument);
     EXPECT_EQ(redis({"ZSCORE", "delayqueue", "task:1"}), wrong) << "it is left as it was";
-    // The others go on, and the log is told.
+    // The others go on, and the log reports it.
     ASSERT_EQ(
         redis({"ZADD", "delayqueue", "0", "now", seconds ? "1700000000" : "1700000000000", "good"}),
         "2");

@@ -20,7 +20,7 @@ constexpr std::string_view kOldOffer =
     "redis.call('zadd', KEYS[2], ARGV[1], value); redis.call('rpush', KEYS[3], value);"
     "local v = redis.call('zrange', KEYS[2], 0, 0);"
     "if v[1] == value then redis.call('publish', KEYS[4], ARGV[1]); end;";
-// Its transfer, of both forms; it answers the next head's score.
+// Redisson's transfer, for both forms; it answers the next head's score.
 constexpr std::string_view kTransfer =
     "local expired = redis.call('zrangebyscore', KEYS[2], 0, ARGV[1], 'limit', 0, ARGV[2]);"
     "if #expired > 0 then for i, v in ipairs(expired) do "
@@ -99,7 +99,7 @@ TEST_F(RedissonLayout, WhatIsPushedAJavaClientTransfersInTheFormThatItKnows) {
   }
 }
 
-// Each change of the head is one PUBLISH, and what makes no head is none.
+// Each change of the head is one PUBLISH, and other changes publish nothing.
 TEST_F(RedissonLayout, TheNewHeadIsPublishedForJavaTimers) {
   LayoutStore store(redisson());
   const auto published = [] {
@@ -131,7 +131,7 @@ TEST_F(RedissonLayout, TheNewHeadIsPublishedForJavaTimers) {
   EXPECT_EQ(published(), 0);
 }
 
-// What a Java timer has moved leaves nothing for it to wait for; then we claim it, and die.
+// The queue is empty for a Java timer after its transfer; then tarry claims the value, and dies.
 TEST_F(RedissonLayout, ALeaseOfWhatWasMovedIsPublished) {
   LayoutStore listener(redisson());
   LayoutStore store(redisson());
@@ -168,7 +168,7 @@ TEST_F(RedissonLayout, WhatAJavaTimerMovedIsClaimedUnderALeaseToo) {
     EXPECT_EQ(lost[0].payload, "moved");
     EXPECT_EQ(sizes(), "1 1 0");
   }
-  // Its claimer died, which Redisson would have lost.
+  // Its claimer died; Redisson would have lost the message.
   const auto taken = other.claim("dest", kLong);
   ASSERT_EQ(taken.size(), 1u);
   EXPECT_EQ(taken[0].payload, "moved");
@@ -212,7 +212,7 @@ TEST_F(RedissonLayout, EntriesThatDoNotUnpackAreSetAsideAndTold) {
       told = told || line.find("tarry:aside:dest") != std::string::npos;
     }
     EXPECT_TRUE(told);
-    // It is not in a Java timer's way any more, whose script fails on it.
+    // It no longer stops a Java timer, whose script fails on it.
     (void)transfer();
   }
 }
@@ -299,7 +299,7 @@ TEST_F(RedissonLayout, JsonIsWrittenAndReadAsJacksonDoes) {
   ASSERT_EQ(taken.size(), 5u);
   EXPECT_EQ(taken[0].payload, "text");
   EXPECT_EQ(taken[1].payload, "{\"@class\":\"shop.Order\",\"id\":7}");
-  EXPECT_EQ(taken[2].payload, "no json");  // handed out as it is, and told
+  EXPECT_EQ(taken[2].payload, "no json");  // handed out unchanged, and reported
   EXPECT_EQ(taken[4].payload, "mine");
   bool told = false;
   for (const std::string& line : store.lines()) {
@@ -333,7 +333,7 @@ TEST_F(RedissonLayout, TheFormIsRememberedWhileTheQueueIsEmpty) {
     EXPECT_EQ(redis({"GET", "tarry:lease:dest:seen"}), old ? "old string text" : "new string text");
     EXPECT_EQ(transfer(old), "");
     EXPECT_EQ(sizes(), "0 0 1");
-    // What it claims from the list goes back in that form too.
+    // A value that it claims from the list goes back in that form too.
     const auto moved = store.claim("dest");
     ASSERT_EQ(moved.size(), 1u);
     EXPECT_EQ(redis({"EVAL", form_of_last(), "1", kEntries}), old ? "old" : "new");

@@ -1,6 +1,6 @@
-// Every script of the layouts, stopped at each of its calls, as a slot that a cluster moves away
-// may stop it; and then asked again, as any caller does. Nothing is lost, nothing that has ended
-// comes again, and nothing is left behind.
+// Every script of the layouts is stopped at each of its calls, as by a slot that a cluster moves
+// away, and then repeated, as any caller does. Nothing is lost, no ended message comes again, and
+// nothing is left behind.
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -45,7 +45,7 @@ std::vector<StoppedLayout> stopped_layouts() {
           {"own_hashes", own_hashes}, {"redisson", redisson}, {"list", list}};
 }
 
-// A life of a queue, with every verb of the layouts in it. What it holds goes by its payload.
+// A queue's life, with every verb of the layouts in it. Messages are recognised by their payloads.
 class StoppedLayoutLife : protected test::EngineCalls {
  public:
   using Redis = std::function<std::string(const std::vector<std::string>&)>;
@@ -238,7 +238,7 @@ class StoppedLayoutLife : protected test::EngineCalls {
     (void)sure<core::CountReply>(core::PurgeRequest{"purged"});
   }
 
-  // Once all leases have run out, and all is due.
+  // After all leases have run out and all messages are due.
   void settle_all() {
     clock_->advance(100'000'000);
     std::map<std::string, int> came;
@@ -281,7 +281,7 @@ class StoppedLayoutLife : protected test::EngineCalls {
   std::set<std::string> repeated_;
 };
 
-// Of each script, spread over its calls; TARRY_ALL_STOPS in the environment: at every call.
+// For each script, spread over its calls; TARRY_ALL_STOPS in the environment: at every call.
 constexpr int kLayoutStops = 12;
 
 class StoppedLayouts : public LayoutTest, public ::testing::WithParamInterface<std::size_t> {
@@ -308,7 +308,7 @@ TEST_P(StoppedLayouts, AtEachCallAndAskedAgainLosesNothing) {
   }
 }
 
-// Of `hash`, what a repetition is told. Stopped where a script first calls `command`.
+// For `hash`: the answers of a repetition. Stopped where a script first calls `command`.
 class StoppedHashLayout : public LayoutTest {
  protected:
   static LayoutEngineOptions stopped_at(Script script, const std::string& command) {
@@ -384,7 +384,7 @@ TEST_F(StoppedHashLayout, ALeaseOutlivesAnExtensionThatWasStopped) {
   }
 }
 
-// Neither body comes before it is due.
+// Neither body is delivered before it is due.
 TEST_F(StoppedHashLayout, AReplacementThatWasStoppedComesLateRatherThanEarly) {
   LayoutStore store(stopped_at(Script::layout_push, "HSET"));
   ASSERT_EQ(redis({"ZADD", "q", "1", "k"}), "1");

@@ -72,7 +72,8 @@ TEST(RedissonValue, WhatIsWrittenIsReadAgain) {
   EXPECT_NE(bytes.error().message.find("decode=raw"), std::string::npos);
 }
 
-// What Redisson 3.10.5 (FST), 3.16.8 (Marshalling) and 3.52.0 and 4.7.0 (Kryo 5) write by default.
+// Values as Redisson 3.10.5 (FST), 3.16.8 (Marshalling) and 3.52.0 and 4.7.0 (Kryo 5) write them by
+// default.
 struct RealValue {
   std::string text;
   Kind kind;
@@ -162,14 +163,14 @@ TEST(RedissonFrames, EveryNumberIsReadAgain) {
 }
 
 struct PushCase {
-  std::string_view last;  // what the queue holds, in hex; "-": nothing
+  std::string_view last;  // the queue's content, in hex; "-": nothing
   Decode decode;
   std::string_view payload;
   std::string_view value;    // in hex
   std::string_view refusal;  // names this
 };
 
-// A client pops before it decodes: what it cannot read, or is of another class, is lost.
+// A client pops before it decodes: a value that it cannot read, or of another class, is lost.
 TEST(RedissonValue, IsWrittenAsTheQueuesOthersAre) {
   using enum Decode;
   const std::vector<PushCase> all = {
@@ -252,7 +253,7 @@ TEST(RedissonSeen, IsReadAgainAndFillsGaps) {
 }
 
 TEST(RedissonEntry, BothFormsUnpack) {
-  // As a 2021 client and a 2024 one wrote them.
+  // As a client of 2021 and one of 2024 wrote them.
   const std::string old = ":\xDF\x0EO\x8C\xA7\xD4\x43\x0D\0\0\0\0\0\0\0\x04>\nfffffffff1"s;
   const auto first = unpack_entry(old);
   ASSERT_TRUE(first);

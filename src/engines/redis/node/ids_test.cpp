@@ -1,4 +1,4 @@
-// Ids are given once, also where Redis has lost what it had given.
+// Ids are given once, even if Redis has lost ids that it gave.
 #include "engines/redis/node/ids.h"
 
 #include <chrono>
@@ -35,13 +35,13 @@ class IdsTest : public ::testing::Test, protected test::EngineCalls {
     return ids;
   }
   std::string last() { return rig_.ask({"HGET", kStore, "ids"}); }
-  // What a server knows that has missed what was given since.
+  // What a server knows that has missed later ids.
   struct Known {
     std::string ids;
     std::string gave;
   };
   Known known() { return {last(), rig_.ask({"HGET", kStore, "gave"})}; }
-  // As one that was started again, or promoted, and knows no more than that.
+  // Like a restarted or promoted server that knows no more than that.
   void restart_with(const Known& known) {
     (void)rig_.ask({"HSET", kStore, "ids", known.ids, "gave", known.gave});
     rig_.server().restart();
@@ -75,7 +75,7 @@ TEST_F(IdsTest, AProcessThatGoesOnTakesThemTogether) {
   EXPECT_EQ(seen.size(), 2u);
 }
 
-// All that were cut off come back at once, and most of them push little.
+// After a cut all processes come back at once, and most of them push little.
 TEST_F(IdsTest, AProcessThatComesBackTakesFew) {
   const auto engine = rig_.open();
   for (int i = 0; i < 150; ++i) {
@@ -90,8 +90,8 @@ TEST_F(IdsTest, AProcessThatComesBackTakesFew) {
   EXPECT_EQ(last(), std::to_string(first + 99));
 }
 
-// What is lost is `ids` alone, as in a cluster, where other nodes keep the messages: a message that
-// has another one's id has its member, and so takes its place.
+// Only `ids` is lost, as in a cluster, where other nodes keep the messages: a message with another
+// one's id has its member, and so would overwrite it.
 TEST_F(IdsTest, AServerThatWasStartedAgainGivesNoneThatItHasForgotten) {
   (void)push(1);
   const Known before = known();
@@ -102,8 +102,8 @@ TEST_F(IdsTest, AServerThatWasStartedAgainGivesNoneThatItHasForgotten) {
   EXPECT_EQ(messages(), 2'002u);
 }
 
-// They forget the same, one after the other. Each begins above all that the ones before it gave: it
-// counts up, and would run through them else.
+// They forget the same ids, one after the other. Each begins above all ids of the former ones,
+// because it counts up and would run through them.
 TEST_F(IdsTest, TwoServersThatKnowOfTheSameGiveOthers) {
   const Known before = known();
   std::uint64_t highest = 0;
@@ -115,7 +115,7 @@ TEST_F(IdsTest, TwoServersThatKnowOfTheSameGiveOthers) {
   }
 }
 
-// Where the ids are behind the time: many processes take their blocks at once, more than the time
+// If the ids are behind the time: many processes take their blocks at once, more than the time
 // itself gives.
 TEST_F(IdsTest, ServersThatGiveMoreThanTheTimeGiveOthers) {
   (void)rig_.ask({"HSET", kStore, "ids", "1"});

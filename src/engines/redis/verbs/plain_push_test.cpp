@@ -1,5 +1,5 @@
-// Pushes by plain commands with a script behind them (scripts/pushed.lua): all of them is in, or
-// nothing.
+// Pushes by plain commands with a script after them (scripts/pushed.lua): all messages are in, or
+// none.
 #include <future>
 #include <map>
 
@@ -25,7 +25,7 @@ class PlainPushTest : public ::testing::Test {
                     [promise](Result<core::Reply> reply) { promise->set_value(std::move(reply)); });
     return future;
   }
-  // What is said of the first one, which is said of all.
+  // The answer for the first message, which is the same for all.
   std::string push(std::size_t count, std::int64_t due_ms = 1) {
     core::PushRequest request;
     request.queue = "q";
@@ -94,7 +94,7 @@ TEST_F(PlainPushTest, WakesWhoWaits) {
   EXPECT_EQ(std::get<core::ClaimReply>(*reply).items.size(), kPlain);
 }
 
-// Who claims by key wants to be told of each change, but not for good.
+// A claim by key wants to hear of each change, but not for ever.
 TEST_F(PlainPushTest, TellsWhoWatchesAsLongAsTheyDo) {
   const auto published = [this] {
     const std::string told = rig_.ask({"INFO", "commandstats"});
@@ -127,7 +127,7 @@ TEST_F(PlainPushTest, WhatIsNotOursIsNamedAndNothingIsIn) {
   expect_only_the_first_one();
 }
 
-// Of each key that it writes to, of another type: due times, bodies, heads.
+// Each key that it writes to in turn has another type: due times, bodies, heads.
 TEST_F(PlainPushTest, OfAKeyOfAnotherTypeNothingIsIn) {
   for (const std::string& other : {key("due"), key("msgs"), InboxRig::key(1, "heads")}) {
     ASSERT_EQ(rig_.ask({"RENAME", other, other + ".away"}), "+OK\r\n");

@@ -48,7 +48,7 @@ TEST(RedisReplyTest, arrays_that_cannot_all_come_are_refused_as_they_are_announc
   reader.feed("*200000\r\n");
   EXPECT_FALSE(reader.next());
   EXPECT_EQ(reader.fault(), Fault::too_large);
-  // And of each reply for itself.
+  // And for each reply separately.
   RedisReader many(1 << 10);
   for (int i = 0; i < 10; ++i) {
     std::string whole = "*200\r\n";
@@ -165,7 +165,7 @@ TEST(RedisReaderTest, does_not_make_room_for_elements_that_cannot_come) {
   EXPECT_EQ(reader.fault(), Fault::too_large);
 }
 
-// Replies at random, cut at random: as many come out as went in, in order.
+// Random replies, cut at random: as many come out as went in, in order.
 RC_GTEST_PROP(RedisReaderTest, reads_the_same_however_it_is_cut, ()) {
   const auto texts = *rc::gen::container<std::vector<std::string>>(rc::gen::string<std::string>());
   std::string bytes;

@@ -181,7 +181,7 @@ TEST(KafkaSink, TooLargeIsRefused) {
   EXPECT_EQ(answers.fate("b"), Fate::refused);
 }
 
-// What a broker says of a batch holds for none of its messages, unless it was alone in it.
+// An error for a batch says nothing about a message, unless the message was alone in it.
 TEST(KafkaSink, ABatchThatIsTooLargeCondemnsNobody) {
   KafkaCluster cluster(1);
   rd_kafka_mock_topic_create(cluster.mock(), "due", 1, 1);  // one partition, one batch

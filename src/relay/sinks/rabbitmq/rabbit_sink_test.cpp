@@ -23,7 +23,7 @@ namespace {
 
 using test::Answers;
 
-// Whoever consumes what the relay published.
+// Consumes the messages that the relay published.
 class RabbitConsumer {
  public:
   explicit RabbitConsumer(std::uint16_t port) : state_(amqp_new_connection()) {
@@ -202,7 +202,7 @@ void without_its_exchange_it_is_down(RabbitOptions options) {
     EXPECT_EQ(fate_and_reason(first, key),
               "down: NOT_FOUND - no exchange 'shop' in vhost '/'; declare it, the relay does not");
   }
-  // What a message names is its own affair.
+  // A missing exchange that a message names concerns that message only.
   Answers second;
   sink.send(second.batch({"a"}, {{"exchange", "nope"}}));
   EXPECT_EQ(fate_and_reason(second, "a"), "again: NOT_FOUND - no exchange 'nope' in vhost '/'");
@@ -238,7 +238,7 @@ void who_is_not_let_in_is_down(RabbitOptions options) {
   EXPECT_EQ(said.find("wrong"), std::string::npos) << said;
 }
 
-// A broker that stands still: heartbeats end the connection, what was sent is unknown; then again.
+// A broker that stands still: heartbeats end the connection, sent messages are unknown; then again.
 void a_broker_that_hangs(RabbitOptions options, const testing::RabbitServer& server,
                          RabbitConsumer& consumer) {
   options.heartbeat_s = 1;

@@ -25,7 +25,7 @@ TEST(LinesSink, OneLineOfJsonEachInOrder) {
   Answers answers;
   LinesSink sink(pipe.writer(), [](Error) {});
   sink.send(answers.batch({"a", "b", "c"}, {{"lang", "de"}}));
-  EXPECT_EQ(pipe.read_line(), "");  // ends what may stand there
+  EXPECT_EQ(pipe.read_line(), "");  // ends a line that may have been begun
   EXPECT_EQ(pipe.read_line(), kLine);
   EXPECT_NE(pipe.read_line().find("\"key\":\"b\""), std::string::npos);
   EXPECT_NE(pipe.read_line().find("\"key\":\"c\""), std::string::npos);
@@ -99,7 +99,7 @@ TEST(LinesSink, WhatAnotherRunLeftInALineSpoilsNoMessage) {
   EXPECT_EQ(pipe.read_line(), kLine);
 }
 
-// What a sink adds to a file of such content, opened so.
+// The text that a sink adds to a file with such content, opened with these flags.
 std::string added_to(const std::string& before, int flags) {
   std::string name = "/tmp/tarry-lines-XXXXXX";
   ::close(::mkstemp(name.data()));

@@ -9,7 +9,7 @@
 namespace tarry::relay {
 namespace {
 
-// Whether the world may have it; its text comes back as it went in.
+// Whether the address is public; its text comes back as it went in.
 bool belongs_to_all(const char* text) {
   sockaddr_storage address{};
   auto& in = reinterpret_cast<sockaddr_in&>(address);
