@@ -7,6 +7,7 @@ import json
 from history import (TOKEN, Cancel, Claim, Delivery, Extend, Item, Push, Reschedule, Revive, Settle,
                      Snapshot, Tallies, now_ms)
 
+MAX_BATCH = 10_000  # items of one request: docs/reference/limits.md
 TIMEOUT_SECONDS = 60  # bounds waits that only a failure makes long
 
 
@@ -166,10 +167,11 @@ class Client:
         return cancels
 
     def reschedule(self, reschedules: list[Reschedule]):
-        items = [{"key": r.key} | when(r) for r in reschedules]
-        self._results(self._ask(reschedules, "POST",
-                                f"/v1/queues/{reschedules[0].queue}/reschedule", {"items": items}),
-                      reschedules)
+        path = f"/v1/queues/{reschedules[0].queue}/reschedule"
+        for at in range(0, len(reschedules), MAX_BATCH):
+            batch = reschedules[at:at + MAX_BATCH]
+            items = [{"key": r.key} | when(r) for r in batch]
+            self._results(self._ask(batch, "POST", path, {"items": items}), batch)
 
     def claim(self, queues, max_, lease, wait=0):
         claim = Claim(0, queues=tuple(queues), max=max_, lease=lease)
