@@ -6,12 +6,13 @@
 
 #include <tarry/result.h>
 
+#include "core/away.h"
+
 namespace tarry::leases {
 
 /// The store may accept the same request a little later.
 [[nodiscard]] constexpr bool is_passing(ErrorCode code) noexcept {
-  return code == ErrorCode::unavailable || code == ErrorCode::unknown_outcome ||
-         code == ErrorCode::no_space;
+  return core::is_away(code) || code == ErrorCode::no_space;
 }
 
 /// Doubles from 100 ms to 5 s. Not thread safe.

@@ -3,6 +3,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/away.h"
 #include "server/http/admission.h"
 #include "server/http/connection.h"
 #include "server/session/store_error.h"
@@ -43,7 +44,7 @@ void Connection::on_reply(session::HeldReply& reply) {
     Response response = make(*result);
     if (response.reason.empty()) response.reason = trouble;
     respond(std::move(response));
-  } else if (request_.check == Check::health && session::is_away(result.error())) {
+  } else if (request_.check == Check::health && core::is_away(result.error().code)) {
     core::Reply nothing;
     respond(make(nothing));
   } else if (request_.check != Check::none) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/away.h"
 #include "server/session/store_error.h"
 #include "wire/problem.h"
 
@@ -54,7 +55,7 @@ Response unwell(const Error& error) {
   ErrorCode code = ErrorCode::io_error;
   if (error.code == ErrorCode::closed) code = ErrorCode::closed;
   // Nothing was to change, so nothing is in doubt.
-  if (session::is_away(error)) code = ErrorCode::unavailable;
+  if (core::is_away(error.code)) code = ErrorCode::unavailable;
   Response response = problem(503, code, session::without_paths(error.message));
   response.reason = error.message;
   return response;

@@ -6,10 +6,10 @@
 #include <utility>
 #include <variant>
 
+#include "core/away.h"
 #include "server/session/connection.h"
 #include "server/session/engine_work.h"
 #include "server/session/front.h"
-#include "server/session/store_error.h"
 
 namespace tarry::session {
 namespace {
@@ -153,7 +153,7 @@ void Session::on_reply() {
 void Session::hand_over(HeldReply reply) {
   Result<core::Reply>& result = reply.result();
   if (!result) {
-    if (!is_away(result.error())) context_.engine_suspect = true;
+    if (!core::is_away(result.error().code)) context_.engine_suspect = true;
   } else if (check_ == Check::health) {
     context_.engine_suspect = false;
   }
@@ -171,7 +171,7 @@ void Session::hand_over(HeldReply reply) {
     return;
   }
   // If nothing was to change, nothing is in doubt.
-  if (!result && reading_ && !claiming_ && is_away(result.error())) {
+  if (!result && reading_ && !claiming_ && core::is_away(result.error().code)) {
     result = Unexpected(ErrorCode::unavailable, std::string(result.error().message));
   }
   connection_.on_reply(reply);

@@ -56,10 +56,6 @@ std::string without_paths(std::string_view text) {
   return out;
 }
 
-bool is_away(const Error& error) noexcept {
-  return error.code == ErrorCode::unavailable || error.code == ErrorCode::unknown_outcome;
-}
-
 std::string hide_paths(core::Reply& reply) {
   std::string trouble;
   const auto in = [&](auto& items) {

@@ -12,9 +12,6 @@
 
 namespace tarry::session {
 
-/// The engine works, but the service behind it does not answer now: a probe of readiness reports
-/// that, and restarting this process would not help.
-[[nodiscard]] bool is_away(const Error& error) noexcept;
 /// `text` with no absolute path in it, of each only the last two names: for an error of the store.
 [[nodiscard]] std::string without_paths(std::string_view text);
 /// Whether the store itself failed, whose errors may name files.

@@ -3,9 +3,9 @@
 #include <string>
 #include <utility>
 
+#include "core/away.h"
 #include "core/claimed.h"
 #include "server/session/engine_work.h"
-#include "server/session/store_error.h"
 
 namespace tarry::session {
 
@@ -18,7 +18,7 @@ void UnsentClaims::release(ServerContext& context, const listening::Executor& ex
                      count](Result<core::Reply> result) mutable {
     if (result) return work.post([] {});
     work.post([&context, count, error = std::move(result).error()] {
-      if (!is_away(error)) context.engine_suspect = true;
+      if (!core::is_away(error.code)) context.engine_suspect = true;
       context.warn("not_released",
                    std::to_string(count) +
                        " claimed messages could not be released, and wait for their leases: " +

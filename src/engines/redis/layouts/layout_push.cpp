@@ -9,6 +9,7 @@
 #include "engines/redis/layouts/layout_seen.h"
 #include "engines/redis/layouts/layout_verbs.h"
 #include "engines/redis/layouts/redisson_value.h"
+#include "engines/redis/queues/directory.h"
 
 namespace tarry::redis {
 namespace {
@@ -25,18 +26,6 @@ constexpr Named kPushOutcomes[] = {
     {"replaced", Outcome::replaced}, {"moved", Outcome::moved},   {"in_flight", Outcome::in_flight},
     {"revived", Outcome::revived},
 };
-
-// As the script reads it.
-std::string_view rule_letter(IfExists rule) noexcept {
-  switch (rule) {
-    case IfExists::reject: return "r";
-    case IfExists::keep: return "k";
-    case IfExists::replace: return "p";
-    case IfExists::earlier: return "e";
-    case IfExists::later: return "l";
-  }
-  return "r";
-}
 
 class LayoutPush final : public LayoutVerb {
  public:
@@ -81,7 +70,8 @@ class LayoutPush final : public LayoutVerb {
     const core::PushItem& push = request_.items[item];
     const std::string_view name = is_plain() ? payload_of(item) : std::string_view(names_[item]);
     command.add(static_cast<std::int64_t>(home_of(name, *keys_) + 1)).add(name);
-    command.add(rule_letter(push.if_exists.value_or(IfExists::reject))).add(due_text(push.due));
+    const char rule = letter_of(push.if_exists.value_or(IfExists::reject));
+    command.add({&rule, 1}).add(due_text(push.due));
     command.add(is_plain() ? "" : is_redisson() ? values_[item] : payload_of(item));
   }
 

@@ -61,7 +61,7 @@ constexpr std::array<Recipe, kScripts> kRecipes = {{
     {"stats", {texts::k_prelude, texts::k_settings, texts::k_bulk, texts::k_place, texts::k_stats}},
     {"forecast",
      {texts::k_prelude, texts::k_settings, texts::k_bulk, texts::k_place, texts::k_forecast}},
-    {"configure", {texts::k_prelude, texts::k_configure}},
+    {"configure", {texts::k_prelude, texts::k_settings, texts::k_configure}},
     {"revive",
      {texts::k_prelude, texts::k_settings, texts::k_bulk, texts::k_place, texts::k_revive}},
     {"purge", {texts::k_prelude, texts::k_settings, texts::k_bulk, texts::k_place, texts::k_purge}},
@@ -156,7 +156,10 @@ std::string text_of(Script script, net::RedisChannels channels) {
   const Recipe& recipe = recipe_of(script);
   const bool guarded = std::ranges::find(recipe.pieces, texts::k_prelude) != recipe.pieces.end();
   if (guarded) text += "local finish\nlocal function script()\n";
-  for (const std::string_view piece : recipe.pieces) text += piece;
+  for (const std::string_view piece : recipe.pieces) {
+    if (piece == texts::k_prelude || piece == texts::k_layout_prelude) text += texts::k_begin;
+    text += piece;
+  }
   if (guarded) text += "end\n" + std::string(texts::k_guard);
   return text;
 }

@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "core/away.h"
+
 namespace tarry::redis {
 namespace {
 
@@ -27,6 +29,8 @@ struct KnownError {
 constexpr KnownError kKnownErrors[] = {
     {"OOM", ErrorCode::no_space, "is full (maxmemory); nothing was done"},
     {"FULL", ErrorCode::no_space, kOutOfQueues},
+    {"BACKOFF", ErrorCode::conflict,
+     "was given another backoff at the same time: backoff_min would be over backoff_max (ms)"},
     {"FENCED", ErrorCode::conflict, "reports that another process has taken over the reshard"},
     {"LOADING", ErrorCode::unavailable, "is loading its dataset"},
     {"BUSY", ErrorCode::unavailable, "is busy with a script"},
@@ -50,28 +54,7 @@ std::string_view first_word(std::string_view text) noexcept {
 
 }  // namespace
 
-bool is_moved(const Error& error) noexcept {
-  return error.code == ErrorCode::conflict && error.message == kMoved;
-}
-
-bool is_out_of_queues(const Error& error) noexcept {
-  return error.code == ErrorCode::no_space && error.message.find(kOutOfQueues) != std::string::npos;
-}
-
-Server::Server(net::Redis& redis, const timing::Clock* test_clock)
-    : redis_(redis), test_clock_(test_clock), clock_(test_clock) {}
-
-std::string Server::time_argument() const {
-  return test_clock_ == nullptr ? "" : std::to_string(test_clock_->now().realtime_ms);
-}
-
-Error Server::error_of(const RedisReply& reply, std::string_view text, std::string_view what) {
-  Error error = error_of(reply.node().empty() ? name() : reply.node(), text, what);
-  if (error.code == ErrorCode::permission_denied) denied_ = true;
-  return error;
-}
-
-Error Server::error_of(const std::string& at, std::string_view text, std::string_view what) {
+Error error_of_reply(const std::string& at, std::string_view text, std::string_view what) {
   // Redis 6.2: "ERR Error running script (call to f_...): @user_script:88: ... -OOM command not
   // ..."
   constexpr std::string_view kRaised = ": @user_script:";
@@ -91,6 +74,27 @@ Error Server::error_of(const std::string& at, std::string_view text, std::string
   }
   return {ErrorCode::io_error,
           server + "failed in " + std::string(what) + ": " + std::string(text)};
+}
+
+bool is_moved(const Error& error) noexcept {
+  return error.code == ErrorCode::conflict && error.message == kMoved;
+}
+
+bool is_out_of_queues(const Error& error) noexcept {
+  return error.code == ErrorCode::no_space && error.message.find(kOutOfQueues) != std::string::npos;
+}
+
+Server::Server(net::Redis& redis, const timing::Clock* test_clock)
+    : redis_(redis), test_clock_(test_clock), clock_(test_clock) {}
+
+std::string Server::time_argument() const {
+  return test_clock_ == nullptr ? "" : std::to_string(test_clock_->now().realtime_ms);
+}
+
+Error Server::error_of(const RedisReply& reply, std::string_view text, std::string_view what) {
+  Error error = error_of_reply(reply.node().empty() ? name() : reply.node(), text, what);
+  if (error.code == ErrorCode::permission_denied) denied_ = true;
+  return error;
 }
 
 void Server::answer(RedisAnswer answer, std::string_view what, Done& done) {
@@ -151,26 +155,26 @@ void Server::command(RedisCommand command, Done done) {
 void Server::command_masters(RedisCommand command, EachDone done) {
   std::string what(command.name());
   ++round_trips_;
-  redis_.send_to_masters(
-      std::move(command), [what = std::move(what), done = std::move(done)](
-                              std::vector<net::Redis::NodeAnswer> answers) mutable {
-        std::vector<FromMaster> told;
-        std::optional<Error> away;
-        for (auto& [server, answer] : answers) {
-          if (auto* failure = std::get_if<RedisFailure>(&answer)) {
-            const bool passes = failure->error.code == ErrorCode::unavailable ||
-                                failure->error.code == ErrorCode::unknown_outcome;
-            if (!passes) return done(std::move(failure->error));
-            away = std::move(failure->error);
-            continue;
-          }
-          auto& reply = std::get<RedisReply>(answer);
-          if (reply.view().is_error()) return done(error_of(server, reply.view().text(), what));
-          told.push_back({std::move(server), std::move(reply)});
-        }
-        if (told.empty()) return done(*std::move(away));
-        done(std::move(told));
-      });
+  redis_.send_to_masters(std::move(command),
+                         [what = std::move(what), done = std::move(done)](
+                             std::vector<net::Redis::NodeAnswer> answers) mutable {
+                           std::vector<FromMaster> told;
+                           std::optional<Error> away;
+                           for (auto& [server, answer] : answers) {
+                             if (auto* failure = std::get_if<RedisFailure>(&answer)) {
+                               if (!core::is_away(failure->error.code))
+                                 return done(std::move(failure->error));
+                               away = std::move(failure->error);
+                               continue;
+                             }
+                             auto& reply = std::get<RedisReply>(answer);
+                             if (reply.view().is_error())
+                               return done(error_of_reply(server, reply.view().text(), what));
+                             told.push_back({std::move(server), std::move(reply)});
+                           }
+                           if (told.empty()) return done(*std::move(away));
+                           done(std::move(told));
+                         });
 }
 
 void Server::run(Script script, Build build, Done done) {

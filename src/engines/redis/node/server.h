@@ -103,8 +103,6 @@ class Server {
   void add_place(const Place& place, net::RedisCommand& command) const;
   [[nodiscard]] Error error_of(const net::RedisReply& reply, std::string_view text,
                                std::string_view what);
-  [[nodiscard]] static Error error_of(const std::string& server, std::string_view text,
-                                      std::string_view what);
 
   net::Redis& redis_;
   net::RedisChannels channels_ = net::RedisChannels::plain;
@@ -117,6 +115,11 @@ class Server {
   std::uint64_t round_trips_ = 0;
   bool denied_ = false;
 };
+
+/// What an error reply of Redis means. `text` begins with the word that says what is wrong;
+/// `server` and `what` (a script or a command) are named in the error.
+[[nodiscard]] Error error_of_reply(const std::string& server, std::string_view text,
+                                   std::string_view what);
 
 /// A queue that has other shards than was thought, or none: `run_on` answered so.
 [[nodiscard]] bool is_moved(const Error& error) noexcept;

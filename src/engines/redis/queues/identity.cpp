@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/away.h"
 #include "engines/redis/node/rights.h"
 
 namespace tarry::redis {
@@ -11,10 +12,6 @@ constexpr std::chrono::seconds kAskEvery{1};
 // A healthy node answers within this time. Requests to other nodes wait no longer than this for a
 // node that hangs.
 constexpr std::int64_t kPatienceMs = 250;
-
-bool is_away(const Error& error) noexcept {
-  return error.code == ErrorCode::unavailable || error.code == ErrorCode::unknown_outcome;
-}
 
 }  // namespace
 
@@ -90,7 +87,7 @@ void Identity::judge(const Result<ServerFacts>& facts) {
 
 void Identity::look_at_rights() {
   check_rights(server_, native_rights(), [this](Result<void> allowed) {
-    if (!allowed && !(goes_on_ && is_away(allowed.error()))) {
+    if (!allowed && !(goes_on_ && core::is_away(allowed.error().code))) {
       return asked(std::move(allowed).error());
     }
     if (is_known()) return asked({});
@@ -115,7 +112,7 @@ void Identity::answer(Result<void> result) {
 
 void Identity::open() {
   open_store(server_, partitions_, [this](Result<StoreFacts> store) {
-    if (!store && goes_on_ && is_away(store.error())) {
+    if (!store && goes_on_ && core::is_away(store.error().code)) {
       ask_again_ = std::chrono::steady_clock::now() + kAskEvery;
       return asked({}, true);
     }

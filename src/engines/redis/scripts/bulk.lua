@@ -19,4 +19,4 @@ local function without_claim(claim, n)
 end
 
 -- Acked messages leave nothing behind.
-local function forgets_at_once() return string.match(settings, '^%d+ %d+ %d+ %d+ (%d+)') == '0' end
+local function forgets_at_once() return queue_remember == '0' end

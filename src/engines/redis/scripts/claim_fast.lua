@@ -41,7 +41,7 @@ end
 
 while not paused and not has_odd and agenda > now do  -- once
   local asked = math.min(tonumber(ARGV[5]), 500)
-  local lease = ARGV[6] ~= '' and tonumber(ARGV[6]) or tonumber(string.match(settings, '%d+'))
+  local lease = ARGV[6] ~= '' and tonumber(ARGV[6]) or tonumber(queue_lease)
   if asked * tonumber(largest or 0) <= tonumber(ARGV[7]) then
     local members, runs = front(asked)
     local n = #members

@@ -7,10 +7,9 @@ if ARGV[5] == 'set' then
   for i = 1, #ARGV - 5 do
     values[i] = ARGV[5 + i] ~= '' and ARGV[5 + i] or values[i] or '0'
   end
-  if tonumber(values[3]) > tonumber(values[4]) then
-    return redis.error_reply('BACKOFF ' .. values[3] .. ' ' .. values[4])
-  end
   settings = table.concat(values, ' ')
+  local least, most = setting('backoff_min'), setting('backoff_max')
+  if least > most then return redis.error_reply(format('BACKOFF %.0f %.0f', least, most)) end
   call('HSET', META, 'settings', settings)
 elseif ARGV[5] == 'pause' then
   call('HSET', META, 'paused', ARGV[6])

@@ -6,11 +6,8 @@
 -- names of leases begin, 4 ms in a unit of a score, 5 M, 6 Redisson's channel; the script's own arguments follow.
 local LAYOUT, LEASES, UNIT, M, CHANNEL = ARGV[1], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
 local ASIDE, LIST, DEST = KEYS[M + 1], KEYS[M + 2], KEYS[M + 3]
-local call, ceil, floor, byte, sub, format = redis.call, math.ceil, math.floor, string.byte, string.sub, string.format
+local ceil = math.ceil
 
--- Rights do not change while a script runs: a missing one is found here, not in the middle of the work. Before 7.0
--- Redis cannot tell.
-local may = redis.acl_check_cmd
 if may then
   local name = LEASES .. 'rights'
   local all = may('ZADD', KEYS[1], 0, '') and may('ZREM', KEYS[1], '') and may('ZSCORE', KEYS[1], '')
@@ -32,19 +29,6 @@ for i = 1, #KEYS do
     return redis.error_reply('MISFIT ' .. KEYS[i] .. ' is a ' .. found .. '; layout ' .. LAYOUT
       .. ' has a ' .. expected .. ' there')
   end
-end
-
--- Read once: before Redis 7.2 the time moves within a script. `now` is rounded down, so that nothing looks due before
--- it is; `later` is rounded up, for delays, which must not be shorter than asked.
-local now, later
-if ARGV[2] == '' then
-  local time = call('TIME')
-  local micros = tonumber(time[2])
-  now = time[1] * 1000 + floor(micros / 1000)
-  later = micros % 1000 > 0 and now + 1 or now
-else
-  now = tonumber(ARGV[2])
-  later = now
 end
 
 -- Other programs may write any score: one that is no time of ours becomes the nearest valid time.

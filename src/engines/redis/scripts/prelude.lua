@@ -8,11 +8,7 @@
 -- server's), 3 the shard's name in heads and agenda, 4 the channel for wake-ups; the script's own arguments follow.
 local META, MSGS, DUE, ODD, READY, LEASED, CLAIMS, LEASES, PAST, DEAD, DONE, HEADS, AGENDA =
   unpack(KEYS)
-local call, floor, byte, sub, format = redis.call, math.floor, string.byte, string.sub, string.format
 
--- Rights do not change while a script runs: a missing one is found here, not in the middle of the work. Before 7.0
--- Redis cannot tell.
-local may = redis.acl_check_cmd
 if may and not (may('HSET', META, '', '') and may('HDEL', META, '') and may('HINCRBY', META, '', 0)
   and may('ZADD', META, 0, '') and may('ZREM', META, '') and may('ZREMRANGEBYRANK', META, 0, 0)) then
   return redis.error_reply('NOPERM this user may not write all that scripts write to ' .. META)
@@ -23,26 +19,15 @@ local generation, settings, paused, watched, agenda, head, has_odd, largest, bul
 bulk = bulk or '0'
 if not generation then return redis.error_reply('GONE the queue is not there') end
 if generation ~= ARGV[1] then return redis.error_reply('STALE the queue has other shards now') end
+-- The two settings that the common cases need, in the order of settings.lua.
+local queue_lease, queue_remember = string.match(settings or '', '^(%d+) %d+ %d+ %d+ (%d+) %d+ %a[ %w]*$')
 -- Values that another program wrote there are reported before anything is done.
-if not settings or not string.match(settings, '^%d+ %d+ %d+ %d+ %d+ %d+ %a[ %w]*$') or not tonumber(largest or 0)
+if not queue_lease or not tonumber(largest or 0)
   or not tonumber(watched or 0) or (paused or '') ~= '' and not tonumber(paused)
   or not string.find(bulk, '^%d+') then
   return redis.error_reply('BROKEN ' .. META .. ' settings ' .. tostring(settings) .. ', paused '
     .. tostring(paused) .. ', watched ' .. tostring(watched) .. ', largest ' .. tostring(largest)
     .. ', bulk ' .. bulk)
-end
-
--- Read once: before Redis 7.2 the time moves within a script. `now` is rounded down, so that nothing looks due before
--- it is; `later` is rounded up, for delays, which must not be shorter than asked.
-local now, later
-if ARGV[2] == '' then
-  local time = call('TIME')
-  local micros = tonumber(time[2])
-  now = time[1] * 1000 + floor(micros / 1000)
-  later = micros % 1000 > 0 and now + 1 or now
-else
-  now = tonumber(ARGV[2])
-  later = now
 end
 paused = paused and (paused == '' or tonumber(paused) > now) and paused
 

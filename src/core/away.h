@@ -1,0 +1,15 @@
+// Whether a store is away: one rule for every part that waits for a store to come back.
+#pragma once
+
+#include <tarry/result.h>
+
+namespace tarry::core {
+
+/// The store cannot be reached, or the connection broke before its answer came. The engine itself
+/// works: starting the process again would mend nothing, and the same request may succeed once the
+/// store is back. A pure function.
+[[nodiscard]] constexpr bool is_away(ErrorCode code) noexcept {
+  return code == ErrorCode::unavailable || code == ErrorCode::unknown_outcome;
+}
+
+}  // namespace tarry::core
