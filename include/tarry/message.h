@@ -75,7 +75,7 @@ enum class Outcome : std::uint8_t {
   return "unknown";
 }
 
-/// What a push does when its key is taken.
+/// How a push treats a taken key.
 enum class IfExists : std::uint8_t {
   reject,   ///< answer `exists`
   keep,     ///< answer `kept` and the existing due time

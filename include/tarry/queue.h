@@ -127,8 +127,8 @@ struct Forecast {
 };
 
 namespace detail {
-/// No value and no braces make one. With an overload for lists of it, a verb does not compile for
-/// `{}`, which could mean one message with nothing set, or no message at all.
+/// No value and no braces make one. If a verb also had an overload for lists of these, `{}` would
+/// not compile: it could mean one message with nothing set, or no message at all.
 struct NoItem {
   NoItem(const NoItem&) = delete;
 };
@@ -285,8 +285,8 @@ class Queue {
   /// such queue; `unsupported` in a layout.
   Result<std::uint64_t> remove(bool force = false) const;
   void remove(bool force, Callback<std::uint64_t> done) const;
-  /// Delivers these dead messages again: due now, attempts start anew. An empty `keys` means all.
-  /// Answers how many.
+  /// Delivers these dead messages again: due now, and their attempts start again. An empty `keys`
+  /// means all. Answers how many.
   Result<std::uint64_t> revive(std::span<const std::string_view> keys = {}) const;
   Result<std::uint64_t> revive(std::initializer_list<std::string_view> keys) const {
     return revive(std::span(keys.begin(), keys.size()));

@@ -111,7 +111,7 @@ struct StoreStats {
   std::uint64_t connections = 0;  ///< Redis only: made by this process, reconnects too
 };
 
-/// What a pause did.
+/// The result of a pause.
 enum class PauseOutcome : std::uint8_t {
   paused,        ///< no claim gets a message until the given time, or until `resume`
   already_over,  ///< the given time has passed by the store's clock: nothing is paused

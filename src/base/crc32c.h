@@ -1,5 +1,5 @@
 // CRC-32C (Castagnoli, reflected polynomial 0x82F63B78): the checksum of everything tarry writes.
-// Uses the processor's instruction where it has one, tables elsewhere; the answers are the same.
+// Uses the processor's instruction if it has one, tables otherwise; the answers are the same.
 //
 // Thread safety: pure functions.
 #pragma once

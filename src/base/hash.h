@@ -1,5 +1,5 @@
-// Hashes. The keyed one places keys in indexes and shards: XXH3, 64 bits. Seeded per store, so that
-// nobody outside can choose keys that collide. The answer for a given seed is written to disk
+// Hashes. The keyed one places keys in indexes and shards: XXH3, 64 bits. Seeded for each store, so
+// that no outsider can choose keys that collide. The answer for a given seed is written to disk
 // (which shard owns a key), so it never changes. The other one only spreads numbers in RAM.
 //
 // Thread safety: pure functions.

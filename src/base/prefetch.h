@@ -1,5 +1,5 @@
 // prefetch: asks the processor for bytes that will be read soon, so that the misses of many of them
-// overlap. Does nothing where they cannot be read.
+// overlap. Does nothing if they cannot be read.
 #pragma once
 
 #include <algorithm>

@@ -14,7 +14,7 @@ namespace {
 
 class OpenFile {
  public:
-  // A FIFO that nobody writes to would hold us up for ever.
+  // A FIFO without a writer would block for ever.
   explicit OpenFile(const std::string& path)
       : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
   ~OpenFile() {

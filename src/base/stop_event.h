@@ -11,7 +11,7 @@ namespace tarry::base {
 
 class StopEvent {
  public:
-  /// Throws std::system_error where the machine has no descriptor for it.
+  /// Throws std::system_error if the machine has no descriptor for it.
   StopEvent();
   ~StopEvent();
   StopEvent(const StopEvent&) = delete;

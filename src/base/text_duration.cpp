@@ -18,7 +18,7 @@ constexpr std::uint64_t kMaxUs = static_cast<std::uint64_t>(kMaxDurationMs) * kU
 
 constexpr std::string_view kHelp = "; use 250ms, 30s, 15m, 2h, 7d or PT30M";
 
-// Microseconds in a unit, 0 for a name that is none.
+// Microseconds in a unit, 0 for an unknown name.
 std::uint64_t plain_unit(std::string_view name) noexcept {
   if (name == "us") return 1;
   if (name == "ms") return kUsPerMs;

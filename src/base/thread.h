@@ -56,7 +56,7 @@ namespace detail {
 void name_this_thread(const ThreadName& name) noexcept;
 }  // namespace detail
 
-/// Throws std::system_error where the system gives no thread.
+/// Throws std::system_error if the system gives no thread.
 template <typename Run>
 [[nodiscard]] std::thread start_thread(ThreadName name, Run run) {
   const SignalsBlocked blocked;

@@ -23,8 +23,8 @@ inline constexpr std::size_t kMinServerToken = 16;  // bytes
 /// Whether a server may ask for it. Errors: `invalid_argument`; they do not show it.
 [[nodiscard]] Result<void> check_server_token(std::string_view text);
 
-/// Takes as long wherever the two differ, so that nobody can guess the secret byte by byte. The
-/// secret is not empty.
+/// The time does not depend on where the two differ, so nobody can guess the secret byte by byte.
+/// The secret is not empty.
 [[nodiscard]] bool is_same_secret(std::string_view given, std::string_view secret) noexcept;
 
 }  // namespace tarry::base

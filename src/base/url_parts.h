@@ -51,7 +51,7 @@ struct HostAndPort {
 [[nodiscard]] Result<HostAndPort> parse_authority(std::string_view authority,
                                                   std::uint16_t default_port);
 
-/// Names the option, those there are, and the one that was probably meant.
+/// Names the option, the known options, and the one that was probably meant.
 [[nodiscard]] Unexpected unknown_option(std::string_view name, std::string_view scheme,
                                         const std::vector<std::string_view>& known);
 

@@ -1,7 +1,7 @@
 // WakeEvent: wakes a thread that waits for descriptors: a descriptor that is readable once it was
 // set, until it is cleared.
 //
-// Thread safety: `set` from any thread, and from several; `clear` from the one that waits.
+// Thread safety: any threads may call `set`; only the waiting thread calls `clear`.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -15,7 +15,7 @@ namespace tarry::base {
 
 class WakeEvent {
  public:
-  /// Throws std::system_error where the machine has no descriptor for it.
+  /// Throws std::system_error if the machine has no descriptor for it.
   WakeEvent() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (fd_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
   }

@@ -15,7 +15,7 @@ namespace tarry::core {
 struct AnswerThread::Shared : std::enable_shared_from_this<Shared> {
   std::mutex mutex;
   std::condition_variable changed;
-  std::condition_variable progress;  // one more is done, or nobody runs anything any more
+  std::condition_variable progress;  // one more is done, or no thread runs tasks any more
   std::deque<Task> tasks;
   std::uint64_t posted = 0;
   std::uint64_t done = 0;
@@ -24,7 +24,7 @@ struct AnswerThread::Shared : std::enable_shared_from_this<Shared> {
   bool served = true;      // by a thread that is there, or begins
   std::thread::id server;  // which one it is
 
-  // False where nothing is left.
+  // False if no task is left.
   bool run_one(std::unique_lock<std::mutex>& lock) {
     if (tasks.empty()) return false;
     {
@@ -52,7 +52,7 @@ struct AnswerThread::Shared : std::enable_shared_from_this<Shared> {
     if (!tasks.empty()) serve_shortly(lock);
   }
 
-  // By a thread that ends once nothing is left.
+  // Runs them on a thread that ends once no task is left.
   void serve_shortly(std::unique_lock<std::mutex>& lock) {
     served = true;
     try {

@@ -29,7 +29,7 @@ class AnswerThread {
   AnswerThread(const AnswerThread&) = delete;
   AnswerThread& operator=(const AnswerThread&) = delete;
 
-  /// Never blocks on a task. (After `retire`, where the system gives no thread, it runs the task.)
+  /// Never blocks on a task. (After `retire`, if the system gives no thread, it runs the task.)
   void post(Task task);
   /// Returns when every task posted before has run; on the answer thread itself, at once. Needs no
   /// memory.

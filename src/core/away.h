@@ -1,4 +1,4 @@
-// Whether a store is away: one rule for every part that waits for a store to come back.
+// Whether a store is unreachable: one rule for every part that waits for a store to come back.
 #pragma once
 
 #include <tarry/result.h>

@@ -24,7 +24,7 @@ namespace tarry::core {
   TARRY_ASSERT(false);
 }
 
-/// Gives all messages of the reply back, their attempts not counted: nobody can take them any more.
+/// Gives all messages of the reply back, their attempts not counted, because their caller is gone.
 [[nodiscard]] inline SettleRequest release_of(const ClaimReply& reply) {
   SettleRequest request;
   std::size_t bytes = 0;

@@ -89,7 +89,7 @@ constexpr void each_setting(Visit&& visit) {
   std::apply([&](const auto&... rows) { (visit(rows), ...); }, kSettingsTable);
 }
 
-/// With the rows of one kind only.
+/// For the rows of one kind only.
 template <typename Row, typename Visit>
 constexpr void each_setting_of(Visit&& visit) {
   each_setting([&](const auto& row) {

@@ -44,8 +44,8 @@ using MaybeError = std::optional<Error>;
 /// Together: at most kMaxHeaders bytes of names and values, and kMaxHeaderCount headers.
 [[nodiscard]] MaybeError check_headers_size(std::size_t count, std::size_t bytes);
 
-/// The size of a batch: at most kMaxBatch items and kMaxBatchBytes. Also for code that composes a
-/// batch, before it does so.
+/// The size of a batch: at most kMaxBatch items and kMaxBatchBytes. Code that builds a batch also
+/// calls it beforehand.
 [[nodiscard]] MaybeError check_batch(std::size_t items, std::uint64_t bytes);
 
 /// One item of a batch: it fails alone.

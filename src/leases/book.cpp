@@ -20,7 +20,7 @@ constexpr Millis kSettlePatience{10'000};
 constexpr Millis kLeastPause{1};
 constexpr Millis kMostPause{1'000};
 
-/// The answer to the i-th item; `missing` where the reply ends before it.
+/// The answer to the i-th item; `missing` if the reply ends before it.
 const core::ItemResult& answer_to(std::size_t i, const Result<core::ItemsReply>& reply,
                                   const core::ItemResult& missing) {
   return reply && i < reply->items.size() ? reply->items[i] : missing;

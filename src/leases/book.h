@@ -149,7 +149,7 @@ class Book {
   }
   /// How many messages the outstanding claim asks for; 0: there is none.
   [[nodiscard]] std::uint32_t claiming() const noexcept { return claiming_; }
-  /// Why the store cannot be asked now; empty: it answers.
+  /// Why the store cannot be used now; empty: it answers.
   [[nodiscard]] std::optional<Error> outage() const;
   /// Why the store last refused to settle a claim; empty: no refusal since the last call.
   [[nodiscard]] std::optional<Error> take_refusal() noexcept {
@@ -190,7 +190,7 @@ class Book {
   std::vector<Id> extending_;
   Moment extend_sent_{0};
   std::optional<Moment> extend_at_;  // no held claim's is earlier; empty: none needs it
-  std::optional<Moment> lapse_at_;   // no lease ends earlier, but those that have ended
+  std::optional<Moment> lapse_at_;   // no lease ends earlier, except ended ones
 
   std::uint32_t claiming_ = 0;
   bool withdrawn_ = false;

@@ -4,7 +4,7 @@
 // further queues are counted under kOtherQueues.
 //
 // Invariants
-//  1. A queue stays where it is counted, alone or with the others, until it is gone.
+//  1. A queue is counted in the same way, alone or with the others, until it is gone.
 //  2. No counter of the others falls, whichever queues come and go.
 #pragma once
 

@@ -134,7 +134,7 @@ Result<SalvageReport> salvage_store(const std::string& path, const std::string& 
   embedded::SalvageOptions options;
   options.progress = progress;
   auto report = embedded::salvage(**source, **made, options);
-  // Refused before anything was put there: then it goes too.
+  // Refused before anything was put there: then the directory is removed too.
   if (!report && !was_there) fs::remove(target, failed);
   return report;
 }

@@ -99,7 +99,7 @@ void feed(Descriptor& pipe, pid_t pid, std::string_view input) {
       continue;
     }
     if (errno == EINTR) continue;
-    if (errno != EAGAIN) return;  // EPIPE: it has closed its input
+    if (errno != EAGAIN) return;  // EPIPE: the command has closed its input
     std::array<pollfd, 2> fds{{{pipe.get(), POLLOUT, 0}, {ended.get(), POLLIN, 0}}};
     static_cast<void>(::poll(fds.data(), fds.size(), look_again_ms));
     if (fds[1].revents != 0 || (ended.get() < 0 && has_ended(pid))) return;

@@ -81,7 +81,7 @@ class Flow {
   /// After a stop: gives up requests that the store does not accept at once; the leases run out.
   void abandon() noexcept { book_.abandon(); }
 
-  /// Why it ended by itself; empty where it was stopped.
+  /// Why it ended by itself; empty if it was stopped.
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return book_.error(); }
   [[nodiscard]] RelayStats stats() const;
   struct Mishaps {
@@ -92,7 +92,7 @@ class Flow {
     return mishaps_[static_cast<std::size_t>(mishap)];
   }
   [[nodiscard]] BreakerState breaker() const noexcept { return breaker_.state(); }
-  /// Why the store cannot be asked now; empty: it answers.
+  /// Why the store cannot be used now; empty: it answers.
   [[nodiscard]] std::optional<Error> outage() const { return book_.outage(); }
 
  private:

@@ -120,9 +120,10 @@ void Flow::answered(JobId id, Answer answer, Moment now) {
       } else {
         breaker_.failed(held.delivery.id(), now);
       }
-      // The sink fails everybody; what surely did not arrive keeps its attempt, unless the sink
-      // said when to come again: what is released is due at once. A trial's failure counts as an
-      // attempt: otherwise a message that always fails would be the next trial too, for ever.
+      // The sink fails for all messages. A message that surely did not arrive keeps its attempt,
+      // unless the sink said when to try again: a released message would be due at once. A trial's
+      // failure counts as an attempt: otherwise a message that always fails would be the next trial
+      // too, for ever.
       end(id, held.delivery,
           was_open && answer.fate != Fate::unknown && !answer.after ? core::SettleAction::release
                                                                     : core::SettleAction::retry,

@@ -40,8 +40,8 @@ inline constexpr Millis kLookEvery{5'000};
 
 class QueueDiscovery {
  public:
-  /// On threads of the discovery and of the coordination; but for `on_trouble` one at a time, with
-  /// its lock held: they must not call it.
+  /// Called on threads of the discovery and of the coordination, one at a time (except
+  /// `on_trouble`) and with its lock held: they must not call it.
   struct Hooks {
     std::function<void(const std::vector<Share>&)> on_shares;
     /// Nothing is there that the patterns match; or something again: how many.
@@ -54,7 +54,7 @@ class QueueDiscovery {
     std::function<void()> on_closed;
   };
 
-  /// The engine outlives it. `coordination`: null where nothing is shared.
+  /// The engine outlives it. `coordination`: null if nothing is shared.
   QueueDiscovery(core::Engine& engine, std::vector<std::string> patterns,
                  std::unique_ptr<Coordination> coordination, Hooks hooks,
                  Millis every = kLookEvery);
@@ -65,7 +65,7 @@ class QueueDiscovery {
   void start();
   /// Gives this relay's part to the others. After that it reports only trouble.
   void leave();
-  /// Why the last look was in vain; empty where it was not.
+  /// Why the last look failed; empty if it did not.
   [[nodiscard]] std::string last_error() const;
 
  private:
@@ -87,7 +87,7 @@ class QueueDiscovery {
   const Millis every_;
 
   mutable std::mutex mutex_;
-  std::condition_variable_any over_;  // nobody notifies: for its stop
+  std::condition_variable_any over_;  // without notifications: for its stop
   std::optional<std::vector<Found>> found_;
   std::optional<Coordination::View> view_;
   std::optional<std::vector<Share>> told_;

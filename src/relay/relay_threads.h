@@ -70,7 +70,7 @@ class RelayThreads {
     std::function<void(const Result<void>& ended)> on_end = {};
   };
 
-  /// The engine outlives the threads; the options have been checked. `coordination`: null where the
+  /// The engine outlives the threads; the options have been checked. `coordination`: null if the
   /// relay has its queues for itself, or shares them claim by claim. Errors: the sink's.
   [[nodiscard]] static Result<std::unique_ptr<RelayThreads>> make(
       core::Engine& engine, const RelayThreadsOptions& options, const MakeSink& make_sink,

@@ -24,8 +24,8 @@ enum class Fate : std::uint8_t {
   again,      // it failed; another attempt may fare better
   not_yet,    // as `again`, of this message alone: the sink is there, and takes others
   down,       // the sink takes nothing now: this message is not at fault, and was not sent
-  unknown,    // sent, and nobody knows: another attempt, which may be a duplicate
-  late,       // not sent: its lease had ended before its turn came; the sink is not at fault
+  unknown,    // sent, result unknown: another attempt, which may be a duplicate
+  late,       // not sent: its lease ended before its turn came; the sink is not at fault
 };
 
 [[nodiscard]] constexpr std::string_view to_string(Fate fate) noexcept {
@@ -70,9 +70,9 @@ struct Answer {
 struct Outgoing {
   Delivery delivery;
   base::UniqueFunction<void(Answer)> done;     // exactly once; within `send` is allowed
-  std::shared_ptr<const LeaseEnd> lease = {};  // null: it holds for ever
+  std::shared_ptr<const LeaseEnd> lease = {};  // null: it never ends
 
-  /// To be asked just before it is sent: true, and it is answered `late` instead.
+  /// Check it just before sending: if true, the message is answered `late` instead.
   [[nodiscard]] bool is_late() const noexcept { return lease && lease->is_over(moment_now()); }
 };
 

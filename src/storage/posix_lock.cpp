@@ -76,7 +76,7 @@ class PosixNamedLock final : public Lock {
   pid_t owner_;
 };
 
-/// The text, or its beginning where it is longer than a lock's.
+/// The text, or its beginning if it is longer than a lock's text.
 std::optional<std::string> text_of(int fd) {
   std::string text(kLongestText + 1, '\0');
   const ssize_t got = uninterrupted([&] { return ::pread(fd, text.data(), text.size(), 0); });
@@ -89,7 +89,7 @@ std::string held_by(int fd) {
   const std::string text = text_of(fd).value_or("");
   std::string_view holder = std::string_view(text).substr(0, text.find('\n'));
   if (holder.starts_with(kTitle)) holder.remove_prefix(kTitle.size());
-  // Empty between a holder's lock and its writing, or where the disk was full.
+  // Empty between a holder's lock and its writing, or if the disk was full.
   return "held by " + (holder.empty() ? std::string("another process") : std::string(holder));
 }
 

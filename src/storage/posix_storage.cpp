@@ -48,7 +48,7 @@ Result<FileDescriptor> open_regular(std::string_view operation, int directory,
                                     const std::string& name, const std::string& path, int flags) {
   FileDescriptor fd =
       open_in(directory, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, kFileMode);
-  // ENXIO, ENODEV: a socket, or a device that nobody serves.
+  // ENXIO, ENODEV: a socket, or a device without a driver.
   if (!fd.valid() && (errno == ENXIO || errno == ENODEV)) {
     return not_regular(operation, path, EINVAL);
   }

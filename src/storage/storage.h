@@ -74,8 +74,8 @@ class File {
 
   virtual Result<std::uint64_t> size() const = 0;
 
-  /// Whether it has another name too (Directory::link), under which somebody keeps its contents: it
-  /// must then not be overwritten.
+  /// Whether it has another name too (Directory::link), for example in a backup: it must then not
+  /// be overwritten.
   virtual Result<bool> is_shared() const { return false; }
 
   /// Whether a name still leads to it. False: it was removed, and bytes written into it are lost

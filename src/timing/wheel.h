@@ -405,7 +405,7 @@ std::size_t Wheel<Nodes>::advance_to(std::int64_t now_ms, F&& on_expired, std::s
     const int slot = std::countr_zero(occupied_[static_cast<std::size_t>(level)]);
     const std::int64_t start = slot_start(level, slot);
     if (start > target) {
-      // Every list stays where it is: target shares all digits with the first slot in use down to
+      // Every list stays in its place: target shares all digits with the first slot in use down to
       // its level, and lies before it there.
       now_ = target;
       break;

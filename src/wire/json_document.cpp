@@ -140,7 +140,7 @@ class Handler {
     return false;
   }
 
-  // The last `n` names are those of the object that ends; they are forgotten.
+  // The last `n` names belong to the object that ends; they are forgotten.
   bool has_duplicate(std::size_t n) {
     own_.clear();
     std::size_t end = names_.size();

@@ -42,7 +42,7 @@ inline constexpr std::size_t kMaxValues = core::kMaxBatch * (20 + 20 * 4);
 /// Limits besides the size: a value of one byte takes twenty bytes and more in memory, so a text
 /// with more values than this is refused before it is read.
 struct JsonLimits {
-  std::size_t items;   // of the outermost array, or of one that is a field of the outermost object
+  std::size_t items;   // of the outermost array, or of an array in a field of the outermost object
   std::size_t values;  // in all
 };
 /// For a request from anybody.

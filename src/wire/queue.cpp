@@ -201,7 +201,7 @@ Result<ReshardStep> decode_reshard_reply(std::string_view body) {
   Document document(body.size(), kAnswerLimits);
   if (MaybeError error = document.parse(body)) return *error;
   Fields fields(document.root(), "the answer", Unknown::ignored);
-  // Without them a step would be taken for the first one, or the last one for another.
+  // Without them a step would look like the first one, or the last one like another.
   for (const std::string_view needed : {"turn", "from", "to", "done"}) fields.require(needed);
   ReshardStep step;
   step.turn = fields.id("turn").value_or(0);

@@ -9,7 +9,7 @@
 
 namespace tarry::worker {
 
-/// An action that is none is a retry, whose reason says so.
+/// An invalid action is a retry, and its reason says so.
 [[nodiscard]] leases::Settlement settlement_of(Verdict verdict);
 
 }  // namespace tarry::worker

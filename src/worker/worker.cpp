@@ -165,8 +165,8 @@ class Worker::Impl {
     return {};
   }
 
-  // Without memory it ends the program: answers are on their way to a session, which cannot just
-  // go.
+  // Without memory it ends the program: answers are on their way to a session, which must not
+  // disappear.
   Result<void> run_session(std::size_t i, std::stop_token stop) noexcept {
     const QueueWork& work = queues_[i];
     worker::Session session(work.queue.engine(), work.queue.name(), work.options, work.handler,

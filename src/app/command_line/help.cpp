@@ -19,7 +19,7 @@ std::string path_of(const CLI::App& command) {
   return path_of(*command.get_parent()) + " " + command.get_name();
 }
 
-/// The command's own flags, as "--in, --at, --prefix, ..."; empty where it has none.
+/// The command's own flags, as "--in, --at, --prefix, ..."; empty if it has none.
 std::string some_flags(const CLI::App& command) {
   constexpr std::size_t kMost = 8;  // more than these make the line hard to read
   std::vector<std::string> names;

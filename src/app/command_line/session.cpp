@@ -36,8 +36,8 @@ namespace {
 constexpr std::chrono::milliseconds kLockWait{2'000};
 constexpr std::chrono::milliseconds kLockAgain{10};
 
-// The directory that opening the store will make, parents and all: its name may be mistyped. Empty
-// where it makes none.
+// The directory, with its parents, that opening the store will create: reported because its name
+// may be mistyped. Empty if nothing is created.
 std::string new_directory(const std::string& url) {
   const auto parsed = detail::parse_store_url(url);
   const auto* files = parsed ? std::get_if<detail::EmbeddedUrl>(&*parsed) : nullptr;

@@ -83,7 +83,7 @@ ExitCode print_messages(Session& session, const std::string& queue, const Listin
     options.after = page->next;
   } while (!options.after.empty() && messages.size() < listing.limit);
   if (!options.after.empty()) {
-    // A full page may be the last one: then there is nothing to go on with.
+    // A full page may be the last one: then there is no place to continue from.
     options.limit = 1;
     const auto more = asked.list(options);
     if (more && more->messages.empty() && more->next.empty()) options.after.clear();

@@ -22,7 +22,7 @@ namespace tarry::app::config {
 using Flags = std::map<Which, std::string>;
 
 struct Held {
-  std::optional<Value> value;  // empty: nobody gave one, and there is no standard
+  std::optional<Value> value;  // empty: not given, and there is no default
   std::string from;            // "flag --listen", "environment TARRY_LISTEN", "tarry.toml:3",
                                // "default"
 };

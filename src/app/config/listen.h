@@ -25,8 +25,8 @@ struct Address {
 /// there now.
 [[nodiscard]] Result<void> check_port_file(const std::string& path);
 
-/// Whole or not at all: a client that waits for the file must not read half a number. To a device
-/// or a FIFO it is written, and never put in its place (replace_file.h).
+/// Whole or not at all: a client that waits for the file must not read half a number. A device or a
+/// FIFO is written to and never replaced (replace_file.h).
 [[nodiscard]] Result<void> write_port_file(const std::string& path, std::uint16_t port);
 
 }  // namespace tarry::app

@@ -23,7 +23,7 @@ Node node_of(const toml::node& value) {
       for (const auto& [key, member] : *value.as_table()) {
         node.members.push_back(node_of(member));
         node.members.back().key = key.str();
-        // A table without a place of its own, made by [a.b], stands where its key does.
+        // A table that [a.b] creates implicitly has the place of its key.
         if (node.members.back().line == 0) node.members.back().line = key.source().begin.line;
       }
       std::ranges::sort(node.members, {},

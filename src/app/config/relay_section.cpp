@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMaxRelayName = 64;
 constexpr std::size_t kMaxRelays = 256;
 
-/// Empty where they are wrong.
+/// Empty if they are wrong.
 std::vector<std::string> read_queues(Section& section) {
   const auto one = section.text("queue");
   auto several = section.texts("queues");

@@ -8,7 +8,7 @@
 //   for (Section& sink : relay.sections("sink")) ...
 //   relay.finish();
 //
-// Every reader answers empty where the key is not there or is wrong; a wrong one is a problem then.
+// Every reader answers empty if the key is missing or wrong; a wrong one becomes a problem.
 //
 // Thread safety: one thread at a time. The node and the problems outlive the section.
 #pragma once
@@ -71,10 +71,10 @@ class Section {
   /// [path.key.NAME] for every NAME that stands there.
   [[nodiscard]] std::vector<std::pair<std::string, Section>> named_sections(std::string_view key);
 
-  /// Every key that nobody has asked for is a problem.
+  /// Every key that was not read is a problem.
   void finish();
 
-  /// A problem with the value of `key`, or with the section as a whole where there is none.
+  /// A problem with the value of `key`, or with the section as a whole if the key is missing.
   void fail(std::string_view key, std::string_view what);
   [[nodiscard]] std::uint64_t line() const noexcept { return table_->line; }
   [[nodiscard]] std::uint64_t line_of(std::string_view key) const;

@@ -25,7 +25,7 @@ struct Setting {
   std::string_view environment;  // the variable
   Kind kind = Kind::text;
   std::string_view type;      // for help: the kind of value to write
-  std::string_view standard;  // its value where nobody gives one; empty: none
+  std::string_view standard;  // its default; empty: none
   std::uint64_t min = 0;      // count; size: bytes; duration: milliseconds
   std::uint64_t max = 0;
   bool reloads = false;  // SIGHUP puts a new value into effect
@@ -36,7 +36,7 @@ struct Setting {
   [[nodiscard]] std::string name() const;
 };
 
-/// Which of them; the order of the table.
+/// Identifies a setting; in the order of the table.
 enum class Which : std::size_t {
   store_url,
   store_wait,
@@ -57,8 +57,8 @@ enum class Which : std::size_t {
 [[nodiscard]] const std::vector<Setting>& serve_settings();
 [[nodiscard]] const Setting& setting_of(Which which);
 
-/// A setting's value, in the one way that it is shown, and as a number where it is one: bytes,
-/// milliseconds, 0 or 1.
+/// A setting's value, in its displayed form, and as a number if it is one: bytes, milliseconds, 0
+/// or 1.
 struct Value {
   std::string text;
   std::uint64_t number = 0;

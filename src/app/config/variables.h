@@ -1,4 +1,4 @@
-// The variables that the program reads, and slips of the finger among those that it does not.
+// The variables that the program reads, and likely typing errors among the others.
 //
 // Thread safety: reads the environment, which no thread may change meanwhile.
 #pragma once

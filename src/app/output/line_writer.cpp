@@ -58,7 +58,7 @@ class LineWriter::AtOnce {
   int own_ = -1;
 };
 
-// Outlives the LineWriter where its thread hangs in a write.
+// Outlives the LineWriter if its thread hangs in a write.
 struct LineWriter::Shared {
   Shared(int to, Lost tell) : descriptor(to), at_once(to), lost(std::move(tell)) {}
 
@@ -112,7 +112,7 @@ struct LineWriter::Shared {
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<std::string> lines;
-  std::size_t bytes = 0;  // of them, and of the one that is being written
+  std::size_t bytes = 0;  // of the waiting lines, and of the line being written
   std::uint64_t left_out = 0;
   std::uint64_t progress = 0;
   bool ending = false;

@@ -53,7 +53,8 @@ constexpr std::array<Range, 6> kUnsafe{{{0x80, 0x9F},
                                         {0x2066, 0x2069},
                                         {0xFEFF, 0xFEFF}}};
 
-// From Unicode's EastAsianWidth.txt, W and F, joined where nothing narrow of use lies between.
+// From Unicode's EastAsianWidth.txt, W and F; ranges are joined if no narrow character in use lies
+// between them.
 constexpr std::array<Range, 13> kWide{{{0x1100, 0x115F},
                                        {0x231A, 0x231B},
                                        {0x2E80, 0x303E},

@@ -17,7 +17,7 @@ namespace tarry::app {
 /// One reading of a job's progress.
 struct Reading {
   std::uint64_t done = 0;   // in the unit of `total`
-  std::uint64_t total = 0;  // 0: nobody knows
+  std::uint64_t total = 0;  // 0: not known
   std::string count;        // the text to show: "12,400 messages"
 };
 

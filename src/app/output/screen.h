@@ -23,7 +23,7 @@ class Screen {
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  /// Whether somebody looks at the pictures: they are drawn over each other.
+  /// Whether a person watches the pictures: then they are drawn over each other.
   [[nodiscard]] bool is_whole() const noexcept { return drawn_on_; }
 
   /// Lines that end in a newline. On a terminal, lines that do not fit are left out.

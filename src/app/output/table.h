@@ -13,7 +13,7 @@ namespace tarry::app {
 struct Column {
   std::string heading;
   bool right = false;    // figures stand to the right
-  bool shrinks = false;  // may be cut with `…` where the terminal is too narrow
+  bool shrinks = false;  // may be cut with `…` if the terminal is too narrow
   bool whole = false;    // never cut, for values that users copy; as the last column it may make
                          // lines too long
 };

@@ -13,7 +13,7 @@ class Terminal {
   explicit Terminal(int fd) noexcept;
 
   [[nodiscard]] bool is_terminal() const noexcept { return is_terminal_; }
-  /// Columns; 0 where it is no terminal, and so nothing is to be cut.
+  /// Columns; 0 if it is no terminal, so nothing needs to be cut.
   [[nodiscard]] std::size_t width() const noexcept { return width_; }
 
  private:

@@ -25,7 +25,7 @@ struct RelayPlan {
   Millis session = relay::kDefaultSession;
   std::uint64_t line = 0;  // of the configuration; 0: from flags
 
-  // By the kind of its sink.
+  // Chosen by the kind of its sink.
   [[nodiscard]] bool runs_command() const;
   [[nodiscard]] bool writes_stdout() const;
 
@@ -33,7 +33,7 @@ struct RelayPlan {
   [[nodiscard]] relay::SinkWish wish(std::function<void(Error)> on_broken,
                                      const relay::ChildOptions& children = {}) const;
 
-  /// Whether they would do the same; where it is written plays no part.
+  /// Whether the two would do the same, wherever in the file they are written.
   friend bool operator==(const RelayPlan& a, const RelayPlan& b) {
     return a.options == b.options && a.to == b.to && a.command == b.command &&
            a.concurrency == b.concurrency && a.coordination == b.coordination &&

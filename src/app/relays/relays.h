@@ -1,4 +1,4 @@
-// Relays: those that were planned, at work on one store, until they are stopped.
+// Relays: runs the planned relays on one store, until they are stopped.
 //
 // Thread safety: all members from any thread; `start` once.
 #pragma once

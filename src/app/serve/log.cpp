@@ -76,7 +76,7 @@ class Lines final : public spdlog::sinks::base_sink<std::mutex> {
     return line;
   }
 
-  // On the writer's thread, or within a line: so it has a formatter of its own.
+  // Called on the writer's thread, or while a line is written: so it has a formatter of its own.
   std::string lost_line(std::uint64_t lines) {
     std::string text =
         fmt::format("{} lines of this log were left out: the reader is too slow", lines);

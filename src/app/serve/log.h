@@ -45,7 +45,8 @@ class ServeLog {
 
   void set_level(std::string_view level);
 
-  /// Says that a server is ready: for stdout, with a newline. An object where the log's lines are.
+  /// Says that a server is ready: for stdout, with a newline. An object in place of the log's
+  /// lines.
   [[nodiscard]] std::string ready_line(std::string_view url, std::string_view store) const;
 
  private:

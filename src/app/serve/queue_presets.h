@@ -1,6 +1,6 @@
-// The file's settings of queues, put on those that are there.
+// Applies the file's settings of queues to the existing queues.
 //
-// Thread safety: blocks the calling thread, which is none of an engine's.
+// Thread safety: blocks the calling thread, which must not be an engine's.
 #pragma once
 
 #include <string>

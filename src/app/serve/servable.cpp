@@ -30,7 +30,7 @@ Result<void> check_store(const Config& config) {
                   config.at(Which::store_url).from, base::quoted(detail::masked_url(url)))};
 }
 
-// Standard output is where the server says that it is ready.
+// The server itself writes to standard output, to report that it is ready.
 Result<void> check_relays(const Config& config) {
   for (const RelayPlan& plan : config.relays) {
     if (!plan.writes_stdout()) continue;

@@ -24,7 +24,7 @@ struct Serving {
   std::string& token;  // that is asked for now
 };
 
-/// The token that is asked for, from the file's first line; empty where no file is named. Errors:
+/// The required token, from the file's first line; empty if no file is named. Errors:
 /// `invalid_argument`.
 [[nodiscard]] Result<std::string> read_token(const std::string& path);
 

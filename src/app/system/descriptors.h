@@ -19,7 +19,7 @@ namespace tarry::app {
 /// Whether `fd` is open for writing. Pure.
 [[nodiscard]] bool is_open_for_writing(int fd) noexcept;
 
-/// The soft limit of open files; empty where the machine does not tell.
+/// The soft limit of open files; empty if the system does not say.
 [[nodiscard]] std::optional<std::uint64_t> descriptor_limit() noexcept;
 
 /// Raises the soft limit to the hard one, and answers the limit that then holds.

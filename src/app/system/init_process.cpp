@@ -52,7 +52,8 @@ void leave_process_one_to_an_init() {
   ::sigprocmask(SIG_BLOCK, &awaited, &before);
   const pid_t child = ::fork();
   if (child > 0) be_init(child, awaited);
-  // A Ctrl-C at a terminal is for us; passed on it is one signal, where it would be two.
+  // A Ctrl-C at a terminal reaches both processes: if it were forwarded, the child would get it
+  // twice.
   if (child == 0) static_cast<void>(::setpgid(0, 0));
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
 }

@@ -58,7 +58,7 @@ Result<bool> LineReader::next(std::string_view& line) {
   while (true) {
     const std::size_t end = buffer_.find('\n', searched);
     if (end == std::string::npos && !ended_) {
-      searched = buffer_.size() - at_;  // where it will be once fill() has moved the rest
+      searched = buffer_.size() - at_;  // its position after fill() has moved the rest
       // One more byte may be a carriage return whose line feed has not been read yet.
       if (searched > longest_ + 1) {
         // The rest of such a line is read and dropped, a chunk at a time.
@@ -89,7 +89,7 @@ Result<bool> LineReader::has_line_by(std::chrono::steady_clock::time_point end) 
   TARRY_ASSERT(stop_ != nullptr);
   std::size_t searched = at_;
   while (!ended_ && buffer_.find('\n', searched) == std::string::npos) {
-    searched = buffer_.size() - at_;  // where it will be once fill() has moved the rest
+    searched = buffer_.size() - at_;  // its position after fill() has moved the rest
     if (searched > longest_ + 1) return true;
     switch (stop_->wait_until(fd_, POLLIN, end)) {
       case base::StopEvent::Woken::too_late: return false;

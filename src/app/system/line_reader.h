@@ -21,8 +21,8 @@ class LineReader {
   /// `stop` ends a wait for more bytes; it outlives the reader.
   LineReader(int fd, std::size_t longest, const base::StopEvent* stop = nullptr);
 
-  /// The next line, without its end (`\n` or `\r\n`); false at the end. The view is valid until
-  /// the next call. Errors: `io_error`; `closed` where the stop came before the line's end.
+  /// The next line, without its end (`\n` or `\r\n`); false at the end. The view is valid until the
+  /// next call. Errors: `io_error`; `closed` if the stop came before the line's end.
   [[nodiscard]] Result<bool> next(std::string_view& line);
 
   /// Reads until `next` need not wait for input (a line, or a part of it that is too long, or the

@@ -63,7 +63,7 @@ int write_and_close(int fd, std::string_view text) {
 }
 
 Result<void> write_to_node(const std::string& path, std::string_view text) {
-  // A FIFO that nobody reads would hold us up for ever.
+  // A FIFO without a reader would block for ever.
   const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0 && errno == ENXIO) return cannot_be_written(path, "no process has it open to read");
   if (fd < 0) return failed_to_write(path, errno);

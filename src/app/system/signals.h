@@ -1,7 +1,7 @@
 // SignalWatch: while it lives, SIGTERM and SIGINT, and SIGHUP if wanted, become calls on a thread
 // of its own.
 //
-// Constructors throw std::system_error where the machine has no descriptor for them.
+// Constructors throw std::system_error if the machine has no descriptor for them.
 //
 // Thread safety: one watch at a time in a process; `on_signal` runs on the watch's own thread.
 #pragma once
@@ -23,8 +23,8 @@ class HangupsKept {
 
 class SignalWatch {
  public:
-  /// `on_signal(count)`: 1 for the first signal, 2 for the second, ...
-  /// `on_hangup`, where there is one: for each SIGHUP; several at once may be one.
+  /// `on_signal(count)`: 1 for the first signal, 2 for the second, ... `on_hangup`, if set: called
+  /// for each SIGHUP; several in a short time may be one call.
   explicit SignalWatch(std::function<void(int count)> on_signal,
                        std::function<void()> on_hangup = {});
   ~SignalWatch();  // the signals get back their former actions
@@ -36,7 +36,7 @@ class SignalWatch {
 
   std::function<void(int)> on_signal_;
   std::function<void()> on_hangup_;
-  bool counts_hangups_;  // nobody has kept them
+  bool counts_hangups_;  // no HangupsKept exists
   int stop_;             // an eventfd
   std::thread thread_;
 };

@@ -103,7 +103,7 @@ Result<void> DraftFile::write_line(std::string_view line) {
 }
 
 Result<void> DraftFile::write_out() {
-  // A pipe that has room has room for so much, and more might block again.
+  // A pipe that reports room takes this much; more might block again.
   const std::size_t most = is_file() || stop_ == nullptr ? buffer_.size() : PIPE_BUF;
   for (std::size_t at = 0; at < buffer_.size();) {
     if (!is_file() && stop_ != nullptr && !stop_->wait_for(fd_, POLLOUT)) {

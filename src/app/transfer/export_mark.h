@@ -37,7 +37,7 @@ struct ExportMark {
   std::size_t queue = 0;            // of these: the one to go on with
   std::string after;                // a list's `next` in it; empty: from its beginning
   std::uint64_t total = 0;          // messages there were, as far as was known
-  std::optional<QueueBooks> books;  // of the queue at hand; nothing: they are not compared
+  std::optional<QueueBooks> books;  // of the current queue; nothing: they are not compared
   std::uint64_t listed = 0;         // messages of the current queue that lists have shown
   ExportReport report;              // of the written lines
 };

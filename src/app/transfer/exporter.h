@@ -41,7 +41,7 @@ struct ExportOptions {
 };
 
 /// `write` takes a line without its newline. Errors: the engine's, `write`'s, `mark`'s; `not_found`
-/// for a queue that is not there; `closed` where it was stopped.
+/// for a missing queue; `closed` if it was stopped.
 [[nodiscard]] Result<ExportReport> export_store(core::Engine& engine, const ExportOptions& options,
                                                 const Visit& write);
 

@@ -133,7 +133,7 @@ Result<void> Importer::put(MessageInfo message) {
 void Importer::end_claim(MessageInfo& message) const {
   message.state = State::ready;
   const auto queue = queues_.find(message.queue);
-  if (queue == queues_.end()) return;  // released: it is only looked for
+  if (queue == queues_.end()) return;  // released: the import only looks for it
   const std::uint32_t most =
       message.max_attempts != 0 ? message.max_attempts : queue->second.max_attempts;
   if (message.attempt < most) return;

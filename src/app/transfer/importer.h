@@ -79,10 +79,10 @@ class Importer {
   core::Engine& engine_;
   const bool keep_settings_;
   ImportReport report_;
-  std::map<std::string, Queue> queues_;  // those that are held
+  std::map<std::string, Queue> queues_;  // the held ones
   std::vector<std::string> order_;       // of their lines in the file
   bool is_whole_ = false;                // an import before this one was cut short at its end
-  std::set<std::string> released_;       // then: those that it has released
+  std::set<std::string> released_;       // then: the queues that it has released
   std::vector<MessageInfo> batch_;       // of one queue
   std::size_t batch_bytes_ = 0;
   bool begun_ = false;

@@ -69,7 +69,7 @@ Result<void> MigrationBatch::move_messages(std::vector<MessageInfo> messages) {
   return take_away(*there);
 }
 
-// Answers those that are there now, as they are here.
+// Returns the messages that exist there now, unchanged.
 Result<std::vector<MessageInfo>> MigrationBatch::put(std::vector<MessageInfo> messages) {
   const auto put_items = put_there(to_.engine, counts_.queue, messages);
   if (!put_items) return at(to_, counts_.queue, put_items.error());

@@ -29,7 +29,7 @@ class MigrationBatch {
   MigrationBatch(const MigrationEnd& from, const MigrationEnd& to, MigratedQueue& counts,
                  std::uint64_t moved_away_before);
 
-  /// Moves those of these keys that can be moved. An error ends the migration: then some may be in
+  /// Moves the movable messages among these keys. An error ends the migration: then some may be in
   /// both stores, and running it again puts that right.
   [[nodiscard]] Result<void> move(const std::vector<std::string>& keys);
 

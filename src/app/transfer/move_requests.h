@@ -17,7 +17,7 @@
 
 namespace tarry::app {
 
-/// A result a message. An error: none of them was put there, or nobody knows.
+/// A result a message. An error: none of them was put there, or it is not known.
 [[nodiscard]] Result<std::vector<core::PushResult>> put_there(
     core::Engine& engine, const std::string& queue, std::span<const MessageInfo> messages);
 

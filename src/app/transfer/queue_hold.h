@@ -43,7 +43,7 @@ enum class Hold : std::uint8_t { filling, whole };
 [[nodiscard]] Result<void> set_pause(core::Engine& engine, const std::string& queue,
                                      const PauseState& pause);
 
-/// `not_found` where there is no such queue.
+/// `not_found` if there is no such queue.
 [[nodiscard]] Result<QueueStats> stats_of(core::Engine& engine, const std::string& queue);
 
 }  // namespace tarry::app

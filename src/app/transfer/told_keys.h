@@ -1,5 +1,5 @@
 // ToldKeys: which keys of a queue have been dealt with, for lists that may tell one twice. By 128
-// bits of hash: that two keys of a billion share theirs is less likely than that a disk errs.
+// bits of hash: two equal hashes among a billion keys are less likely than a disk error.
 //
 // Thread safety: one thread at a time. Memory: 28 to 60 bytes a key.
 #pragma once

@@ -5,7 +5,8 @@
 //
 // Invariants
 //  1. Jobs are committed one after the other, in the order in which they came.
-//  2. The thread reads ahead only where it has no job to commit; another thread may have one.
+//  2. The thread reads ahead only while it has no job to commit; another thread may have one
+//     meanwhile.
 //
 // Thread safety: `commit` by one thread at a time, the shard's for that time; `ask_ahead` by any;
 // the rest by the ShardRunner.

@@ -86,7 +86,7 @@ class Opening {
       auto opened = storage::open_directory(options_.path, true);
       if (!opened) return std::move(opened).error();
       directory_ = std::move(*opened);
-      // Before the lock, which would make a file in a directory that is none of ours.
+      // Before the lock, which would create a file in a directory that is not ours.
       if (auto looked = read_identity(*directory_); !looked) return std::move(looked).error();
     }
     auto lock = lock_store(*directory_, options_.holder);

@@ -224,8 +224,8 @@ void Front::dispatch(const OperationPtr& op, core::GetRequest& request) {
   });
 }
 
-// Shards that have none of its keys do not know the queue; where those that were asked do not,
-// another may.
+// A shard that has none of a queue's keys does not know the queue; if the asked shards do not know
+// it, another one may.
 void Front::end_get(const OperationPtr& op) {
   const auto is_absent = [](const Result<MessageInfo>& item) {
     return !item && item.error().code == ErrorCode::not_found;

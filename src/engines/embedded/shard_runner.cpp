@@ -10,7 +10,7 @@ namespace {
 
 // Turns that a lent thread runs for other callers after its own.
 constexpr int kMostLent = 8;
-// For so many more; reserve() alone would grow it by one each time.
+// Room for `more` entries: reserve() alone would grow it by one each time.
 void make_room(std::vector<Part>& inbox, std::size_t more) {
   const std::size_t wanted = inbox.size() + more;
   if (inbox.capacity() < wanted) inbox.reserve(std::max(wanted, 2 * inbox.capacity()));
@@ -106,7 +106,7 @@ void ShardRunner::let_go() noexcept {
 
 // -- turns
 
-// With turn_mutex_ held. False where the shard has nothing to go on with by itself at once.
+// With turn_mutex_ held. False if the shard has nothing left to do at once by itself.
 bool ShardRunner::run_turn() {
   Shard& shard = *parts_.shard;
   taken_.clear();

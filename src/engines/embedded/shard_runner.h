@@ -108,7 +108,7 @@ class ShardRunner {
 
   std::mutex inbox_mutex_;
   std::vector<Part> inbox_;
-  std::size_t kept_ = 0;  // places: inbox_ has the capacity for so many more
+  std::size_t kept_ = 0;  // places: how many more inbox_ has reserved capacity for
   bool stopping_ = false;
 
   bool was_closed_ = false;  // set by the shard's thread, read when that has ended

@@ -65,7 +65,7 @@ class KernelSleeper final : public Sleeper {
  private:
   struct Timer {
     int fd;
-    // For when; nothing: it has to be armed, or disarmed.
+    // The time that is set; nothing: it must be set, or disabled.
     std::optional<std::optional<std::int64_t>> armed;
   };
 
@@ -81,7 +81,7 @@ class KernelSleeper final : public Sleeper {
     if (timerfd_settime(timer.fd, flags, &when, nullptr) == 0) timer.armed = until_ms;
   }
 
-  int why_ = 0;  // errno, where one of these could not be had
+  int why_ = 0;  // errno, if one of these could not be made
   int event_;
   Timer realtime_;
   Timer boottime_;

@@ -20,13 +20,13 @@ class Sleeper {
  public:
   virtual ~Sleeper() = default;
   virtual void wake() noexcept = 0;
-  /// By REALTIME and by BOOTTIME, milliseconds; nothing: that clock has no say.
+  /// By REALTIME and by BOOTTIME, milliseconds; nothing: that clock wakes nobody.
   virtual void sleep(std::optional<std::int64_t> until_realtime_ms,
                      std::optional<std::int64_t> until_boottime_ms) = 0;
 };
 
 /// For the machine's clock or, where `clock` is a timing::ManualClock, for that. Errors:
-/// `unavailable` where the machine gives no descriptor for it.
+/// `unavailable` if the machine gives no descriptor for it.
 [[nodiscard]] Result<std::unique_ptr<Sleeper>> make_sleeper(
     const std::shared_ptr<const timing::Clock>& clock);
 

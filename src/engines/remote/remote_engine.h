@@ -20,7 +20,7 @@ struct RemoteOptions {
   std::int64_t connect_timeout_ms = 5'000;
   /// Beyond a claim's own wait. Settlements have 10 s at most, extensions a quarter of the lease.
   std::int64_t request_timeout_ms = 30'000;
-  std::string token = {};  // the server's, where it asks for one
+  std::string token = {};  // the server's token, if it wants one
 };
 
 /// Starts the engine's thread and asks the server for /healthz. Errors: `unavailable` if no server

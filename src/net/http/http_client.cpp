@@ -172,7 +172,7 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
 
   void stop_waiting(const TaskPtr& task) {
     auto& waiting = waiting_on(task->lane);
-    // Near the front, where the first deadlines are.
+    // Inserted near the front, among the first deadlines.
     waiting.erase(std::ranges::find(waiting, task));
     deadlines_.erase({task->deadline, task->id});
   }
@@ -232,7 +232,7 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
     return nullptr;
   }
 
-  // Links call back only while we live: they go with us.
+  // Links call back only while this object lives: it owns them.
   std::shared_ptr<HttpLink> new_link() {
     const std::weak_ptr<Impl> weak = weak_from_this();
     return std::make_shared<HttpLink>(
@@ -302,7 +302,7 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
   std::unordered_map<HttpLink*, TaskPtr> asked_;
   std::deque<TaskPtr> waiting_;
   std::deque<TaskPtr> waiting_reserved_;
-  std::set<std::pair<Clock::time_point, Id>> deadlines_;  // of those that wait
+  std::set<std::pair<Clock::time_point, Id>> deadlines_;  // of waiting requests
   std::optional<Clock::time_point> armed_for_;
   asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, asio::io_context::executor_type>
       deadline_timer_;

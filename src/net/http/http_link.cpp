@@ -150,7 +150,7 @@ void HttpLink::read() {
 
 void HttpLink::on_read(const error_code& error, std::size_t size) {
   if (state_ == State::closed) return;
-  if (state_ == State::idle) {  // the end, or bytes that nobody asked for
+  if (state_ == State::idle) {  // the end, or unexpected bytes
     close();
     on_dead_(*this);
     return;

@@ -78,7 +78,7 @@ class HttpParser::Beast final : public HttpParser::Impl,
 
   std::size_t put(std::string_view bytes, error_code& error) override {
     const bool in_head = !Base::is_header_done();
-    this->eager(!in_head);  // it shall stop where the head ends
+    this->eager(!in_head);  // the parser stops where the head ends
     const std::size_t taken =
         Base::put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
     if (in_head) count_head(taken, bytes.size() - taken, error);
@@ -145,7 +145,7 @@ class HttpParser::Beast final : public HttpParser::Impl,
       constexpr std::size_t kMostWaste = 1 << 20;
       std::size_t room = needed + std::min(needed, std::max(needed / 4, kMostWaste));
       if (const auto all = length()) room = std::min<std::size_t>(room, *all);
-      std::string grown;  // reserve() of one that has grown once doubles at least
+      std::string grown;  // reserve() at least doubles a string that has grown once
       grown.reserve(std::max(room, needed));
       grown.append(body);
       body.swap(grown);

@@ -88,7 +88,7 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
   // Waits for its replies.
   struct Outstanding {
     Done done;
-    std::uint64_t start = 0;  // where its bytes begin, counted as the link's `sent`
+    std::uint64_t start = 0;  // the offset of its bytes, in the link's count `sent`
     std::size_t replies = 0;
   };
 

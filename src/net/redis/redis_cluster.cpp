@@ -457,7 +457,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     }
   }
 
-  // The one that has them, as long as they stand and it serves any slot.
+  // The node that serves the slots, as long as it is known and serves any.
   NodePtr plain_node() const {
     for (const auto& [name, subscription] : subscriptions_) {
       if (subscription.subscriber->stands() &&

@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds kNextNodeAfter{500};
 
 Result<std::vector<RedisSlotRange>> ranges_in(const RedisAddress& node, RedisAnswer answer) {
   if (auto* failure = std::get_if<RedisFailure>(&answer)) {
-    // To ask does nothing.
+    // The question changes nothing.
     const bool lost = failure->error.code == ErrorCode::unknown_outcome;
     return Error{lost ? ErrorCode::unavailable : failure->error.code, failure->error.message};
   }
@@ -81,8 +81,8 @@ void RedisMapSearch::on_answer(const RedisAddress& node, RedisAnswer answer) {
   finish(error_ ? *std::move(error_) : no_slot_served(cluster_));
 }
 
-// A node that is new or was forgotten by the others knows a part at most: one that knows more is
-// looked for.
+// A node that is new or was forgotten by the others knows at most a part: the search goes on for
+// one that knows more.
 void RedisMapSearch::take(std::vector<RedisSlotRange> ranges) {
   std::vector<bool> covered(kRedisSlots);
   for (const RedisSlotRange& range : ranges) {

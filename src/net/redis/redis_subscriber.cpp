@@ -76,7 +76,8 @@ void RedisSubscriber::follow() {
   if (closed_) return;
   if (!link_) {
     backoff_.succeeded();
-    timer_.expires_at(Clock::time_point::max());  // no timer, and one that is late is none of ours
+    timer_.expires_at(
+        Clock::time_point::max());  // no timer; a late one belongs to an older connection
     start();
   } else if (link_->ready() && is_elsewhere()) {
     link_->end({ErrorCode::unavailable, "another server is the master now"});

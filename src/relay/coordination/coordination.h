@@ -43,8 +43,8 @@ class Coordination {
   Coordination() = default;
   Coordination(const Coordination&) = delete;
   Coordination& operator=(const Coordination&) = delete;
-  /// Leaves, waiting for that a second or two; where a server is silent, until it is taken for
-  /// dead, which is within a session. No hook runs from then on.
+  /// Leaves, and waits a second or two for that; if a server is silent, until the session counts as
+  /// dead. No hook runs from then on.
   virtual ~Coordination() = default;
 
   /// Once, before any other function.

@@ -21,7 +21,7 @@ namespace tarry::relay {
 
 struct FairPart {
   std::vector<Unit> release;
-  std::vector<Unit> take;   // of those that nobody has; another may be faster
+  std::vector<Unit> take;   // units without an owner; another relay may be faster
   std::size_t lacking = 0;  // beyond `take`, until others release theirs
 };
 

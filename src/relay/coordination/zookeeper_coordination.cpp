@@ -207,7 +207,7 @@ class ZooKeeperCoordination final : public Coordination {
     return {};
   }
 
-  // A unit whose answer is lost is in doubt: it may be anybody's by the time that is known.
+  // A unit whose answer is lost is in doubt: another relay may have it by the time that is known.
   Result<void> release(const std::vector<Unit>& units) {
     for (const Unit& unit : units) {
       if (is_leaving()) return {};

@@ -18,7 +18,7 @@ namespace tarry::relay {
 
 struct ZooKeeperOptions {
   std::string hosts;  // "a:2181,b:2181"
-  std::string path;   // "/tarry"; made where it is not there
+  std::string path;   // "/tarry"; made if missing
   std::string group;  // relays with the same group share
   /// The server has a least and a most of its own, and limits this.
   Millis session = kDefaultSession;

@@ -46,7 +46,7 @@ ZooKeeperSession::ZooKeeperSession(const std::string& hosts, Millis timeout,
   ::zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
   handle_ = ::zookeeper_init2(hosts.c_str(), Calls::watch, static_cast<int>(timeout.count()),
                               nullptr, this, 0, say_nothing);
-  // No memory, or hosts that nobody can look up.
+  // No memory, or hosts that cannot be looked up.
   if (handle_ == nullptr) state_ = State::over;
 }
 

@@ -23,7 +23,8 @@ class ZooKeeperSession {
   /// `on_news`: the connection has come or gone, the session is over, or one of the nodes whose
   /// children were asked for has others now.
   ZooKeeperSession(const std::string& hosts, Millis timeout, std::function<void()> on_news);
-  ~ZooKeeperSession();  // ends it: its ephemeral nodes go at once, if the server can be reached
+  ~ZooKeeperSession();  // ends it: its ephemeral nodes are removed at once, if the server can be
+                        // reached
   ZooKeeperSession(const ZooKeeperSession&) = delete;
   ZooKeeperSession& operator=(const ZooKeeperSession&) = delete;
 

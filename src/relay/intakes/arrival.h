@@ -11,7 +11,7 @@
 namespace tarry::relay {
 
 struct Arrival {
-  std::uint64_t tag = 0;     // names it to where it came from, rising, while the connection lives
+  std::uint64_t tag = 0;     // names it to its source, rising, while the connection lives
   bool redelivered = false;  // it was here before, and may have been pushed
   std::string key;           // empty: the store makes one
   std::string payload;

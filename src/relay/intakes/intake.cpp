@@ -147,7 +147,7 @@ class Intake::Impl {
     }
   }
 
-  /// Until when to wait; empty: it is over.
+  /// Until when to wait; empty: the wait is over.
   std::optional<IntakeFlow::Wait> perform() {
     for (;;) {
       IntakeFlow::Step step = flow_.next(steady_moment());
@@ -221,7 +221,7 @@ class Intake::Impl {
   std::optional<IntakeFlow::Moment> stopped_at_;
   std::optional<std::string>
       ended_;             // why nothing arrives; the connection lasts until all is acked
-  std::string why_down_;  // empty: it is not
+  std::string why_down_;  // empty: no
   bool was_here_ = false;
   bool told_of_store_ = false;
   bool told_of_refused_ = false;

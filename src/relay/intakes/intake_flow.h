@@ -100,7 +100,7 @@ class IntakeFlow {
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
   /// The store's error when it could not take a batch; empty: it took the last one.
   [[nodiscard]] const std::string& trouble() const noexcept { return trouble_; }
-  /// Why the last one could not be set aside; empty: it could.
+  /// Why the last one could not be set aside; empty: it was set aside.
   [[nodiscard]] const std::string& aside_trouble() const noexcept { return aside_trouble_; }
 
  private:

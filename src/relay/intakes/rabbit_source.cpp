@@ -23,7 +23,7 @@ constexpr time_t kClosingS = 5;
 using net::rabbit::amqp_view;
 using net::rabbit::view_of;
 
-/// In 32 bits where it can be, as the plugin's was: some clients read wider ones as not negative.
+/// In 32 bits if possible, as the plugin did: some clients read wider numbers as unsigned.
 amqp_table_entry_t served_delay(std::int64_t ms) {
   amqp_table_entry_t entry = net::rabbit::number_entry(kDelayHeader, ms);
   if (ms >= INT32_MIN) {
@@ -120,7 +120,7 @@ class RabbitSource::Impl {
 
  private:
   /// Again, after the broker has closed the channel, or the queue was gone. Errors: `unavailable`
-  /// where the connection is dead.
+  /// if the connection is dead.
   Result<void> make_able_to_set_aside() {
     if (channel_is_closed_) {
       if (auto opened = link_.open_channel(kSettingAside, true); !opened) return opened;

@@ -48,7 +48,7 @@ struct SinkKind {
   std::vector<std::string_view> schemes = {};  // of its URLs; empty: `to` is the name itself
   std::vector<std::string_view> forms = {};    // how its URLs begin, for errors: "amqp://"
   std::string_view help = {};    // its text in the help of `--to`: one line, or several
-  std::string_view absent = {};  // why `make` is empty, where it is
+  std::string_view absent = {};  // why `make` is empty, if it is
   bool runs_command = false;     // takes SinkWish::command
   bool writes_stdout = false;    // the program then writes nothing else there
   bool hides_target = false;     // a URL's path and query may be a secret, and are not shown

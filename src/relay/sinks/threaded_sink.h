@@ -35,7 +35,7 @@ class ThreadedSink : public Sink {
   [[nodiscard]] virtual Answer deliver(const Outgoing& outgoing) = 0;
   /// Deliveries in progress should end; none may begin any more.
   virtual void interrupt() {}
-  /// After `interrupt`: they must.
+  /// After `interrupt`: they must stop.
   virtual void kill() {}
 
  private:

@@ -15,7 +15,7 @@
 
 namespace tarry::http {
 
-/// Nothing, or why not: 400 for a missing or repeated Host, 421 for one that is not ours, 403 for a
+/// Nothing, or the refusal: 400 for a missing or repeated Host, 421 for a foreign one, 403 for a
 /// foreign Origin.
 [[nodiscard]] std::optional<Response> check_sender(const net::HttpMessage& message,
                                                    const std::vector<std::string>& hosts);

@@ -55,7 +55,7 @@ class Connection final : public session::Connection {
   void on_head();
   void on_fault(net::HttpFault fault, std::string_view text);
   [[nodiscard]] std::optional<Response> check_head();
-  /// 429 where its body may not come in.
+  /// 429 if its body may not come in.
   [[nodiscard]] std::optional<Response> refuse_body();
   void dispatch();
   [[nodiscard]] core::Request begin(Submission submission);

@@ -57,7 +57,7 @@ class Front final : public session::Front {
   Service service_;
 };
 
-/// For a place where a server listens.
+/// For an address at which a server listens.
 [[nodiscard]] session::MakeFront make_front(FrontOptions options);
 
 }  // namespace tarry::http

@@ -43,7 +43,7 @@ namespace tarry::http {
 [[nodiscard]] Routed stats(Asked& asked);
 [[nodiscard]] Routed metrics_page(Asked& asked);
 [[nodiscard]] Routed openapi(Asked& asked);
-[[nodiscard]] Routed advance_clock(Asked& asked);  // and suspend: nobody can tell them apart
+[[nodiscard]] Routed advance_clock(Asked& asked);  // and suspend: they look the same
 [[nodiscard]] Routed step_clock(Asked& asked);
 
 }  // namespace tarry::http

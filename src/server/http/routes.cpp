@@ -95,8 +95,8 @@ bool is_json(std::string_view content_type) {
   return base::equals_ignoring_case(type, "application/json");
 }
 
-// A web page cannot send this type to another origin without asking first: so no form and no image
-// on a page that somebody visits can push or purge.
+// A web page cannot send this type to another origin without a preflight request: so no form or
+// image on a page in the user's browser can push or purge.
 std::optional<Response> check_body(const net::HttpMessage& message) {
   if (message.body.empty()) return std::nullopt;
   if (message.method == "GET" || message.method == "HEAD") {

@@ -50,7 +50,7 @@ struct Service {
 /// A request's parts, as a handler sees them.
 struct Asked {
   const Service& service;
-  std::string queue;  // of the path, decoded; empty where it names none
+  std::string queue;  // of the path, decoded; empty if it names none
   wire::Query query;
   std::string body;
   std::string_view peer;          // the client's address

@@ -33,7 +33,7 @@ class Server {
       : options_(std::move(options)), fronts_(engine, options_) {}
 
   /// Listens, and answers the port, 0 for a unix socket. Once. Errors: those of Fronts::start, and
-  /// `invalid_argument` for an address that is none or not loopback.
+  /// `invalid_argument` for text that is no loopback address.
   [[nodiscard]] Result<std::uint16_t> start();
 
   [[nodiscard]] Result<void> set_token(std::string token) {

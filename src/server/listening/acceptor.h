@@ -1,4 +1,4 @@
-// Acceptor: takes the connections of one place where a server listens.
+// Acceptor: takes the connections of one address at which a server listens.
 //
 // Invariants
 //  1. It accepts until it is closed. After a failure (mostly: out of descriptors) it pauses,

@@ -18,7 +18,7 @@ namespace tarry::listening {
 
 class ReservedPort {
  public:
-  /// Port 0: any that is free. Errors: `invalid_argument` as above, `conflict` where the port is
+  /// Port 0: any that is free. Errors: `invalid_argument` as above, `conflict` if the port is
   /// taken, `permission_denied`, `io_error`.
   [[nodiscard]] static Result<ReservedPort> reserve(const std::string& address, std::uint16_t port);
 
@@ -28,7 +28,7 @@ class ReservedPort {
         port_(other.port_),
         shown_(std::move(other.shown_)) {}
   ReservedPort& operator=(ReservedPort&&) = delete;
-  ~ReservedPort();  // gives it back, unless somebody listens
+  ~ReservedPort();  // gives it back, unless it listens
 
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
   [[nodiscard]] int family() const noexcept { return family_; }  // AF_INET or AF_INET6

@@ -17,7 +17,7 @@ namespace {
 
 using boost::system::error_code;
 
-// `port` stays 0 where there is none.
+// `port` stays 0 if there is none.
 std::string name_of(Socket& socket, std::uint16_t& port) {
   error_code error;
   const auto endpoint = socket.remote_endpoint(error);

@@ -35,7 +35,7 @@ class Meter {
   /// For the server of that engine, which outlives this.
   explicit Meter(core::Engine& engine) : store_(engine) {}
 
-  /// The one of that name, which lives as long as the program; it stays where it is.
+  /// The meter of that name, which lives as long as the program; its address does not change.
   [[nodiscard]] FrontMeter& front(std::string_view name) { return fronts_[name]; }
   /// Bytes, of all fronts: of requests as far as they have come, and of answers until they are
   /// taken.

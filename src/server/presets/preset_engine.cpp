@@ -49,7 +49,7 @@ class PresetEngine::Desk : public std::enable_shared_from_this<Desk> {
     rules_ = std::move(rules);
   }
 
-  // True: the request waits, or is the one that the settings are asked for.
+  // True: the request waits, or the settings are configured for it.
   bool holds(core::Request& request, core::Completion& completion) {
     const std::string* named = queue_of(request);
     if (named == nullptr) return false;

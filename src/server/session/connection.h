@@ -65,8 +65,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   virtual ~Connection() = default;
 
   void start(Place place);
-  /// Closes where nothing of a next request has come, or where nothing is to follow its answer.
-  /// False: something has.
+  /// Closes if no byte of a next request has come, or if its answer is to be the last. False:
+  /// something has.
   [[nodiscard]] bool give_way();
   /// The token has changed: a claim that waits, or a request that is coming in, ends refused.
   void revoke();
@@ -101,7 +101,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// How much of the unanswered request has arrived.
   enum class Incoming : std::uint8_t { nothing, head, body };
 
-  // What a front says of its protocol.
+  // Implemented by a front for its protocol.
 
   /// More bytes, after those that were handed over before. The front keeps the bytes beyond the
   /// request that they complete; it is called without bytes when the next request's turn has come.
@@ -116,7 +116,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// How long a new connection may stay silent.
   [[nodiscard]] virtual Millis first_deadline() const { return between_requests(); }
 
-  // What a front may ask for.
+  // Services for a front.
 
   [[nodiscard]] Session& session() noexcept { return session_; }
   [[nodiscard]] ServerContext& context() const noexcept;

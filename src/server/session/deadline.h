@@ -1,5 +1,5 @@
-// Deadline: when a connection has waited long enough. To set a later one costs nothing: the timer
-// that is armed looks again when it fires.
+// Deadline: when a connection has waited long enough. Setting a later one costs nothing: the
+// running timer looks again when it fires.
 //
 // Thread safety: the server's thread only.
 #pragma once

@@ -108,7 +108,7 @@ class Fronts::Impl {
   }
 
  private:
-  /// A front that is open: its clients come by the acceptor.
+  /// An open front: its clients come through the acceptor.
   struct OpenFront {
     OpenFront(asio::io_context& io, std::unique_ptr<Front> made, Admission& admission,
               ServerContext& context, const bool& stopping)
@@ -192,7 +192,7 @@ void Fronts::set_limits(const Limits& limits) { impl_->set_limits(limits); }
 void Fronts::stop() { impl_->stop(); }
 
 Result<void> check_access_token(const std::string& token) {
-  if (token.empty()) return {};  // nobody is asked for one
+  if (token.empty()) return {};  // no token is required
   const auto good = base::check_server_token(token);
   if (good) return {};
   return Error(good.error().code, "the server's token: " + good.error().message);

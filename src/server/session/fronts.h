@@ -29,7 +29,7 @@
 
 namespace tarry::session {
 
-/// A front and where it listens: at a port, or on a unix socket at a path, made with mode 0600.
+/// A front and its address: a port, or a unix socket at a path, made with mode 0600.
 struct Listening {
   MakeFront front;
   std::variant<listening::ReservedPort, std::string> place;
@@ -44,7 +44,7 @@ class Fronts {
   ~Fronts();  // stops
 
   /// Lets clients in, at all places or at none. Once. Errors: `invalid_argument` for a path that is
-  /// too long or a token that is too short, `conflict` where a port or path is taken,
+  /// too long or a token that is too short, `conflict` if a port or path is taken,
   /// `permission_denied`, `io_error`.
   [[nodiscard]] Result<void> start(std::vector<Listening> places);
 

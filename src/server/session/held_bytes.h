@@ -78,7 +78,8 @@ class HeldBytes {
     void hold_request(std::uint64_t bytes, std::uint64_t input);
     void hold_answer(std::uint64_t bytes, std::uint64_t input);
     void hold_input(std::uint64_t input);
-    /// The request waits at the engine from now on, and takes `more` besides: it counts as answer.
+    /// The request waits at the engine from now on, and takes `more` bytes besides, which count as
+    /// an answer.
     void hold_waiting(std::uint64_t more);
     /// Whether the request settles, extends or cancels: from the next count on.
     void set_settling(bool settling) noexcept { settles_ = settling; }

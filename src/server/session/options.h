@@ -17,7 +17,8 @@ namespace tarry::session {
 
 /// Limits that may change while it serves.
 struct Limits {
-  // Beyond, the one that is idle for the longest is closed; where none is, 503.
+  // Beyond this number, the connection that has been idle for the longest is closed; if none is
+  // idle, 503.
   std::size_t max_connections = 10'000;
   std::uint64_t max_body_bytes = 192ull << 20;  // beyond: 413; a full batch in base64 fits
   // Bodies of all connections as far as they have arrived: a half of this. Answers from when the

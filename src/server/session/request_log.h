@@ -22,8 +22,8 @@ namespace tarry::session {
 
 /// A request that was answered, for a log. Its subject is left out: no queue, key or payload.
 struct RequestNote {
-  std::string_view id;      // the client's if it gave one that is fit for a log
-  std::string_view method;  // as it was sent; empty where it could not be read
+  std::string_view id;      // the client's, if it sent one that is fit for a log
+  std::string_view method;  // as it was sent; empty if it could not be read
   std::string_view route;   // "/v1/queues/*/messages", or "none"; lives as long as the program
   unsigned status = 0;      // HTTP's, whatever the protocol
   // For 401 and 429, and if the server is the cause: from 500 on, and 200 if the store failed at

@@ -144,7 +144,7 @@ void Session::on_reply() {
   const auto* claimed = reply.result() ? std::get_if<core::ClaimReply>(&*reply.result()) : nullptr;
   if (claimed != nullptr && claiming_ && !note_unsent(*claimed)) {
     connection_.close();
-    release_unsent();  // where it was closed already
+    release_unsent();  // if it was closed already
     return;
   }
   connection_.guard([&] { hand_over(std::move(reply)); });

@@ -6,8 +6,8 @@
 // Invariants
 //  1. At most one request is at the engine. Its answer reaches the connection once, as a reply or a
 //     refusal, or the connection is closed.
-//  2. A claim whose client has hung up, whose token was replaced or whose server drains does not
-//     wait: it is withdrawn, also when it is submitted after that.
+//  2. A claim does not wait if its client has hung up, its token was replaced, or the server
+//     drains: it is withdrawn, also if it is submitted after that.
 //  3. Claimed messages are unsent from the engine's answer until `handed_over`. If the connection
 //     is closed or refuses the answer before that, they are released.
 //  4. The server is told once that the connection is closed.
@@ -69,7 +69,7 @@ class Session {
   /// take, count too, because further requests would add to them. Requests that settle or cancel
   /// reduce the load, and are let through. Probes are small.
   [[nodiscard]] std::optional<OverLimit> admit(const core::Request& request, Check check);
-  /// Asks the engine. False: it has not begun, for want of memory.
+  /// Asks the engine. False: it has not begun, for lack of memory.
   [[nodiscard]] bool submit(core::Request request, Check check);
   /// The engine's answer has been written to the client in full.
   void handed_over();

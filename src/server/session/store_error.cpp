@@ -24,7 +24,7 @@ bool may_name_files(ErrorCode code) noexcept {
   return false;
 }
 
-// A path begins where a word does, and ends with the word, or with the quotes around it.
+// A path begins where a word begins, and ends with the word, or with the quotes around it.
 std::string without_paths(std::string_view text) {
   constexpr std::string_view kBefore = " \"'(=:,";
   constexpr std::string_view kAfter = " \"'),;";

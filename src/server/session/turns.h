@@ -6,7 +6,7 @@
 // Invariants
 //  1. Tasks are run in the order in which they were given, each once.
 //  2. Between two events of the executor no more than kMost are run.
-//  3. While tasks are kept something is posted to the executor: its loop does not run dry.
+//  3. While tasks are kept, the executor always has a posted call, so its loop does not run dry.
 #pragma once
 
 #include <cstddef>
@@ -63,7 +63,8 @@ class Turns {
   void next(const Executor& executor) {
     armed_ = false;
     run_ = 0;
-    // First of all: a task may throw. Without memory for the next turn this one has no end.
+    // First of all: a task may throw. Without memory for the next turn, this turn goes on to the
+    // end.
     const bool in_turns = tasks_.empty() || arm(executor);
     while (!tasks_.empty() && (run_ < kMost || !in_turns)) {
       const std::function<void()> task = std::move(tasks_.front());

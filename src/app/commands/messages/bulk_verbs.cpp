@@ -29,8 +29,9 @@ std::string_view everything(const BulkVerb& verb) {
   return is_of_the_dead(verb) ? "every dead message" : "every message";
 }
 
-/// Whether the verb needs a confirmation: there is something, and nothing that the filter does not
-/// match, of the living, or of the dead where they are removed. Mostly one page answers.
+/// Whether the verb needs a confirmation. It does if it matches at least one message and the filter
+/// excludes none of the live messages (when it removes dead ones: none of the dead). Mostly one
+/// page answers.
 Result<bool> matches_everything(const Queue& queue, const BulkVerb& verb) {
   const bool dead = is_of_the_dead(verb);
   if (dead && !std::holds_alternative<CancelAll>(verb.action)) return false;  // none is lost

@@ -21,7 +21,7 @@ struct CancelAll {};
 struct MoveAllTo {
   Due due;
 };
-/// Each to its own due time and so much more, or less.
+/// Each to its own due time plus this, or minus it.
 struct MoveAllBy {
   Millis by;
 };

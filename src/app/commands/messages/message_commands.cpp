@@ -74,7 +74,7 @@ ExitCode cancel(Session& session, const KeysOptions& options) {
   return print_answers(session.output, "key", options.keys, *answers);
 }
 
-/// The time that the message of this key is to get: its own and so much more.
+/// The new time of the message with this key: its own time plus this.
 Result<Due> due_by(const Queue& queue, const std::string& key, Millis by) {
   const auto info = queue.get(key);
   if (!info) return info.error();

@@ -36,7 +36,7 @@ struct LoadRates {
 
 struct LatenessAtLoad {
   double asked = 0;    // messages a second
-  double reached = 0;  // so many were pushed
+  double reached = 0;  // how many were pushed
   std::uint64_t claimed = 0;
   base::Histogram lateness;  // microseconds from due until the claimer has it
 };

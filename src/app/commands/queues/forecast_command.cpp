@@ -28,8 +28,8 @@ struct ForecastWords {
   std::optional<std::uint64_t> buckets;
 };
 
-// In the width that shows all there is in some twenty rows: found from afar, then looked at again
-// more finely, where that is less than a few days.
+// In the width that shows everything in some twenty rows: found by a coarse look, and refined by a
+// second look if it is less than a few days.
 Result<Forecast> fitting(const Queue& queue) {
   auto far = queue.forecast(kFar);
   if (far && far->later > 0) far = queue.forecast(kFarthest);
@@ -73,7 +73,7 @@ ExitCode forecast(Session& session, const ForecastWords& words) {
     const core::ForecastReply reply{found->due_now, found->buckets, found->later};
     session.output.print_line(wire::encode_forecast_reply(reply, found->width));
   } else {
-    // Rows that nobody asked for end with the last message.
+    // If the user gave no number, the rows end with the last message.
     if (!words.buckets && found->later == 0) *found = widened(*found, found->width);
     std::string text = forecast_text(*found, session.output.out().width());
     text.pop_back();

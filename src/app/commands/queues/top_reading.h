@@ -25,7 +25,7 @@ struct TopReading {
   std::chrono::steady_clock::time_point at{};
   std::vector<QueueStats> queues;
   std::vector<UnreadableQueue> unreadable;
-  std::map<std::string, LatenessBuckets, std::less<>> lateness;  // empty: nobody knows
+  std::map<std::string, LatenessBuckets, std::less<>> lateness;  // empty: not known
 };
 
 /// Reads `tarry_lateness_seconds`; lines that are not its buckets are skipped.
@@ -50,7 +50,7 @@ struct TopRow {
   bool paused = false;
   std::optional<Time> paused_until = {};
   std::optional<Error> unreadable = {};  // set: only the name is known
-  // A second; empty where there is no earlier reading.
+  // A second; empty if there is no earlier reading.
   std::optional<double> pushes;
   std::optional<double> claims;
   std::optional<double> settles;

@@ -272,7 +272,7 @@ relay::ChildOptions children_of(std::optional<std::uint64_t> descriptors, const 
   return children;
 }
 
-/// Empty: it has been said why, and `code` is the program's.
+/// Empty: the reason has been printed, and `code` is the program's exit code.
 std::optional<Store> open_store(Session& session, const Config& config,
                                 const std::optional<ManualClock>& clock, ServeLog& log,
                                 ExitCode& code) {
@@ -311,7 +311,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   }
   auto token = read_token(config->text(Which::token_file));
   if (!token) return session.output.fail(token.error());
-  // First of all: where the port is taken, no store is made or opened.
+  // First of all: if the port is taken, no store is made or opened.
   auto http = reserve(*config, Which::listen);
   if (!http) return cannot_listen(session.output, http.error());
   // The store's files take some too.

@@ -103,7 +103,7 @@ class Shift {
       return verdict_of(*ended);
     }
     if (ended.error().code == ErrorCode::unavailable) {
-      // The machine's trouble, not the message's: it loses no attempt.
+      // The machine is in trouble, not the message: it loses no attempt.
       if (!short_of_something_.exchange(true)) {
         session_.output.tell(ended.error().message + "; trying again");
       }

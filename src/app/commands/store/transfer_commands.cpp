@@ -115,7 +115,7 @@ std::string export_of(const Session& session, const TransferWords& words) {
   return of;
 }
 
-// Writes down how far it has come, now and then, and where it is stopped.
+// Records the progress now and then, and when it is stopped.
 class Marks {
  public:
   Marks(transfer::DraftFile& file, std::string of) : file_(file), of_(std::move(of)) {}

@@ -21,8 +21,8 @@ namespace tarry::embedded {
 
 [[nodiscard]] std::string begun_name(std::uint64_t segment);
 
-/// The segment that the mark among a directory's names says has begun; of several the highest,
-/// which a power failure may leave. 0: there is none.
+/// The number of the begun mark among a directory's names; the highest, if a power failure has left
+/// several. 0: there is none.
 [[nodiscard]] std::uint64_t begun_in(const std::vector<std::string>& names);
 
 /// Raises the mark from `from` (0: there is none yet) to `to`; durable with the directory's next

@@ -108,7 +108,7 @@ class Journal {
   Result<PutRecord> read(std::uint64_t segment, Position position);
 
   /// The payload's length as the record at a position states it, without reading the payload; the
-  /// whole record's, where nothing can be read.
+  /// whole record's length if nothing can be read.
   [[nodiscard]] std::uint64_t payload_bytes(std::uint64_t segment, Position position);
 
   /// Written, and so long ago that the committer has it no longer in RAM, probably.
@@ -123,7 +123,7 @@ class Journal {
   /// goes to the next segment. Returns false unless all is written and about `least` bytes remain.
   /// Nothing has changed then, except that another program may have taken some of the room.
   Result<bool> close_head(std::uint64_t least, std::uint64_t enough);
-  /// Nothing was appended since the start, and nothing has to be: it was closed in good order.
+  /// Nothing was appended since the start, and nothing has to be: the last run closed it cleanly.
   [[nodiscard]] bool is_as_it_was() const noexcept {
     return was_clean_ && (resumed_ || head_.number == 0);
   }

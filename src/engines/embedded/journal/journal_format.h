@@ -61,8 +61,8 @@ struct SegmentPlace {
   std::uint32_t shard = 0;
   std::uint64_t segment = 0;
 };
-/// The same for the segment that belongs there: where the file was another segment's before, and
-/// has not been written since, its header is blank.
+/// The same for the segment that belongs there: if the file was another segment's before, and has
+/// not been written since, its header counts as blank.
 [[nodiscard]] DecodedHeader decode_segment_header(std::string_view bytes,
                                                   const SegmentPlace& place);
 
@@ -90,8 +90,7 @@ void seal_batch(std::string& batch, const BatchHeader& header);
 [[nodiscard]] std::optional<BatchHeader> guess_batch_header(std::string_view bytes);
 /// True if the bytes have this salt where a batch header has it, whatever the other bytes are.
 [[nodiscard]] bool has_salt(std::string_view bytes, std::uint64_t salt) noexcept;
-/// The first multiple of kBatchAlignment at which a batch header may begin; npos where there is
-/// none.
+/// The first multiple of kBatchAlignment at which a batch header may begin; npos if there is none.
 [[nodiscard]] std::size_t find_batch_magic(std::string_view bytes) noexcept;
 /// `batch` is header and body, without padding.
 [[nodiscard]] bool batch_checks(std::string_view batch);

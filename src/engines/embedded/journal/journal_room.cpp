@@ -14,8 +14,8 @@
 namespace tarry::embedded {
 namespace {
 
-constexpr std::uint64_t kStep = 4ull << 20;  // the head grows on disk by so much at a time
-constexpr std::uint64_t kSmallStep = 4096;   // or so much, where there is little left
+constexpr std::uint64_t kStep = 4ull << 20;  // the head grows on disk by this much at a time
+constexpr std::uint64_t kSmallStep = 4096;   // or by this much, if there is little room left
 constexpr std::uint64_t kSlack = kBatchHeaderBytes + kBatchAlignment;
 constexpr int kMaxGrowths = 100'000;  // bounds ensure_room: 100,000 segments of the least size
 
@@ -133,7 +133,7 @@ Result<void> Journal::ensure_room(std::uint64_t bytes, std::uint64_t largest, st
     if (here >= bytes && have >= wanted && (head_.number != 0 || !prepared_.empty())) return {};
     const std::uint64_t missing =
         std::max(bytes - std::min(here, bytes), wanted - std::min(have, wanted)) + longest;
-    // In long steps, so that it is seldom; where those do not fit, no more than needed.
+    // In long steps, so that it is rare; if those do not fit, no more than needed.
     auto grown = grow(missing, longest, std::min(kStep, config_.segment_bytes));
     if (!grown && grown.error().code == ErrorCode::no_space) {
       grown = grow(missing, longest, kSmallStep);

@@ -66,7 +66,7 @@ struct PutHead {
 [[nodiscard]] Result<PutHead> read_put_head(const SegmentFiles& files, std::uint64_t segment,
                                             Position position, std::string& buffer);
 
-/// The payload of such a record, checked. Errors: `damaged` where it does not check.
+/// The payload of such a record, checked. Errors: `damaged` if it does not check.
 [[nodiscard]] Result<std::string> read_payload(const SegmentFiles& files, const PutHead& head);
 
 }  // namespace tarry::embedded

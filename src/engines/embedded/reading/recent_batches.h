@@ -31,7 +31,7 @@ class RecentBatches {
   /// Forgets batches of segments up to this one, which are removed: kept batches would keep these
   /// files, and so their room, in use.
   void forget(std::uint64_t segment);
-  /// The bytes of the record there, at most as many as its position says; empty where they are not
+  /// The bytes of the record there, at most as many as its position says; empty if they are not
   /// kept.
   [[nodiscard]] std::string_view find(const RecordPlace& place) const noexcept;
   /// Finds all places, and the batches that hold them, each once. False if one is not kept.
@@ -62,7 +62,7 @@ class RecentBatches {
 
   std::uint64_t most_;
   std::uint64_t bytes_ = 0;
-  // By batch; those before the first are gone. Starts are searched, so they lie by themselves.
+  // By batch; entries before the first are gone. Starts are searched, so they lie by themselves.
   std::vector<Start> starts_;
   std::vector<Entry> entries_;
   std::size_t first_ = 0;

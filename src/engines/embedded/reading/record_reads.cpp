@@ -6,7 +6,7 @@
 
 namespace tarry::embedded {
 namespace {
-// The processor is asked for records so many before they are copied.
+// Records are prefetched this many places before they are copied.
 constexpr std::size_t kAheadOfCopy = 8;
 }  // namespace
 

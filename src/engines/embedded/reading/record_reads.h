@@ -49,8 +49,8 @@ class RecordReads final : public JournalReads {
         reader_(directory.make_reader()),
         ahead_(files, directory.make_reader()) {}
 
-  /// The bytes of each record, at most as many as its position says; fewer, or none, where they
-  /// cannot be read. Valid until the next call, or until a batch is written.
+  /// The bytes of each record, at most as many as its position says; fewer, or none, if they cannot
+  /// be read. Valid until the next call, or until a batch is written.
   [[nodiscard]] std::span<const std::string_view> fetch(std::span<const RecordPlace> places);
   /// The bytes that are in the file now, even if the record was read ahead. Earlier fetched bytes
   /// stay valid.

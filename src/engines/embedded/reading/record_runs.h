@@ -31,7 +31,7 @@ class RecordRuns {
   struct Entry {
     RecordPlace place;
     std::uint32_t index = 0;  // in the order in which they were added
-    std::string_view bytes;   // at most as many as the position says; fewer where there are no more
+    std::string_view bytes;   // at most as many as the position says; fewer if there are no more
   };
 
   void clear() noexcept {

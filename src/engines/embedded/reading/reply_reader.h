@@ -56,8 +56,8 @@ class ReplyReader {
   ReplyReader(const SegmentFiles& files, std::uint32_t store_tag, std::uint16_t shard)
       : files_(&files), store_tag_(store_tag), shard_(shard) {}
 
-  /// Appends the messages to the reply, and to `damaged` the places in `grants` of those whose
-  /// bytes do not check.
+  /// Appends the messages to the reply. Appends to `damaged` the places in `grants` of the messages
+  /// whose bytes do not check.
   void add(const Grants& grants, RecordReads& records, core::ClaimReply& reply,
            std::vector<std::size_t>& damaged);
 

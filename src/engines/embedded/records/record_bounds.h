@@ -62,7 +62,7 @@ inline constexpr std::size_t kOwnReason = 48;
   return std::string(words) + std::to_string(attempt) + " of " + std::to_string(most);
 }
 
-/// A retry, where its reason is the store's own.
+/// A retry with the store's own reason.
 inline constexpr std::uint64_t kRetryRecord = std::max(kBackRecord, dead_bytes(kOwnReason));
 /// The longest record that an expiry writes. A reason's second time has room of its own.
 inline constexpr std::uint64_t kExpiryRecord =

@@ -32,7 +32,7 @@ inline constexpr std::size_t kPutCrcAt = kPutFixedBytes - 4;
 
 // The size of each record without names, reasons, headers and payloads, and without the messages of
 // a run.
-inline constexpr std::size_t kBootDueField = 8;  // only where the delay is relative
+inline constexpr std::size_t kBootDueField = 8;  // only if the delay is relative
 inline constexpr std::size_t kPushedField = 8;
 inline constexpr std::size_t kCarriedFixed = 48;
 inline constexpr std::size_t kQueueFixed = kHead + 4 + kSettingsBytes + 8;

@@ -44,8 +44,8 @@ struct Ref {
 };
 
 /// A queue's name, settings and pause; at the head of a segment its counters too. `removed` with a
-/// name: it was decided that the queue goes, on all shards (the store's first one says so).
-/// Without: it is gone here, and its number free.
+/// name: the queue is to be removed from all shards (this record is in the store's first shard).
+/// Without a name: it is gone from this shard, and its number is free.
 struct QueueRecord {
   std::uint32_t queue = 0;
   std::string_view name;
@@ -204,7 +204,7 @@ void append_record(std::string& out, const PutRecord& record);
 /// GoneRecord or RememberedRecord of the same kind.
 void extend_run(std::string& out, std::size_t record_start, Ref ref);
 
-/// Takes one record from the front of `in`. Nothing where the bytes are no record.
+/// Takes one record from the front of `in`. Nothing if the bytes are no record.
 [[nodiscard]] std::optional<Record> take_record(std::string_view& in);
 
 /// As take_record, if a put comes first; otherwise returns nothing and leaves `in` unchanged. Most
@@ -222,7 +222,7 @@ void extend_run(std::string& out, std::size_t record_start, Ref ref);
 [[nodiscard]] std::optional<Ref> put_ref_of(std::string_view bytes) noexcept;
 [[nodiscard]] std::optional<std::uint32_t> put_payload_bytes(std::string_view bytes) noexcept;
 
-/// The length that a record's first bytes claim; 0 where there are fewer than 8.
+/// The length that a record's first bytes claim; 0 if there are fewer than 8.
 [[nodiscard]] std::size_t record_length(std::string_view bytes) noexcept;
 
 }  // namespace tarry::embedded

@@ -33,8 +33,8 @@ inline void write_settings(base::ByteFiller& to, const QueueSettings& settings) 
       [&](const auto& row) { to.u32(static_cast<std::uint32_t>(settings.*row.value)); });
 }
 
-/// `bytes`: how many of the record are its settings. False: these cannot be so many, or stand for
-/// no value.
+/// `bytes`: how many of the record are its settings. False: there are too many bytes, or one stands
+/// for no value.
 [[nodiscard]] inline bool read_settings(base::ByteReader& in, std::size_t bytes,
                                         QueueSettings& settings) {
   bool good = bytes == kSettingsBytes;

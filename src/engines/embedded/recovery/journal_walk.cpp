@@ -68,7 +68,7 @@ bool JournalWalk::is_ours(const Segment& segment) const noexcept {
          segment.header.segment == segment.number;
 }
 
-// But for those that were prepared ahead.
+// Except for segments that were prepared ahead.
 bool JournalWalk::is_newest(std::size_t i) const noexcept {
   return std::all_of(segments_.begin() + static_cast<std::ptrdiff_t>(i) + 1, segments_.end(),
                      [](const Segment& s) { return s.state == HeaderState::blank; });
@@ -126,7 +126,7 @@ Result<std::optional<std::uint64_t>> JournalWalk::lost_salt(std::size_t i) const
   return is_older ? std::nullopt : std::optional((*first)->salt);
 }
 
-// Nothing where the segment cannot be read at all.
+// Nothing if the segment cannot be read at all.
 Result<std::optional<std::uint64_t>> JournalWalk::read_salt(std::size_t i) {
   const Segment& segment = segments_[i];
   if (segment.state == HeaderState::valid) {

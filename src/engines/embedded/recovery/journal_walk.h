@@ -44,7 +44,7 @@ class JournalWalk {
     virtual void opening_lost() = 0;
     /// Between the batch before and the next one something is lost.
     virtual void gap() = 0;
-    /// Answers where in `body` it could not go on reading; its size where it could.
+    /// Returns where in `body` it could not go on reading; its size if it read everything.
     virtual std::size_t batch(std::uint64_t segment, std::uint64_t body_offset,
                               std::string_view body) = 0;
   };

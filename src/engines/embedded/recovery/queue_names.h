@@ -31,7 +31,7 @@ class QueueNames {
     std::uint32_t gap = 0;
   };
 
-  /// `gaps`: so many lie before the record.
+  /// `gaps`: how many gaps lie before the record.
   std::vector<Ended> tell(const QueueRecord& record, std::uint32_t gaps);
   std::optional<Ended> tell(const PutRecord& record);
 

@@ -20,7 +20,7 @@
 namespace tarry::embedded {
 
 struct RecoveryReport {
-  std::uint64_t files = 0;     // found; more than `segments`, where some are empty or go
+  std::uint64_t files = 0;     // found; more than `segments` if some are empty or are removed
   std::uint64_t segments = 0;  // replayed
   std::uint64_t bytes = 0;
   std::uint64_t batches = 0;

@@ -137,7 +137,7 @@ Result<void> RecoveryRun::replay_batch(const Found& found, const SegmentScanner&
       recovered_.report.clean = std::holds_alternative<ClosedRecord>(*record);
       done = state_.replay(*record, found.number, offset);
     } else {
-      mark(Row::r1);  // the batch checks: its writer was wrong, not the disk
+      mark(Row::r1);  // the batch checks, so its writer was wrong, not the disk
       return damage(found.number, offset, "a record does not decode");
     }
     if (!done) {

@@ -81,8 +81,8 @@ std::size_t RecoveryRun::first_unwritten() const {
   return first;
 }
 
-// 0 where the file holds zeros alone. Segments are written front to back; but a disk may have lost
-// any part of a front that it had.
+// 0 if the file holds only zeros. Segments are written front to back; but a disk may have lost any
+// part of a front that it had.
 Result<std::uint64_t> RecoveryRun::written_end(const Found& found) {
   const std::string zeros(std::min(found.size, kPiece), '\0');
   std::string buffer(zeros.size(), '\0');
@@ -138,7 +138,7 @@ Result<void> RecoveryRun::drop_newest() {
   if (has_header) {
     mark(Row::s3_later);  // it cannot follow a segment that is not there
   } else if (headers_.back() == HeaderState::broken) {
-    mark(Row::s3);  // nobody was answered on the strength of a header that was never synced
+    mark(Row::s3);  // no answer relied on a header that was never synced
   } else {
     mark(found.header.segment == 0 ? Row::s2 : Row::s2_older);  // files are prepared ahead
   }
@@ -194,7 +194,7 @@ Result<void> RecoveryRun::check_header(std::size_t i) {
   return {};
 }
 
-// The newest segment says it: its opening repeats the mark, later records raise it.
+// The newest segment states it: its opening repeats the mark, and later records raise it.
 Result<void> RecoveryRun::find_low_water() {
   if (auto checked = check_header(segments_.size() - 1); !checked) return checked;
   const Found& newest = segments_.back();

@@ -20,7 +20,7 @@ struct ClaimRoom {
 
 // What a claim of at most `max` messages writes; a claim of several queues makes two rounds.
 ClaimRoom claim_room(const core::ClaimRequest& request, std::uint64_t max, std::uint64_t pending) {
-  // By key the dead can be claimed too.
+  // Claims by key can also take dead messages.
   const std::uint64_t items = std::min(max, request.keys.empty() ? pending : request.keys.size());
   const std::uint64_t bytes = items * kClaimedItemBytes;
   return {2 * request.queues.size() * kClaimedHead + bytes, kClaimedHead + bytes,

@@ -61,7 +61,7 @@ class ClaimTaker {
 
   ShardContext& shard_;
   ReadAhead& ahead_;
-  std::size_t turn_ = 0;  // where a claim of several queues begins
+  std::size_t turn_ = 0;  // the first queue of a claim of several
 };
 
 }  // namespace tarry::embedded

@@ -10,7 +10,7 @@
 namespace tarry::embedded {
 namespace {
 
-// Queues at which claims wait, looked at in a turn though nobody has woken them.
+// How many queues with waiting claims are looked at in a turn without a wake-up.
 constexpr std::size_t kSweptQueues = 16;
 
 }  // namespace

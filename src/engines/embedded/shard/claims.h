@@ -26,7 +26,7 @@ class Claims {
       : shard_(shard), taker_(taker), reads_(&reads), uncommitted_(shard.state) {}
 
   void execute(const core::ClaimRequest& request, const Part& part);
-  /// A claimed message did not check when it was to be delivered: it goes to the dead.
+  /// A claimed message did not check at its delivery: it becomes dead.
   void set_damaged_aside(const Part& part);
 
   // -- leases

@@ -38,7 +38,7 @@ class Cleaner {
   /// only one, unless pressed. Called in every turn: it notes when the second began, and forgets it
   /// at its end.
   [[nodiscard]] bool holds_off(std::int64_t now_boot_ms);
-  /// BOOTTIME at which that ends; none where it does not.
+  /// BOOTTIME at which that ends; none if it does not.
   [[nodiscard]] std::optional<std::int64_t> held_off_until() const noexcept {
     return held_off_until_;
   }

@@ -4,7 +4,7 @@
 // given to nothing else, and cleaning takes no other. Why that is enough: docs/decisions/0001.
 //
 // Errors: `no_space` or `too_large`, and nothing has changed. Any other error of the journal ends
-// the shard: it is set as its failure, and all that is asked for later is refused with it.
+// the shard: it becomes its failure, and all later requests are refused with it.
 //
 // Thread safety: none; the shard's thread.
 #pragma once
@@ -36,7 +36,7 @@ class KeptRoom {
  public:
   struct Options {
     std::uint64_t work_base = 0;    // the least reserve for work, bytes
-    std::uint64_t kept_claims = 0;  // so many of the messages can be claimed on a full disk
+    std::uint64_t kept_claims = 0;  // how many messages can be claimed on a full disk
   };
 
   KeptRoom(ShardState& state, Journal& journal, Cleaner& cleaner, ShardFailure& failure,
@@ -74,10 +74,10 @@ class KeptRoom {
  private:
   struct Parts {
     std::uint64_t cleaning = 0;  // for one segment
-    std::uint64_t growth = 0;    // of those that have been claimed since they were written
+    std::uint64_t growth = 0;    // for messages that have been claimed since they were written
     std::uint64_t work = 0;
     std::uint64_t leases = 0;  // for running out
-    std::uint64_t claims = 0;  // growth and leases of those that can still be claimed
+    std::uint64_t claims = 0;  // growth and leases of messages that can still be claimed
   };
   [[nodiscard]] Parts parts(std::uint64_t more_bytes = 0, std::uint64_t more = 0) const noexcept;
 

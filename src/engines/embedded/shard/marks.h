@@ -10,7 +10,7 @@
 
 namespace tarry::embedded {
 
-/// Empty: nobody listens.
+/// Empty: no listener.
 using Mark = std::function<void(std::string_view branch)>;
 
 }  // namespace tarry::embedded

@@ -41,12 +41,12 @@ enum class ClaimPhase : std::uint8_t {
 };
 
 /// The steps of a removal, each on all shards or on the first one, each durable before the next
-/// begins. After a crash behind `decide` the next start completes the removal; a crash before it
-/// has changed nothing.
+/// begins. After a crash that follows `decide`, the next start completes the removal; a crash
+/// before `decide` has changed nothing.
 enum class RemoveStep : std::uint8_t {
   look,    // all: no claims from now on, and other requests for the queue wait
   decide,  // the first: writes down that it goes
-  sweep,   // all: its messages go, and on the others the queue
+  sweep,   // all: its messages are removed; on all shards but the first also the queue
   free,    // the first: the queue goes there too
   thaw,    // all: the requests that waited go on
 };
@@ -147,9 +147,9 @@ struct Part {
   Kind kind = Kind::request;
   OperationPtr op;
   bool all_items = true;
-  std::vector<std::uint32_t> items;  // where not all
+  std::vector<std::uint32_t> items;  // if not all
   Handle cursor = 0;                 // list: where to go on
-  std::uint64_t removed = 0;         // freed: so many
+  std::uint64_t removed = 0;         // freed: how many
   std::uint64_t reusable = 0;
   // damaged
   Handle handle = kNoHandle;

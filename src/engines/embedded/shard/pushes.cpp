@@ -111,7 +111,7 @@ void Pushes::replace(Handle found, const Pushed& pushed, core::PushResult& resul
     result.error = times.error();
     return;
   }
-  // The old message is replaced, or, where it was settled already, only forgotten.
+  // The old message is replaced, or only forgotten if it was settled already.
   shard_.records.write_gone(stage == Stage::remembered ? GoneWhy::forgotten : GoneWhy::replaced,
                             found);
   put_new(queue, {pushed.bytes, pushed.item, pushed.payload_crc, nullptr}, result, reply_bytes);

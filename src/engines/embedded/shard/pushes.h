@@ -41,7 +41,7 @@ class Pushes {
                  std::string& reply_bytes);
   void replace(Handle found, const Pushed& pushed, core::PushResult& result,
                std::string& reply_bytes);
-  /// To an earlier or later due time, if the push's is that.
+  /// Moves it to an earlier or later due time, if the push's time is earlier or later.
   void move_due(Handle found, IfExists rule, const Pushed& pushed, core::PushResult& result);
 
   ShardContext& shard_;

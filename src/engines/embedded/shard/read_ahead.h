@@ -17,7 +17,7 @@ class ReadAhead {
  public:
   ReadAhead(ShardState& state, Journal& journal) : state_(&state), journal_(&journal) {}
 
-  /// A claim has taken so many messages of the queue.
+  /// A claim has taken that many messages of the queue.
   void note_claimed(QueueId queue, std::size_t count);
   /// The records that the next claims will probably need: the front messages of each queue that was
   /// claimed from since the last call, unless they are still in RAM.

@@ -21,7 +21,8 @@ class ShardFailure {
   ShardFailure(std::uint32_t shard, Committer& committer, Router& router)
       : shard_(shard), committer_(&committer), router_(&router) {}
 
-  /// Stops the committer too: it writes and acknowledges nothing more. Later failures are ignored.
+  /// Also stops the committer, which writes and acknowledges nothing more. Later failures are
+  /// ignored.
   void set(Error error) {
     if (error_) return;
     router_->log({LogLevel::error, "shard_stopped",

@@ -1,5 +1,5 @@
-// UncommittedLeases: the leases of claims that are not known to be durable. A lease is worth
-// nothing to anybody before its claim is durable, since nobody gets the messages before.
+// UncommittedLeases: the leases of claims that are not known to be durable. Before its claim is
+// durable, a lease is worth nothing, because no client has the messages yet.
 //
 // Thread safety: none, the shard's thread; but for Durable, which the committer's thread calls.
 //

@@ -42,7 +42,7 @@ class WaitingClaims {
   struct Waiting {
     OperationPtr op;
     std::uint64_t number = 0;  // no other's: claim numbers are given again
-    bool ended = false;        // noted as such
+    bool ended = false;        // noted as ended
   };
   using Lists = core::WaitingLists<AtQueue, Waiting>;
 
@@ -76,7 +76,7 @@ class WaitingClaims {
   void wake(std::string_view queue) {
     if (!empty()) wake_waiting(queue);
   }
-  /// The same, where any claim by key waits at all.
+  /// The same, if any claim by key waits at all.
   void wake_by_key(std::string_view queue) {
     if (by_key_ != 0) wake(queue);
   }
@@ -93,7 +93,7 @@ class WaitingClaims {
   [[nodiscard]] const OperationPtr& operation(Place place) const noexcept {
     return lists_.claim(Lists::claim_at(place)).op;
   }
-  /// Which of the claim's queues it is, as the request names them.
+  /// Which of the claim's queues this is, in the request's order.
   [[nodiscard]] static std::size_t index(Place place) noexcept { return Lists::index_at(place); }
   [[nodiscard]] bool any_by_key(QueueNo queue) const noexcept {
     return lists_.queue(queue).by_key != 0;
@@ -135,7 +135,7 @@ class WaitingClaims {
     if (deadlines_.empty()) return std::nullopt;
     return deadlines_.begin()->first;
   }
-  /// Notes as ended those whose wait has ended by then, as far as `budget` reaches, and calls
+  /// Notes claims whose wait has ended by then as ended, as far as `budget` reaches, and calls
   /// `f(op)` for each.
   template <typename F>
   void expire(std::int64_t now_boot_ms, std::size_t& budget, F&& f) {

@@ -8,7 +8,7 @@
 
 namespace tarry::embedded {
 
-/// `record` is the message's newest full record, as read back; marked where its payload does not
+/// `record` is the message's newest full record, as read back; it is marked if its payload does not
 /// check.
 [[nodiscard]] PutRecord full_copy(const ShardState& state, const PutRecord& record);
 

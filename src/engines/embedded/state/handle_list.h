@@ -117,7 +117,7 @@ class HandleList {
     return tail_ << kIndexBits | index;
   }
 
-  /// Aborts where the handle is not there.
+  /// Aborts if the handle is not there.
   void remove(HandleBlocks& blocks, std::uint32_t place, Handle handle) noexcept {
     const std::uint32_t at = place >> kIndexBits;
     const std::uint32_t index = place & ((1U << kIndexBits) - 1);

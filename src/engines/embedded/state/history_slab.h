@@ -30,10 +30,10 @@ struct History {
   Ending ending = Ending::acked;  // remembered
   bool unwritten : 1 = true;      // the message's full record does not hold it
   bool reason_unwritten : 1 = false;  // dead: nor its reason, which is counted (LiveBytes)
-  std::uint16_t late_ms = 0;          // leased: it began, and so it ends, later than decided
+  std::uint16_t late_ms = 0;          // leased: how much later than decided it began, and so ends
 
-  /// BOOTTIME. The lease wheel goes by until_ms; late_ms is looked at only when that has come, for
-  /// most leases end before.
+  /// BOOTTIME. The lease wheel uses until_ms; late_ms is checked only when that time has come,
+  /// because most leases end before.
   [[nodiscard]] std::int64_t lease_end_ms() const noexcept { return until_ms + late_ms; }
 };
 

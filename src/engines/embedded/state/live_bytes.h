@@ -22,7 +22,7 @@ namespace tarry::embedded {
 struct SegmentLife {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t reasons = 0;  // bytes of those of its dead that their full records do not hold
+  std::uint64_t reasons = 0;  // bytes of reasons that its dead messages' full records do not hold
 
   /// By how much all copies together may be longer.
   [[nodiscard]] std::uint64_t growth() const noexcept { return messages * kCarriedBytes + reasons; }

@@ -83,13 +83,13 @@ class MessageSlab {
     return is_live(handle) && messages_[handle].id == id;
   }
 
-  /// The handle that `place` takes next when nobody names one. Does not take it.
+  /// The handle that `place` takes next if the caller names none. Does not take it.
   [[nodiscard]] Handle peek_free() const noexcept {
     if (free_ == kNoHandle) return messages_.size();
     return names_ == 0 ? free_ : name_in(free_, names_ - 1);
   }
 
-  /// Takes a free slot. The one that `peek_free` named, or, while replaying, any.
+  /// Takes a free slot. The handle from `peek_free`, or any handle during replay.
   Message& place(Handle handle) {
     TARRY_ASSERT(handle <= kMaxHandle);
     if (replaying_ || free_ == kNoHandle) {
@@ -145,7 +145,7 @@ class MessageSlab {
     names_ = 0;
   }
 
-  // The one that was added last.
+  // The message that was added last.
   void take_free() noexcept {
     if (names_ > 0) {
       --names_;

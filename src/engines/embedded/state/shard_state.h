@@ -54,7 +54,8 @@ struct QueueState {
   QueueSettings settings;
   bool paused = false;
   bool removed = false;  // it was decided that it goes
-  bool frozen = false;   // no claims: it may be about to go (Shard's, no record says it)
+  bool frozen =
+      false;  // no claims: it may be about to be removed (the Shard sets it; no record does)
   std::optional<std::int64_t> paused_until_ms;
   QueueCounters counters;
   std::array<std::uint64_t, 6> count{};  // by Stage
@@ -64,7 +65,7 @@ struct QueueState {
   std::size_t read_ahead = 0;
   std::size_t most_claimed = 0;  // by one claim, since the last request to read ahead
 
-  /// False: its number is free, for the next queue that is made.
+  /// False: its number is free for the next new queue.
   [[nodiscard]] bool is_there() const noexcept { return !name.empty(); }
   /// No claims now: paused, until a time that has not come, or frozen.
   [[nodiscard]] bool is_paused(std::int64_t now_ms) const noexcept {
@@ -118,7 +119,7 @@ class ShardState {
 
   // -- evolve
   void evolve(const QueueRecord& record);
-  /// `position` is where the record lies, in segment `segment`.
+  /// `position` is the record's place in segment `segment`.
   void evolve(const PutRecord& record, std::uint64_t segment, Position position);
   void evolve(const DueRecord& record);
   /// A claim evolves message by message while it is being decided; then `count_claims` does the

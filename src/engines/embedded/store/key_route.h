@@ -1,5 +1,5 @@
-// Which shard of a store a key is looked for in: a generated key spells it, any other is hashed
-// with its queue's name.
+// In which shard of a store to look for a key: a generated key contains its shard, any other is
+// hashed with its queue's name.
 //
 // Pure function.
 #pragma once

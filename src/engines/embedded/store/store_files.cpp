@@ -17,7 +17,7 @@ constexpr std::string_view kTemporary = "STORE.new";
 constexpr std::string_view kShardPrefix = "shard-";
 // magic 8, crc 4, version 4, shards 4, zero 4, store id 8, hash seed 8
 constexpr std::size_t kBytes = 40;
-constexpr std::size_t kMostBytes = 4096;  // of any version: its checksum covers all of it
+constexpr std::size_t kMostBytes = 4096;  // for any version: its checksum covers the whole file
 constexpr std::uint64_t kDefaultSegmentBytes = 64ull << 20;
 constexpr std::uint64_t kLeastDefaultSegmentBytes = 256ull << 10;
 constexpr std::uint64_t kSegmentsOnDisk = 16;
@@ -71,7 +71,7 @@ Result<std::string> read_store_file(storage::Directory& directory) {
   return bytes;
 }
 
-// The path of a shard that holds segments, where one does.
+// The path of a shard that holds segments, if one does.
 Result<std::optional<std::string>> shard_with_journal(storage::Directory& directory,
                                                       const std::vector<std::string>& names) {
   for (const std::string& name : names) {
@@ -88,7 +88,7 @@ Result<std::optional<std::string>> shard_with_journal(storage::Directory& direct
   return std::optional<std::string>();
 }
 
-// Segments are made only after STORE: where there are some, it has been lost.
+// Segments are made only after STORE: if there are segments without it, it has been lost.
 Result<std::optional<StoreIdentity>> nothing_made_yet(storage::Directory& directory,
                                                       const std::vector<std::string>& names) {
   auto shard = shard_with_journal(directory, names);

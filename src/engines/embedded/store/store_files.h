@@ -39,12 +39,12 @@ struct StoreIdentity {
 /// (If the mark cannot be removed, the store works all the same, and the next opening tries again.)
 [[nodiscard]] Result<void> finish_making(storage::Directory& directory);
 
-/// The identity, or nothing where the directory is empty (or its making was cut short). Errors:
+/// The identity, or nothing if the directory is empty (or its making was cut short). Errors:
 /// `invalid_argument` (not a store), `unsupported` (newer), `damaged` (also: STORE is gone, but
 /// there are journals).
 [[nodiscard]] Result<std::optional<StoreIdentity>> read_identity(storage::Directory& directory);
 
-/// The identity that STORE says but for one wrong byte, where there is one that its checksum fits.
+/// The identity in a STORE with one wrong byte, if its checksum shows what the byte was.
 [[nodiscard]] std::optional<StoreIdentity> repair_identity(storage::Directory& directory);
 
 /// Makes the store: its shards' directories, then STORE.

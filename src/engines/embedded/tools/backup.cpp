@@ -77,8 +77,8 @@ class ShardBackup {
     const std::vector<Segment>& segments = (*found)->begun;
     mark_ = (*found)->mark;
     if (mark_ > (segments.empty() ? 0 : segments.back().number)) {
-      // Damage (S4, S5 of recovery's table) if it is so a second time: a list of names may have
-      // missed one that was just given.
+      // Damage (S4, S5 of recovery's table) if it is so a second time: the first listing may have
+      // missed a name that was just made.
       if (mark_ != doubted_mark_) {
         doubted_mark_ = mark_;
         return false;
@@ -107,7 +107,7 @@ class ShardBackup {
     return take_head(segments.back(), (*found)->behind);
   }
 
-  // By number; nothing where one went while it was looked at.
+  // By number; nothing if one was removed during the look.
   Result<Found> find() {
     Segments found;
     auto names = source_->list();
@@ -284,7 +284,7 @@ class ShardBackup {
                                               std::to_string(offset) + ": " + what);
   }
 
-  // False: it went, or became another segment's, while it was copied.
+  // False: it was removed, or became another segment's file, during the copy.
   Result<bool> copy(const Segment& segment, std::uint64_t size) {
     const std::string name = segment_name(segment.number);
     auto file = target_->open(name, storage::OpenMode::create_new);

@@ -40,9 +40,9 @@ struct BackupReport {
   std::uint64_t messages = 0;  // scheduled, ready, leased or dead
 };
 
-/// `target` must be empty. Errors: `invalid_argument` where it is not, or `source` is no store;
-/// `damaged` where the store's own files do not check; `unavailable` where cleaning outran it;
-/// those of the file systems.
+/// `target` must be empty. Errors: `invalid_argument` if it is not, or if `source` is no store;
+/// `damaged` if the store's own files do not check; `unavailable` if cleaning was faster; those of
+/// the file systems.
 [[nodiscard]] Result<BackupReport> backup(
     storage::Directory& source, storage::Directory& target,
     const std::function<void(std::uint64_t done, std::uint64_t total)>& progress = {});

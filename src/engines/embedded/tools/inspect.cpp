@@ -141,7 +141,7 @@ Result<StoreInspection> inspect(
   store.version = (*identity)->version;
   store.store_id = (*identity)->store_id;
   store.shards = (*identity)->shards;
-  // Let go at once: however long the look takes, nobody has to wait for it.
+  // Released at once: however long the look takes, no other process has to wait for it.
   if (const auto lock = lock_store_shared(**directory);
       !lock && lock.error().code == ErrorCode::conflict) {
     constexpr std::string_view kHeldBy = "held by ";

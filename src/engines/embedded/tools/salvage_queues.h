@@ -38,8 +38,8 @@ class SalvagedQueues {
   /// Names the queues that lost their names. `files`: the shard's.
   Named name(const StoreIdentity& store, ReadShard& shard, const SegmentFiles& files) const;
 
-  /// Gives a shard the settings and pauses that others know better, and the queues that have some,
-  /// where they are not there: how many it gave. The shard's queues have their names.
+  /// Gives a shard the settings and pauses that others know better, and missing queues that have
+  /// some. Returns how many it gave. The shard's queues have their names.
   std::uint64_t agree(ReadShard& shard) const;
 
  private:

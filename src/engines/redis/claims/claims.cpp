@@ -81,7 +81,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
     shard_ = 0;
     shards_.clear();
     const std::size_t all = places_->shards.size();
-    // By key the closed shards come first.
+    // For claims by key the closed shards come first.
     const std::size_t turn = !request().keys.empty() && places_->closed > 0 ? 0 : turn_;
     const std::vector<std::uint32_t>* wanted = shards_wanted(request(), places_->name);
     for (std::size_t i = 0; i < all; ++i) {

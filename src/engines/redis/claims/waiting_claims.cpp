@@ -115,7 +115,7 @@ void WaitingClaims::look_at_missed(const ClaimPtr& claim) {
   while (!missed.empty()) {
     const Lists::QueueNo queue = missed.back();
     missed.pop_back();
-    if (shared_.queue(queue).woken == 0) continue;  // somebody has looked since
+    if (shared_.queue(queue).woken == 0) continue;  // another claim has looked since
     look_for_all(queue);
     // The claim looks at that queue now and stands in no list, so the others would not find it: it
     // looks again when it is back. Or it has already looked, within the call.

@@ -1,5 +1,5 @@
-// WaitingClaims: the claims of a store in Redis, those that are answered at once and those that
-// wait; native or a layout's: how one looks is theirs.
+// WaitingClaims: all claims of a store in Redis, those that are answered at once and those that
+// wait. The native engine and the layouts supply how a claim looks.
 //
 // A claim looks at its queues. A claim that finds nothing and may wait is parked at them. Each
 // queue knows when to look again (the next due time or a lease's end, as Redis said), and another
@@ -73,7 +73,7 @@ class WaitingClaims {
   struct AtQueue {
     Alarms::Id alarm = 0;
     std::int64_t alarm_us = 0;
-    std::uint64_t woken = 0;    // when, by stamp_; 0: it has been looked at since
+    std::uint64_t woken = 0;    // its stamp_; 0: a claim has looked since
     std::uint32_t waiting = 0;  // claims that were parked and not yet removed
     bool looking = false;       // one looks for all
     bool again = false;         // woken meanwhile
@@ -81,7 +81,7 @@ class WaitingClaims {
   struct Claim;
   using ClaimPtr = std::shared_ptr<Claim>;
   using Lists = core::WaitingLists<AtQueue, ClaimPtr>;
-  /// The queue for which a claim looks, of those that look for all; kNobody: for itself.
+  /// The queue for which a claim looks on behalf of all its waiting claims; kNobody: for itself.
   using Watch = Lists::QueueNo;
   static constexpr Watch kNobody = Lists::kNone;
 
@@ -95,10 +95,10 @@ class WaitingClaims {
     Lists::ClaimNo no = 0;
     std::uint64_t looked_from = 0;       // stamp_ when it began to look
     std::vector<Lists::QueueNo> missed;  // woken while it looked
-    std::optional<Error> cannot_wait;    // why not, where it would
+    std::optional<Error> cannot_wait;    // why it may not wait
     bool may_wait = false;
     bool waited = false;  // it has been parked
-    bool gone = false;    // nobody waits for its answer any more
+    bool gone = false;    // the caller no longer waits for its answer
   };
 
   /// Looks at the queues, and calls `looked` or `fail` once, perhaps within the call.
@@ -111,8 +111,8 @@ class WaitingClaims {
   /// by themselves.
   [[nodiscard]] static AskedPtr release_of(const core::ClaimReply& reply);
 
-  /// `again_ms`: when there may be something in those queues; INT64_MAX: nobody knows. `found`:
-  /// there may be more for the others.
+  /// `again_ms`: when those queues may have a message; INT64_MAX: not known. `found`: there may be
+  /// more for the others.
   void looked(const ClaimPtr& claim, const std::vector<std::string>& queues, Watch watch,
               std::int64_t again_ms, bool found);
   /// Other claims that wait there look again in `again_ms`.

@@ -51,7 +51,7 @@ using InboxBatchPtr = std::shared_ptr<InboxBatch>;
 /// Longer entries are not read at all.
 [[nodiscard]] std::uint64_t longest_inbox_entry(const core::Limits& limits) noexcept;
 
-/// Brings the items to their shards, but for those of `held`. `done` runs once, when each is
+/// Brings the items to their shards, except to the held ones. `done` runs once, when each is
 /// answered, has failed or is held.
 void take_inbox_batch(Context& context, const InboxBatchPtr& batch,
                       base::UniqueFunction<void()> done);

@@ -41,7 +41,7 @@ enum Field : std::size_t {
 };
 struct FieldRule {
   std::string_view name;
-  std::string_view verbs;  // letters of those that it goes with
+  std::string_view verbs;  // letters of the verbs that may have it
 };
 constexpr std::array<FieldRule, kFields> kFieldRules = {{{"queue", "pcr"},
                                                          {"verb", "pcr"},
@@ -206,8 +206,8 @@ class EntryReader {
     return {};
   }
 
-  // From the entry's own time on, and never from one that is still to come: the clock may have been
-  // set back, or the producer chose the id. A delay begins with the next ms, so that none is short.
+  // Counts from the entry's own time, and never from a future one: the clock may have been set
+  // back, or the producer chose the id. A delay begins with the next ms, so that none is short.
   MaybeError check_delay() {
     const bool ahead = is_ahead();
     const std::int64_t sent = entry_.sent_ms;

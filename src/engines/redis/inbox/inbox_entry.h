@@ -27,7 +27,7 @@ struct StreamId {
   std::uint64_t ms = 0;
   std::uint64_t number = 0;
 };
-/// Nothing for a text that is none.
+/// Nothing for text that is no entry id.
 [[nodiscard]] std::optional<StreamId> read_stream_id(std::string_view text) noexcept;
 /// Both parts in 20 digits: such texts compare as the ids do.
 [[nodiscard]] std::string spell_in_order(StreamId id);
@@ -46,7 +46,7 @@ struct InboxEntry {
   std::string_view payload;
   std::string headers;  // encoded: core/headers.h
   std::int64_t due_ms = 0;
-  std::int64_t sent_ms = 0;  // the entry's own time, or that of reading where it is ahead
+  std::int64_t sent_ms = 0;  // the entry's own time, or that of reading if it is ahead
   std::optional<std::uint32_t> priority;
   std::uint32_t max_attempts = 0;     // 0: the queue's
   std::optional<IfExists> if_exists;  // empty: the queue's

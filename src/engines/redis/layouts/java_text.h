@@ -17,7 +17,7 @@ namespace tarry::redis {
 
 /// One to three bytes for each unit. `zero_is_two`: 0 as C0 80, as in Java's modified UTF-8.
 [[nodiscard]] std::string unit_bytes(std::u16string_view units, bool zero_is_two);
-/// The other way: `count` units that are all of `bytes`; nothing where they are not. Takes 0 either
+/// The other way: `count` units that use all of `bytes`; nothing if they do not. Takes 0 either
 /// way.
 [[nodiscard]] std::optional<std::u16string> units_in(std::string_view bytes, std::size_t count);
 

@@ -30,7 +30,7 @@ class ByKey : public LayoutVerb {
     return 48 + members_[item]->size();
   }
 
-  /// Looks the members up, and runs with those that there are: an item begins as one that is not.
+  /// Looks the members up, and runs with the ones found: an item counts as missing until then.
   static void run(const std::shared_ptr<ByKey>& verb) {
     Items items;
     std::vector<std::string> names;

@@ -31,7 +31,7 @@ class LayoutNames {
   /// `invalid_argument` for names that cannot be read, that go with another layout or are missing.
   [[nodiscard]] static Result<LayoutNames> make(const LayoutSpec& spec);
 
-  /// `not_found` where the store has one queue, and this is not it.
+  /// `not_found` if the store has one queue, and this is another.
   [[nodiscard]] Result<LayoutKeysPtr> keys_of(std::string_view queue) const;
   /// The store's one queue; empty: any name is one.
   [[nodiscard]] const std::string& only() const noexcept { return only_; }

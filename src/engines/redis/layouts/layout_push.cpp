@@ -112,7 +112,7 @@ class LayoutPush final : public LayoutVerb {
     return {};
   }
 
-  // The key, and the value where it is another than the payload.
+  // The key, and the value if it is not the payload itself.
   core::MaybeError name(std::uint32_t item) {
     const std::string_view key = core::view(request_.bytes, request_.items[item].key);
     const Layout layout = context_.spec.layout;

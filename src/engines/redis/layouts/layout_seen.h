@@ -26,7 +26,7 @@ class SeenMemory {
  public:
   explicit SeenMemory(const LayoutContext& context) : context_(context) {}
 
-  /// Done when it is written, or cannot be; within the call where it is no news.
+  /// Calls `done` when the key is written, or cannot be; within the call if nothing is new.
   void saw(const LayoutKeysPtr& keys, const Seen& seen, base::UniqueFunction<void()> done);
 
  private:

@@ -370,7 +370,7 @@ Seen joined(const Seen& shown, const Seen& remembered) {
   Seen seen = shown;
   if (seen.form == EntryForm::automatic) seen.form = remembered.form;
   if (!seen.written) seen.written = remembered.written;
-  // A number may be either's: it is that of the text before it.
+  // A number may belong to either codec: the text before it decides.
   if (seen.written && seen.written->codec == Codec::either && remembered.written &&
       (remembered.written->codec == Codec::json || remembered.written->codec == Codec::text)) {
     seen.written->codec = remembered.written->codec;

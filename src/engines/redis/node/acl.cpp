@@ -43,7 +43,7 @@ constexpr SentCommand kSent[] = {
     {"multi", always},
     {"exec", always},
     {"wait", with_wait},
-    {"persist", always},  // scripts/create.lua, which does without where it must
+    {"persist", always},  // scripts/create.lua, which works without it if it must
     {"hget", always},
     {"hgetall", always},
     {"hset", always},

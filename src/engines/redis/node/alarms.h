@@ -20,7 +20,7 @@ namespace tarry::redis {
 class Alarms {
  public:
   using Call = base::UniqueFunction<void()>;
-  /// 0 is none.
+  /// 0 names no alarm.
   using Id = std::uint64_t;
 
   /// `manual`: not null, the clock to go by.

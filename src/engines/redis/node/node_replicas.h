@@ -23,12 +23,12 @@ class NodeReplicas {
   /// Waits for one replica, or for as many as `wish` says.
   NodeReplicas(net::Redis& redis, ReplicaWish wish);
 
-  /// As ReplicaWait's. Which nodes have replicas is asked once each. `done` owns us.
+  /// As ReplicaWait's. Each node is asked once whether it has replicas. `done` owns us.
   void confirm(const net::RedisOrigin& wrote, Done done);
 
  private:
   ReplicaWait wait_;
-  const bool always_;                                // also where there are none
+  const bool always_;                                // also if there are none
   std::map<std::shared_ptr<net::Redis>, bool> has_;  // by node: any replica that follows
 };
 

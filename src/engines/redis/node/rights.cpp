@@ -11,7 +11,7 @@ namespace {
 
 using net::RedisCommand;
 
-// Without the key all that is done to keys is missing.
+// Without access to the key, all commands on keys are missing.
 Error lacks(const std::string& server, net::RedisView missing, const std::string& key,
             std::string_view told_by) {
   std::string named;

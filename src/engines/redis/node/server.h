@@ -51,8 +51,8 @@ class Server {
   void load_scripts(base::UniqueFunction<void(Result<void>)> done, bool layouts = false);
 
   void run(Script script, Build build, Done done);
-  /// On a shard: its keys, and the arguments that scripts/prelude.lua describes, stand before
-  /// `build`'s. `place` lives until `done` has run.
+  /// Runs it on a shard: its keys, and the arguments that scripts/prelude.lua describes, come
+  /// before `build`'s. `place` lives until `done` has run.
   void run_on(const Place& place, Script script, Build build, Done done);
   /// The same in one MULTI, after `before` on that shard's keys. If the script fails, it undoes
   /// `before`. The script goes with its text, so that it cannot be missing. An error of `before`
@@ -116,8 +116,8 @@ class Server {
   bool denied_ = false;
 };
 
-/// What an error reply of Redis means. `text` begins with the word that says what is wrong;
-/// `server` and `what` (a script or a command) are named in the error.
+/// The meaning of an error reply of Redis. `text` begins with the word for the error; `server` and
+/// `what` (a script or a command) are named in the message.
 [[nodiscard]] Error error_of_reply(const std::string& server, std::string_view text,
                                    std::string_view what);
 

@@ -13,7 +13,7 @@ namespace {
 using net::RedisCommand;
 using net::RedisReply;
 
-// The value of "name:value" on a line of its own; empty where there is none.
+// The value of "name:value" on a line of its own; empty if there is none.
 std::string_view field(std::string_view info, std::string_view name) noexcept {
   while (!info.empty()) {
     const std::size_t end = info.find('\n');

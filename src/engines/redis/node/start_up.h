@@ -33,8 +33,8 @@ struct ServerWish {
 [[nodiscard]] Result<ServerFacts> check_masters(const std::vector<Server::FromMaster>& infos,
                                                 ServerWish wish);
 
-/// The schema of stores that are made now; those of kOldestSchema on are used as they are
-/// (docs/formats/redis.md, Changing it).
+/// The schema of new stores; stores since kOldestSchema are used unchanged (docs/formats/redis.md,
+/// Changing it).
 inline constexpr std::int64_t kSchema = 3;
 inline constexpr std::int64_t kOldestSchema = 1;
 inline constexpr std::int64_t kBulkSchema = 2;  // from it on no program that knows no bulk claims

@@ -51,11 +51,11 @@ constexpr int kMostLearned = 5;
 
 }  // namespace
 
-// A queue whose shards are closed and made where that is still to be done.
+// A queue whose old shards are closed and new ones made, if that is still to be done.
 struct Directory::Making {
   Found done;
   std::shared_ptr<QueuePlaces> queue;
-  std::string closes;  // the generation that ends, where the queue gets other shards
+  std::string closes;  // the generation that ends, if the queue gets other shards
   std::string settings;
   std::string paused = "-";  // scripts/create.lua
   Look look;
@@ -284,7 +284,7 @@ void Directory::look_for_shards(std::string name, std::string generation, Look l
   countdown->end();
 }
 
-// A failover that takes the record back leaves a queue that nobody finds before it is made again.
+// If a failover undoes the record, nobody finds the queue before it is made again.
 void Directory::confirm_new(RedisReply reply, std::string name, Look look, Found done) {
   const net::RedisOrigin wrote = reply.origin();
   brief_.confirm(wrote, [this, look, reply = std::move(reply), name = std::move(name),

@@ -51,13 +51,13 @@ class Directory {
   Directory(Server& server, std::uint32_t partitions, std::uint32_t new_shards, bool cluster);
 
   void find(std::string_view queue, Found done);
-  /// Makes it where it is not there. Errors: `no_space` for one queue too many.
+  /// Makes the queue if it is missing. Errors: `no_space` for one queue too many.
   void make(std::string_view queue, Found done);
   void find_number(std::uint32_t number, Found done);
   /// By name.
   void list(AllListed done);
 
-  /// Without asking; null: not known here.
+  /// Without a request; null: not known here.
   [[nodiscard]] QueuePtr known(const std::string& queue) const;
   /// The known queues whose shards are being changed.
   [[nodiscard]] std::vector<QueuePtr> moving() const;
@@ -65,7 +65,7 @@ class Directory {
   void clear();
   /// The known facts about it are no longer true.
   void forget(std::string_view queue);
-  /// The same, for `refused`: false where another one has been learned since.
+  /// The same, for `refused`: false if a newer one has been learned since.
   bool forget(const QueuePtr& refused);
 
   /// The record as it is in the store, and as it is spelled there; nothing: there is no such queue.

@@ -37,7 +37,7 @@ class Identity {
   Identity(net::Redis& redis, Server& server, Directory& directory, Ids& ids, Alarms& alarms,
            const StoreFacts& store, ServerWish wish, Log log);
 
-  /// May answer within the call: where it was asked on this connection already.
+  /// May answer within the call, if this connection was checked already.
   void check(Done done);
   /// A caller found that a thing which should exist is gone: the next `check` asks again.
   void doubt() noexcept { checked_ = 0; }
@@ -65,15 +65,16 @@ class Identity {
   std::uint64_t secret_;
   std::int64_t schema_;
   std::uint32_t partitions_;
-  std::chrono::steady_clock::time_point ask_again_;  // where it was away
+  std::chrono::steady_clock::time_point ask_again_;  // if it was unreachable
   std::uint64_t checked_;                            // the connection on which it was asked last
   const ServerWish wish_;
   const bool goes_on_;  // in a cluster
   const Log log_;
   std::optional<Error> unfit_;
   bool asking_ = false;
-  bool is_away_ = false;     // the node that has the record; only where it goes on
-  Alarms::Id patience_ = 0;  // while those that ask wait
+  bool is_away_ =
+      false;  // the node that has the record; set only if the check goes on in the background
+  Alarms::Id patience_ = 0;  // while requests wait for it
   std::vector<Done> waiting_;
 };
 

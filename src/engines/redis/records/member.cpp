@@ -40,7 +40,7 @@ void spell(std::string& out, std::string_view id, std::uint64_t secret) {
   out.append(letters.data(), letters.size());
 }
 
-// The id that `key` spells, into `id`; false where it spells none of this store's.
+// Reads the id in `key` into `id`; false if it is no generated key of this store.
 bool read_spelled(std::string_view key, std::uint64_t secret, IdBytes& id) noexcept {
   if (key.size() != kSpelledSize) return false;
   std::array<unsigned char, kIdSize + kCheckSize> bytes{};

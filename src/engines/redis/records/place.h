@@ -40,7 +40,7 @@ struct Place {
 struct QueuePlaces {
   std::string name;
   std::uint32_t number = 0;
-  std::vector<Place> shards;  // first those that are closed; at least one is not
+  std::vector<Place> shards;  // closed shards first; at least one is open
   std::uint32_t closed = 0;   // how many
 
   /// Open ones.

@@ -37,7 +37,7 @@ class ReceiptSpeller {
 
  private:
   std::string bytes_;
-  std::size_t common_;  // of them, all receipts have so many
+  std::size_t common_;  // that many receipts of it
   std::uint64_t secret_;
 };
 

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kMoving = "moving";
 constexpr std::string_view kRetiring = "retiring";
 constexpr std::string_view kRemoving = "removing";
-// Sets follow each other, and begin at 0 again where there is room.
+// Sets follow each other, and begin at 0 again if there is room.
 constexpr std::uint64_t kMostShardNumber = 3 * core::kMaxShards;
 
 bool read_whole(std::string_view text, std::uint64_t least, std::uint64_t most,

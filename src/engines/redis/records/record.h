@@ -1,5 +1,4 @@
-// A queue's record in the store: its number, the shards that it has, and, while it gets others,
-// both sets.
+// A queue's record in the store: its number, its shards, and, during a reshard, both sets.
 //
 //   NUMBER SHARDS GENERATION [FIRST]
 //   NUMBER old set moving new set TURN         a set: SHARDS GENERATION FIRST

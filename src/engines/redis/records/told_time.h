@@ -19,7 +19,7 @@ inline constexpr std::int64_t kMaxToldTime = std::int64_t{1} << 53;
   return std::clamp<std::int64_t>(view.integer(), 0, kMaxToldTime);
 }
 
-/// A score is a due time, and ".5" where the message has a past.
+/// A score is a due time, and ".5" if the message has a past.
 [[nodiscard]] inline std::int64_t due_of_score(std::string_view score) noexcept {
   std::int64_t due = 0;
   (void)std::from_chars(score.data(), score.data() + score.size(), due);

@@ -22,7 +22,7 @@ namespace tarry::redis {
 
 class Mover : public std::enable_shared_from_this<Mover> {
  public:
-  /// At most so many calls of Redis; negative: as many as it takes.
+  /// How many calls of Redis to make at most; negative: as many as needed.
   Mover(Context& context, AskedPtr asked, std::int64_t most_calls);
 
   void start();

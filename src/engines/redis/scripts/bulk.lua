@@ -6,7 +6,7 @@ local BULK_LEAST, BULK_MOST = 32, 4096
 
 local function bulk_total() return tonumber(string.match(bulk, '^%d+')) end
 
--- `bulk` with a claim of n messages that are now in it, and without one; nil where it was not.
+-- `bulk` with one more claim of n messages, and without one claim; nil if it was not in it.
 local function with_claim(claim, n)
   local total, behind = string.match(bulk, '^(%d+)()')
   return format('%.0f', total + n) .. sub(bulk, behind) .. ' ' .. claim .. ':' .. n .. ';'

@@ -1,8 +1,8 @@
 -- Makes a shard of a queue if it is missing. Each of its keys holds a placeholder for good: while a cluster moves a
 -- slot, Redis would answer TRYAGAIN for ever to a script whose key does not exist.
 --
--- KEYS as for all scripts on a shard. ARGV: 1 the generation, 2 the settings, 3 until when it is paused (as in
--- META; '-': it is not), 4 '1' where only the placeholders are wanted yet. Answers 1 where it was made.
+-- KEYS as for all scripts on a shard. ARGV: 1 the generation, 2 the settings, 3 until when it is paused (as in META;
+-- '-': it is not), 4 '1' if only the placeholders are wanted yet. Answers 1 if it was made.
 local META, MSGS, DUE, ODD, READY, LEASED, CLAIMS, LEASES, PAST, DEAD, DONE, HEADS, AGENDA =
   unpack(KEYS)
 local call = redis.call

@@ -1,4 +1,4 @@
--- Extend: the messages leave their group for a new one that ends later; their claim stays theirs.
+-- Extend: the messages leave their group for a new one that ends later; they still belong to their claim.
 --
 -- ARGV: from 5 on, runs of one claim and lease each: the claim's number, lease in ms (empty: the
 -- queue's), how many members, and the members. Answers 1 or 0 for each.

@@ -17,7 +17,7 @@ for i, wanted in ipairs({ 'stream', 'stream', 'hash', 'zset', 'zset' }) do
     if wanted == 'stream' then
       call('XADD', KEYS[i], '0-1', '', '')
       local taken = redis.pcall('XDEL', KEYS[i], '0-1')
-      if type(taken) == 'table' then  -- this user may not: it would be taken for an entry
+      if type(taken) == 'table' then  -- without this right the error would be taken for an entry
         call('DEL', KEYS[i])
         return redis.error_reply(taken.err)
       end

@@ -14,7 +14,7 @@ for i = 13, #ARGV do
   end
 end
 
--- Another that is overdue is none of theirs.
+-- Other overdue messages do not concern this claim.
 local soonest
 for i = 13, #ARGV do
   local set, score = find(ARGV[i])

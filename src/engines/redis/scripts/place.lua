@@ -105,13 +105,13 @@ local function take_waiting(member, score, priority)
     call('ZREM', DUE, member)
     return
   end
-  -- ODD last: there all find it, and nobody looks into READY while ODD is empty.
+  -- ODD last, because all verbs find a message by it, and nobody looks into READY while ODD is empty.
   if score >= BIG then call('ZREM', READY, ready_member(member, score - BIG)) end
   call('ZREM', ODD, member)
 end
 
--- To another due time or priority, and another body where one is given; it is in one place always, and the body's
--- priority says in which.
+-- Moves it to another due time or priority, with another body if one is given. It is always in one place, and the
+-- body's priority says in which.
 local function move_waiting(member, score, was, due, becomes, body)
   put_waiting(member, due, becomes)
   if body then call('HSET', MSGS, member, body) end
@@ -190,7 +190,7 @@ local function owned_by_none(n)
   return members
 end
 
--- Gives a bulk claim's messages their entries in LEASED: it is one as others are from then on.
+-- Gives a bulk claim's messages their entries in LEASED: from then on it is an ordinary claim.
 local spread_all
 local function spread(group)
   local n = bulk_size(group)
@@ -310,7 +310,7 @@ local function was_acked_by(member, claim)
   return sub(body, band(flags, HAS_ID) ~= 0 and 49 or 43) == claim
 end
 
--- To the dead; PAST keeps its due time and the reason too.
+-- Makes it dead; PAST also keeps its due time and the reason.
 local function die(member, due, past, reason)
   local till = now + setting('dead_keep')
   call('HSET', PAST, member, pack_past(past) .. struct.pack('<I6', due) .. reason)

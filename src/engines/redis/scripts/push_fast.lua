@@ -1,4 +1,4 @@
--- Push; here, all messages at once where no key is taken.
+-- Push; here, all messages at once if no key is taken.
 --
 -- ARGV: 5 how many, 6 '1' if keys may be taken, '2' if they are to be looked at one by one (one key twice, other
 -- priorities), 7 one letter for each message: what to do then (r, k, p, e, l, or d: the queue's), then member and
@@ -40,7 +40,7 @@ for i = 1, n do
 end
 
 if not taken and not far then
-  -- First: where this fails nothing is there yet that had to be counted.
+  -- First: if this fails, nothing has been written that must be counted.
   if tonumber(ARGV[8 + 3 * n]) > tonumber(largest or 0) then
     call('HSET', META, 'largest', ARGV[8 + 3 * n])
   end

@@ -41,7 +41,7 @@ for i = 1, #fields, 2 do
   if name ~= 'generation' and name ~= 'removed' and name ~= 'left' then stale[#stale + 1] = name end
 end
 if #stale > 0 then call('HDEL', META, unpack(stale)) end
-redis.pcall('PEXPIRE', META, ARGV[5])  -- where the user may not it stays
+redis.pcall('PEXPIRE', META, ARGV[5])  -- if the user may not, META stays
 redis.pcall('ZREM', HEADS, ARGV[3])
 redis.pcall('ZREM', AGENDA, ARGV[3])
 call('HDEL', META, 'left')

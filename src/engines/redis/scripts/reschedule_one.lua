@@ -13,7 +13,7 @@ local function reschedule_one(member, text, priority)
   local was, changed = priority_of(body), body
   if priority ~= '' then changed = with_priority(body, tonumber(priority)) end
   local becomes = priority_of(changed)
-  if becomes ~= was or state == 'dead' then  -- where it waits from now on may be no key of ours
+  if becomes ~= was or state == 'dead' then  -- the key for its new place may not be ours
     call('ZSCORE', becomes == DEFAULT_PRIORITY and DUE or ODD, member)
   end
   if becomes ~= DEFAULT_PRIORITY and due <= now then call('ZSCORE', READY, member) end

@@ -1,6 +1,5 @@
--- Whether an inbox has entries of a queue, up to one: a slice of it. KEYS: 1 the inbox. ARGV: 1 from where ('-',
--- or '(' and an id), 2 the last id, 3 the queue. Answers '' where there is none, '1' where there is, or from
--- where to go on.
+-- Whether an inbox has entries of a queue, up to one: a slice of it. KEYS: 1 the inbox. ARGV: 1 from where ('-', or
+-- '(' and an id), 2 the last id, 3 the queue. Answers '' if there is none, '1' if there is one, or where to go on.
 local from, looked = ARGV[1], 0
 while looked < 500 do
   local found = redis.call('XRANGE', KEYS[1], from, ARGV[2], 'COUNT', 10)

@@ -13,7 +13,7 @@ local function runs_of(scores)
   return runs
 end
 
--- The tallies of those that have a past (half a ms more in the score): their places, and the tallies.
+-- The places and tallies of the messages that have a past (half a ms more in the score).
 local function pasts_of(members, runs)
   local places, old, at = {}, {}, 0
   for r = 1, #runs, 2 do

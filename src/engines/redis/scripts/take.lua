@@ -38,7 +38,7 @@ local function lease_out(lease)
   if n == 0 then return 0, {}, '' end
   local runs = runs_of(scores)
   local entry = cmsgpack.pack(members, runs)
-  -- With the time in it: a counter may be undone by a crash or a failover.
+  -- It contains the time, because a crash or a failover may undo a counter.
   fence = format('%.0f-%.0f', now, call('HINCRBY', META, 'claims', n))
   call('ZADD', LEASES, now + lease, fence)
   expect(now + lease)
@@ -84,5 +84,5 @@ local function look_again(found)
   return again == math.huge and '' or format('%.0f', math.ceil(again))
 end
 
--- The answer where nothing may be claimed.
+-- The answer if nothing may be claimed.
 local function paused_reply() return { now, 0, '', '', {}, false, look_again('') } end

@@ -7,7 +7,7 @@ if turn > 0 then
   if turn > known then call('HSET', META, 'turn', ARGV[5]) end
 end
 
--- The members in hand: of a closed shard those that were read, of an open one those that were put.
+-- The noted or held members: in a closed shard those that were read, in an open one those that were put.
 local function in_hand()
   local packed = call('HGET', CLAIMS, 'h')
   return packed and cmsgpack.unpack(packed) or {}

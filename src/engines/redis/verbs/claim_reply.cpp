@@ -32,7 +32,7 @@ class Runs {
     if (!runs_.array()) runs_ = PackedReader("");
   }
 
-  // The next message's; false where there are more messages than scores.
+  // The next message's; false if there are more messages than scores.
   bool next() {
     while (left_ <= 0) {
       const auto score = runs_.text();
@@ -55,7 +55,7 @@ class Runs {
   bool has_past_ = false;
 };
 
-// The members; `packed` then stands before the runs. False where there are not as many.
+// The members; `packed` then stands before the runs. False if there are fewer.
 bool read_members(PackedReader& packed, std::size_t count, std::vector<std::string_view>& members) {
   if (count == 0) return true;
   if (packed.array() != count) return false;

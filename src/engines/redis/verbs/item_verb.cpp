@@ -125,7 +125,7 @@ void send_shard(const JobPtr& job, const QueuePtr& queue, const Place& place, It
   in_chunks(job, items, [&](Items chunk) { send_chunk(job, queue, place, std::move(chunk)); });
 }
 
-// To the open shards, by their keys.
+// Sends items to the open shards, by their keys.
 void send_open(const JobPtr& job, const QueuePtr& queue, const Items& items) {
   if (queue->open() == 1) return send_shard(job, queue, queue->shards.back(), items);
   std::map<const Place*, Items> by_shard;

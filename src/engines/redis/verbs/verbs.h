@@ -21,10 +21,10 @@ void pause(Context& context, const AskedPtr& asked);
 void resume(Context& context, const AskedPtr& asked);
 void purge(Context& context, const AskedPtr& asked);
 void revive(Context& context, const AskedPtr& asked);
-/// By keys; `revive` picks.
+/// By keys; `revive` selects the verb.
 void revive_some(Context& context, const AskedPtr& asked);
-/// `most_calls`: RedisEngineOptions::reshard_calls, from where the removal can no longer be taken
-/// back.
+/// `most_calls`: RedisEngineOptions::reshard_calls, counted from the moment when the removal can no
+/// longer be undone.
 void remove(Context& context, const AskedPtr& asked, std::int64_t most_calls);
 void forecast(Context& context, const AskedPtr& asked);
 /// Queues and their counts; lateness and waiting claims are the engine's to add.

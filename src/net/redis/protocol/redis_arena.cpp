@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kAlign = alignof(std::max_align_t);
 constexpr std::size_t kLargestBlock = 64 * 1024;  // but for one piece that is larger
 
-constexpr std::size_t kHead = kAlign;  // where a block's own begins
+constexpr std::size_t kHead = kAlign;  // where a block's own bytes begin
 
 constexpr std::size_t aligned(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
@@ -31,7 +31,7 @@ void RedisArena::free_blocks() noexcept {
   while (last_ != nullptr) std::free(std::exchange(last_, last_->before));
 }
 
-// Null where it needs a block of its own.
+// Null if it needs a block of its own.
 void* RedisArena::cut(std::size_t size) noexcept {
   if (size > left_) {
     if (size > next_size_ / 2) return nullptr;
@@ -53,7 +53,7 @@ void* RedisArena::take(std::size_t bytes) noexcept {
   return add_block(size, false);
 }
 
-// By calloc where it is large: that need not touch the pages of an array that was only announced.
+// A large one uses calloc, which need not touch the pages of an array that was only announced.
 void* RedisArena::take_zeroed(std::size_t bytes) noexcept {
   const std::size_t size = aligned(bytes);
   if (void* const taken = cut(size)) return std::memset(taken, 0, size);

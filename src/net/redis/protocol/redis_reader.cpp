@@ -29,7 +29,7 @@ struct RedisReader::Making {
   std::size_t max_reply_bytes;
   redisReplyObjectFunctions functions;
   RedisArena arena;           // of the reply that is being read
-  std::size_t announced = 0;  // elements of its arrays, those that came and those to come
+  std::size_t announced = 0;  // elements of its arrays, both read and still expected
 
   // Where the piece goes: into its array; or, if it is a whole reply, into an arena of its own.
   // hiredis takes a null answer for a lack of memory.
@@ -52,7 +52,7 @@ struct RedisReader::Making {
       case REDIS_REPLY_STRING: node->kind = RedisView::Kind::text; break;
       case REDIS_REPLY_STATUS: node->kind = RedisView::Kind::status; break;
       case REDIS_REPLY_ERROR: node->kind = RedisView::Kind::error; break;
-      default: break;  // RESP3's types, which nobody asked for
+      default: break;  // RESP3's types, which this client does not request
     }
     node->text = copy;
     node->size = size;

@@ -38,8 +38,8 @@ class KafkaProducer {
     std::optional<Answer> otherwise;  // not taken: why
   };
 
-  /// Errors: `invalid_argument`, in librdkafka's words, with the file and line of the setting where
-  /// it is one's. Connects nowhere.
+  /// Errors: `invalid_argument`, in librdkafka's words, with the file and line if a setting is at
+  /// fault. Connects nowhere.
   [[nodiscard]] static Result<void> check(const KafkaOptions& options);
 
   /// Connects on threads of its own. `wake`, an eventfd, becomes readable when there is something

@@ -25,7 +25,8 @@ constexpr int kStillWaitingMs = 250;  // while librdkafka has, or is to have, an
 constexpr std::chrono::milliseconds kGrace{3'000};
 /// For a broker that was never reached: as long as it takes to try all addresses of a name.
 constexpr std::chrono::milliseconds kFirstGrace{1'000};
-constexpr Moment kLookForLate{50};  // at most so often: it looks at all that librdkafka has
+constexpr Moment kLookForLate{
+    50};  // at most this often, because it looks at everything that librdkafka has
 constexpr int kPurgePatienceMs = 50;
 constexpr int kPurgePolls = 40;
 constexpr const char* kLeaseOver = "kafka: a lease ended before a broker had confirmed the message";
@@ -181,7 +182,7 @@ class KafkaSink::Impl final : public SinkThread {
     const KafkaTrouble trouble = *producer_->trouble();
     const auto now = Clock::now();
     if (!down_since_) down_since_ = now;
-    // Idle connections end, too, and then nobody waits.
+    // Idle connections end too, while no message waits.
     const auto grace = has_worked_ ? kGrace : kFirstGrace;
     if (trouble.fatal || sent_.empty() || now - *down_since_ >= grace) {
       break_off(trouble.reason);

@@ -61,7 +61,7 @@ using Event = std::variant<Confirm, Returned, ChannelClosed, Blocked, Unblocked>
 
 class RabbitConnection {
  public:
-  /// Errors: `unavailable`, with the broker's own words where it had some.
+  /// Errors: `unavailable`, with the broker's own words if it sent some.
   [[nodiscard]] static Result<std::unique_ptr<RabbitConnection>> open(const RabbitOptions& options);
   ~RabbitConnection();
   RabbitConnection(const RabbitConnection&) = delete;

@@ -23,8 +23,8 @@ namespace {
 
 constexpr int kLookAgainMs = 500;  // heartbeats and confirm time-outs
 
-/// Bytes of a body, where the broker closed a channel because one had more: "message size 30000 is
-/// larger than configured max size 20000".
+/// The limit in bytes, if the broker closed a channel because a body was larger: "message size
+/// 30000 is larger than configured max size 20000".
 std::optional<std::size_t> most_bytes_by(std::string_view reason) {
   constexpr std::string_view kMost = "max size ";
   const std::size_t at = reason.rfind(kMost);
@@ -63,7 +63,7 @@ class RabbitSink::Impl final : public SinkThread {
     Outgoing outgoing;
     std::string exchange;
     std::chrono::steady_clock::time_point at;
-    std::string returned;  // why; empty: it was not
+    std::string returned;  // the reason; empty: it was not
   };
 
   void wake() override { wake_.set(); }
@@ -268,7 +268,7 @@ class RabbitSink::Impl final : public SinkThread {
   std::unique_ptr<RabbitConnection> connection_;
   std::optional<std::size_t> most_bytes_;  // of a body, said this broker; empty: not yet
   std::string why_down_;
-  std::string blocked_;                                      // why; empty: it is not
+  std::string blocked_;                                      // the reason; empty: it is not
   std::vector<std::map<std::uint64_t, Published>> pending_;  // by channel, then tag
 };
 

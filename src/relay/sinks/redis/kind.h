@@ -15,7 +15,7 @@ namespace tarry::relay {
 using RedisServerOf =
     std::function<Result<net::RedisOptions>(std::string_view scheme, std::string_view rest)>;
 
-/// `schemes` are those that `server_of` reads. Errors of its `make`: also as `server_of`.
+/// `schemes`: those that `server_of` reads. Errors of its `make`: also as `server_of`.
 [[nodiscard]] SinkKind redis_kind(std::vector<std::string_view> schemes, RedisServerOf server_of);
 
 }  // namespace tarry::relay

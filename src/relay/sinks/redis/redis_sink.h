@@ -21,7 +21,7 @@ struct RedisTarget {
   enum class Kind : std::uint8_t { list, stream, channel };
   Kind kind = Kind::list;
   std::string name;
-  std::uint64_t max_length = 0;  // stream only, about; 0: it grows
+  std::uint64_t max_length = 0;  // stream only, approximate; 0: no limit
 };
 
 class RedisSink final : public Sink {

@@ -14,7 +14,7 @@ namespace tarry::relay {
 
 class LinesSink final : public ThreadedSink {
  public:
-  /// `fd` stays the caller's. `on_broken`: nobody reads any more, or the disk is full; at every
+  /// `fd` stays the caller's. `on_broken`: the reader is gone, or the disk is full; called at every
   /// message, from the sink's thread. SIGPIPE is to be ignored.
   LinesSink(int fd, std::function<void(Error)> on_broken);
   ~LinesSink() override { end(); }

@@ -46,7 +46,7 @@ class WebhookSink::Impl final : public SinkThread {
   void wake() override { curl_multi_wakeup(multi_.get()); }
 
   void wait() override {
-    // Without this a place that has become free would wait for the next event.
+    // Without this a free place would wait for the next event.
     if (!waiting_.empty() && active_.size() < options_.connections) return;
     curl_multi_poll(multi_.get(), nullptr, 0, kPollMs, nullptr);
   }

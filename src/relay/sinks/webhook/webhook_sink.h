@@ -22,8 +22,8 @@ namespace tarry::relay {
 
 class WebhookSink final : public Sink {
  public:
-  /// Errors: `invalid_argument`, naming value and limit; also for a URL whose host is an address
-  /// that is not public, where that is not allowed.
+  /// Errors: `invalid_argument`, naming value and limit; also for a URL whose host is a private
+  /// address, if that is not allowed.
   [[nodiscard]] static Result<std::unique_ptr<Sink>> make(WebhookOptions options);
 
   ~WebhookSink() override;

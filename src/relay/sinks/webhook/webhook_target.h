@@ -16,8 +16,8 @@ struct WebhookTarget {
   std::string target;  // path and query, as the request has them; they may hold a secret
 };
 
-/// Errors: `invalid_argument`, naming value and limit; also for a URL whose host is written as an
-/// address that is not public, where that is not allowed.
+/// Errors: `invalid_argument`, naming value and limit; also for a URL whose host is a private
+/// address, if that is not allowed.
 [[nodiscard]] Result<WebhookTarget> check_webhook(const WebhookOptions& options);
 
 }  // namespace tarry::relay

@@ -71,7 +71,7 @@ WebhookTransfer::WebhookTransfer(const WebhookOptions& options, Outgoing outgoin
   set(handle, CURLOPT_POSTFIELDS, body.empty() ? "" : body.data());
   set(handle, CURLOPT_HTTPHEADER, headers_.get());
   set(handle, CURLOPT_NOSIGNAL, 1L);
-  set(handle, CURLOPT_QUICK_EXIT, 1L);  // a name server that hangs holds nobody up
+  set(handle, CURLOPT_QUICK_EXIT, 1L);  // a hanging name server delays nothing else
   set(handle, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(options.connect_timeout));
   set(handle, CURLOPT_TIMEOUT_MS, milliseconds(options.timeout));
   set(handle, CURLOPT_ERRORBUFFER, error_.data());

@@ -54,7 +54,7 @@ class WebhookTransfer {
   bool sent_ = false;      // the request has begun to go out
   bool late_ = false;      // it was not to begin any more
   bool answered_ = false;  // its answer's headers are complete
-  bool cut_ = false;       // by us: its body is longer than we care to read
+  bool cut_ = false;       // by us: its body is longer than the limit
   std::string forbidden_;  // an address that it was led to
   std::size_t head_size_ = 0;
   std::size_t body_size_ = 0;
