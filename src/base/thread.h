@@ -40,7 +40,8 @@ class ThreadName {
   std::array<char, kMost + 1> text_{};
 };
 
-/// While it lives, the current thread takes no signal but faults; and so do threads begun in it.
+/// While it lives, the current thread takes no signals except faults; nor do threads that it
+/// starts.
 class SignalsBlocked {
  public:
   SignalsBlocked() noexcept;

@@ -21,7 +21,7 @@ struct AnswerThread::Shared : std::enable_shared_from_this<Shared> {
   std::uint64_t done = 0;
   bool retired = false;
   bool ended = false;
-  bool served = true;      // by a thread that is there, or begins
+  bool served = true;      // by a thread that exists or is starting
   std::thread::id server;  // which one it is
 
   // False if no task is left.

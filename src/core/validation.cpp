@@ -34,7 +34,7 @@ MaybeError too_large(std::string_view what, std::uint64_t size, std::uint64_t li
                                          std::to_string(limit)};
 }
 
-// Whatever is over our limits is long enough to be shown cut, with its full length.
+// Any text over our limits is long enough to be shown cut, with its full length.
 MaybeError too_long(std::string_view what, std::string_view value, std::size_t limit) {
   return Error{ErrorCode::too_large, std::string(what) + " " + base::quoted(value) +
                                          " is over the limit of " + std::to_string(limit) +
@@ -73,7 +73,7 @@ MaybeError check_moment(std::string_view what, std::int64_t ms) {
                  " (the end of the year 2200)");
 }
 
-// An enumerator may have been made of any number: a value that no reader knows must not be kept.
+// An enumerator can be made from any number: a value that no reader knows must not be stored.
 template <typename E>
 MaybeError check_choice(std::string_view what, E value, E last, std::string_view choices) {
   if (value <= last) return {};
@@ -252,7 +252,7 @@ MaybeError check_own(const R&) {
 
 }  // namespace
 
-// Whatever has such a name already can be emptied and removed.
+// An existing queue with such a name can still be emptied and removed.
 MaybeError check_new_queue(std::string_view name) {
   if (name != "." && name != "..") return {};
   return invalid(

@@ -10,7 +10,8 @@
 //                  again after a tenth of it, at most 1 s later. If the store refuses (the engine
 //                  has no extensions), the book does not ask again: the lease runs its time. If the
 //                  store says that the lease has run out, the claim is lost.
-//   a settlement   is sent with all that gathered while the one before it was under way. If its
+//   a settlement is sent with all others that gathered while the one before it was outstanding. If
+//   its
 //                  answer is lost, or the store is not available, the book sends it again.
 //   a claim, a settlement   that failed is sent again after 100 ms, then after twice as long, up to
 //                  5 s.
@@ -21,7 +22,7 @@
 // Invariants
 //  1. A claim that was held is in exactly one place: held_, outbox_ or settling_. When it leaves
 //     them it is counted once: as acked, retried, buried, released or stale.
-//  2. At most one request of each kind is under way.
+//  2. At most one request of each kind is outstanding.
 //  3. The book never assumes that a lease lasts longer than it does in the store: it counts a lease
 //     from the beginning of the claim, or from the moment when it asked for the extension.
 //  4. A claim that is lost is neither extended nor settled.
@@ -89,12 +90,12 @@ class Book {
   [[nodiscard]] std::optional<core::ClaimRequest> claim(std::uint32_t most, Moment now);
   [[nodiscard]] std::optional<core::SettleRequest> settle(Moment now);
   [[nodiscard]] std::optional<core::ExtendRequest> extend(Moment now);
-  /// The owner no longer wants the claim that is under way. True: withdraw it now; once a claim.
+  /// The owner no longer wants the outstanding claim. True: withdraw it now; once a claim.
   [[nodiscard]] bool withdraw() noexcept;
 
   /// When `settle` or `extend` has something to send; empty: not before something happens.
   [[nodiscard]] std::optional<Moment> next() const noexcept;
-  /// No claim is under way, nothing stops the next one, and the store keeps up with settlements.
+  /// No claim is outstanding, nothing stops the next one, and the store keeps up with settlements.
   [[nodiscard]] bool may_claim() const noexcept;
   [[nodiscard]] Moment claim_at() const noexcept { return claim_at_; }
 
@@ -135,7 +136,7 @@ class Book {
   void abandon() noexcept { abandoned_ = true; }
   [[nodiscard]] const std::optional<Moment>& stopped_at() const noexcept { return stopped_at_; }
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
-  /// Nothing is held, to be settled or under way.
+  /// Nothing is held, waits to be settled or is outstanding.
   [[nodiscard]] bool is_idle() const noexcept;
 
   // -- what to tell

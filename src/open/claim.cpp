@@ -21,7 +21,7 @@ struct Withdraw {
 };
 
 // Withdraws a claim when a stop is requested, from when it was submitted until it is answered; the
-// answer may come first. The engine is there as long as there is no answer.
+// answer may come first. The engine exists as long as the answer has not come.
 //
 // `withdraw` completes nothing within the call, so it may run under the mutex.
 class StopWatch {

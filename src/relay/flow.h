@@ -127,7 +127,7 @@ class Flow {
 
   std::vector<Share> shares_;
   std::size_t first_share_ = 0;  // of the next claim
-  bool outdated_ = false;        // the claim under way waits on other queues than are served now
+  bool outdated_ = false;        // the outstanding claim waits at other queues than are served now
 
   bool sink_closed_ = false;
   bool sink_abandoned_ = false;

@@ -45,7 +45,7 @@ void Flow::claimed(Result<std::shared_ptr<const core::ClaimReply>> reply, Moment
 
 void Flow::take(Delivery delivery, Moment begun, Moment now) {
   const Moment lease_end = begun + delivery.lease();
-  // The answer was under way for so long that another may have it by now.
+  // The answer took so long that another consumer may have the message by now.
   if (lease_end <= now) stats_.last_error = too_late().reason;
   const auto id = book_.hold(delivery.receipt(), delivery.lease(), begun, now);
   if (!id) return;

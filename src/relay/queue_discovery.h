@@ -44,7 +44,7 @@ class QueueDiscovery {
   /// `on_trouble`) and with its lock held: they must not call it.
   struct Hooks {
     std::function<void(const std::vector<Share>&)> on_shares;
-    /// Nothing is there that the patterns match; or something again: how many.
+    /// The patterns match no queue; or some again: how many.
     std::function<void(std::size_t queues)> on_queues;
     /// This relay's part has changed, or the number of relays that share.
     std::function<void(const Coordination::View& view, std::size_t units)> on_view;

@@ -22,7 +22,7 @@ enum class Fate : std::uint8_t {
   confirmed,  // the sink has it, by its own promise
   refused,    // and would refuse it again: to the dead, with the reason
   again,      // it failed; another attempt may fare better
-  not_yet,    // as `again`, of this message alone: the sink is there, and takes others
+  not_yet,    // as `again`, for this message alone: the sink works, and takes others
   down,       // the sink takes nothing now: this message is not at fault, and was not sent
   unknown,    // sent, result unknown: another attempt, which may be a duplicate
   late,       // not sent: its lease ended before its turn came; the sink is not at fault

@@ -205,7 +205,7 @@ class PosixDirectory final : public Directory {
       return named.st_ino == held.st_ino && named.st_dev == held.st_dev;
     }
     if (errno != ENOENT && errno != ENOTDIR) return true;
-    // In a process that has changed its root no path of before leads anywhere.
+    // In a process that has changed its root, earlier paths lead nowhere.
     const std::string now = path_of(fd_.get());
     return now.empty() || now.starts_with("(unreachable)");
   }

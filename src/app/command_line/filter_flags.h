@@ -30,7 +30,7 @@ struct FilterFlags {
 
 /// --prefix, --due-between, --header and --reason.
 void add_filter(CLI::App& command, FilterFlags& into);
-/// --state; `with_remembered`: also of what is only remembered.
+/// --state; `with_remembered`: also accepts the state of remembered messages.
 void add_state(CLI::App& command, FilterFlags& into, bool with_remembered);
 
 /// `invalid_argument`, naming flag and value.

@@ -31,8 +31,8 @@ void Session::note_if_fleeting() {
 
 namespace {
 
-// Commands on one store of files follow each other, each with the store for a moment: one waits so
-// long for those before it.
+// How long a command waits for the commands before it: commands on one file store follow each
+// other, and each has the store for a moment.
 constexpr std::chrono::milliseconds kLockWait{2'000};
 constexpr std::chrono::milliseconds kLockAgain{10};
 

@@ -1,7 +1,7 @@
 // A server's listening address: read from HOST:PORT, shown as a URL, and written into a file for
 // users who gave port 0.
 //
-// Thread safety: pure, but for check_port_file and write_port_file.
+// Thread safety: pure, except for check_port_file and write_port_file.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // [[relay]]: which messages a relay sends, and where.
 //
-// Thread safety: pure functions, but for files that a sink's URL names.
+// Thread safety: pure functions, except for files that a sink's URL names.
 #pragma once
 
 #include <vector>

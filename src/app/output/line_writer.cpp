@@ -88,7 +88,7 @@ struct LineWriter::Shared {
     changed.notify_all();
   }
 
-  // A descriptor that takes no more is no reason to end: another line may find it mended.
+  // A descriptor that takes no more is no reason to end: it may work again for a later line.
   void put(std::string_view text) {
     while (!text.empty()) {
       const ssize_t n = ::write(descriptor, text.data(), text.size());

@@ -20,7 +20,7 @@ struct Column {
 
 class Table {
  public:
-  /// `close`: where two spaces between columns are too wide, one is there before a cell is cut.
+  /// `close`: if two spaces between columns are too wide, one is used before a cell is cut.
   explicit Table(std::vector<Column> columns, bool close = false);
 
   /// One cell for each column. Cells are made printable here.

@@ -9,7 +9,7 @@
 // in Redis gives its identity; other stores are identified by their URL, and a store on this
 // machine also by the machine.
 //
-// Thread safety: pure functions, but for files that a URL names.
+// Thread safety: pure functions, except for files that a URL names.
 #pragma once
 
 #include <memory>

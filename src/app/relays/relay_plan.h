@@ -1,6 +1,6 @@
 // RelayPlan: one relay as it was asked for, by flags or by a [[relay]] section.
 //
-// Plain values. Thread safety: pure functions, but for files that a sink's URL names.
+// Plain values. Thread safety: pure functions, except for files that a sink's URL names.
 #pragma once
 
 #include <cstdint>

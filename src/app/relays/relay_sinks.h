@@ -1,6 +1,6 @@
 // The kinds of sinks that this program has, and the sink that `--to` names.
 //
-// Thread safety: pure functions, but for files that a sink's URL names.
+// Thread safety: pure functions, except for files that a sink's URL names.
 #pragma once
 
 #include <memory>

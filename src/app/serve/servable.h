@@ -1,4 +1,4 @@
-// Whether `tarry serve` can go by a configuration, of which each value is good by itself.
+// Whether `tarry serve` can use a configuration in which each single value is valid.
 #pragma once
 
 #include <string>

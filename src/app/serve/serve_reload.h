@@ -39,7 +39,7 @@ void note_open_token(const std::string& path, ServeLog& log);
 void note_fewer_connections(const config::Config& config, const session::Limits& limits,
                             ServeLog& log);
 
-/// The queues that are there get the file's settings; those to come get them when they are made.
+/// Existing queues get the file's settings now; later ones get them when they are made.
 [[nodiscard]] Result<void> apply_queue_rules(core::Engine& store, const presets::QueueRules& rules,
                                              ServeLog& log);
 

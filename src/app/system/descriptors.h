@@ -1,7 +1,7 @@
 // File descriptors: how many this process may have open, and how they are divided.
 //
-// Thread safety: pure, but for secure_standard_descriptors and raise_descriptor_limit, which change
-// the process.
+// Thread safety: pure, except for secure_standard_descriptors and raise_descriptor_limit, which
+// change the process.
 #pragma once
 
 #include <cstddef>

@@ -48,12 +48,11 @@ void leave_process_one_to_an_init() {
   ::sigemptyset(&awaited);
   ::sigaddset(&awaited, SIGCHLD);
   for (const int signal : kPassedOn) ::sigaddset(&awaited, signal);
-  // Before the child is there: none may be missed.
+  // Blocked before the child exists, so that no signal is missed.
   ::sigprocmask(SIG_BLOCK, &awaited, &before);
   const pid_t child = ::fork();
   if (child > 0) be_init(child, awaited);
-  // A Ctrl-C at a terminal reaches both processes: if it were forwarded, the child would get it
-  // twice.
+  // Otherwise a Ctrl-C at a terminal would reach both processes, and the child would get it twice.
   if (child == 0) static_cast<void>(::setpgid(0, 0));
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
 }

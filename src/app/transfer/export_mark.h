@@ -42,7 +42,7 @@ struct ExportMark {
   ExportReport report;              // of the written lines
 };
 
-/// A mark as it is kept: of which export, and how long the file was.
+/// A mark as it is stored: of which export, and how long the file was.
 struct KeptMark {
   std::string of;  // the store and the queues asked for, as the command spells them
   std::uint64_t bytes = 0;

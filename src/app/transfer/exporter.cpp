@@ -211,7 +211,7 @@ class Exporter {
   core::Engine& engine_;
   const ExportOptions& options_;
   const Visit& write_;
-  std::optional<ToldKeys> told_;  // of the queue at hand, where lists may tell a message twice
+  std::optional<ToldKeys> told_;  // of the current queue, whose lists may show a message twice
   ExportMark at_;
 };
 

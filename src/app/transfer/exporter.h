@@ -25,7 +25,7 @@ namespace tarry::app::transfer {
 using Visit = std::function<Result<void>(std::string_view line)>;
 
 struct ExportOptions {
-  std::vector<std::string> queues;  // empty: all that there are
+  std::vector<std::string> queues;  // empty: all queues
   std::uint32_t page = 500;         // messages that are asked for at once
   std::uint32_t version = kExportVersion;
   std::stop_token stop = {};

@@ -170,7 +170,7 @@ Result<void> Importer::flush() {
   return {};
 }
 
-// Their keys are there: by themselves, from a run that was cut short, or as other messages.
+// Their keys are taken there: by the same messages, from a run that was cut short, or by others.
 Result<void> Importer::look(std::vector<MessageInfo> taken) {
   if (taken.empty()) return {};
   std::vector<std::string> keys;

@@ -35,7 +35,7 @@ struct ImportReport {
   std::uint64_t ended = 0;            // an import before this one put them in, and they ended since
   std::uint64_t conflicts = 0;        // their keys belong to other messages there
   std::uint64_t failed = 0;           // the store takes no such message
-  bool complete = false;              // the export's end was read, and queues are held no more
+  bool complete = false;              // the export's end was read, and queues are no longer held
   std::vector<std::string> problems;  // the first few, a line each
   std::vector<std::string> held;      // queues that stay paused
 };
@@ -52,7 +52,7 @@ class Importer {
   /// line: `invalid_argument` for a line that is not from an export; otherwise the store's.
   [[nodiscard]] Result<void> take(std::string_view text);
 
-  /// The file has no more lines, or nothing more is to be read of it.
+  /// The file has no more lines, or the rest is not to be read.
   [[nodiscard]] Result<void> finish();
 
   /// The file's end was read.

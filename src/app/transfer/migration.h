@@ -33,7 +33,7 @@ struct MigrationEnd {
 };
 
 struct MigrationOptions {
-  std::vector<std::string> queues;  // empty: all that there are
+  std::vector<std::string> queues;  // empty: all queues
   Millis wait{0};                   // how long to wait for claims to end; then they are left
   bool keep_settings = false;       // of queues that the second store has
   bool dry_run = false;             // counts, and changes nothing

@@ -1,7 +1,7 @@
 // Shared by moving and importing messages: which can be moved, in which form they are put into the
 // other store, and how to tell that one is there already.
 //
-// Thread safety: pure functions, but for `get_messages`, which blocks the calling thread.
+// Thread safety: pure functions, except for `get_messages`, which blocks the calling thread.
 #pragma once
 
 #include <functional>

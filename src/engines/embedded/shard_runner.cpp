@@ -232,7 +232,7 @@ void ShardRunner::end_journal() {
   if (CommitJob job = parts_.shard->take_job(); !job.empty()) parts_.committer->run(std::move(job));
   // Only now is nothing more written.
   if (!parts_.committer->failed()) {
-    // A journal that could not be trimmed is as whole as after a crash.
+    // A journal that could not be trimmed is as good as after a crash.
     [[maybe_unused]] const auto trimmed = parts_.journal->trim();
   }
 }

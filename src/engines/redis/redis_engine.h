@@ -35,7 +35,7 @@ struct RedisEngineOptions {
   std::int64_t reshard_calls = -1;
   /// Tests only: Lua that stands before each script; SCRIPT is the script's name there.
   std::string before_scripts;
-  /// Tests only: instead of Redis's time, for all that work on the store.
+  /// Tests only: used instead of Redis's time by everything that works on the store.
   std::shared_ptr<timing::ManualClock> clock;
   /// Called with a line for the operator; on the engine's thread.
   Log log;

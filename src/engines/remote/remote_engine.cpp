@@ -70,7 +70,7 @@ std::string url_of(const RemoteOptions& options) {
          std::to_string(options.port);
 }
 
-// Whatever is asked here, a server of this version has a route for.
+// A server of this version has a route for each of these calls.
 Error read_refusal(const HttpMessage& message) {
   constexpr unsigned kUnauthorized = 401;
   constexpr unsigned kMethodNotAllowed = 405;

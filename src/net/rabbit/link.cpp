@@ -191,7 +191,7 @@ Result<amqp_socket_t*> RabbitLink::tls_socket(const RabbitTls& tls) {
   return socket;
 }
 
-/// A broker that reads no more must not hold a publish for ever.
+/// A broker that stops reading must not block a publish for ever.
 void RabbitLink::limit_sending(std::int64_t ms) const {
   const auto timeout = static_cast<unsigned>(ms);
   ::setsockopt(socket(), IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof timeout);

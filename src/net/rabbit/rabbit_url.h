@@ -1,7 +1,8 @@
 // URLs of RabbitMQ: the part that a sink and an intake share: where the broker is, how to log in,
 // and how each reads its own options.
 //
-// Errors name the value and the limit, and never a password. Pure functions, but for password_file.
+// Errors name the value and the limit, and never a password. Pure functions, except for
+// password_file.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// A server that has answered as a master for so long is left at once when it does not any more.
+// A server that has answered as a master for this long is left at once when it no longer does.
 constexpr std::chrono::seconds kForgetLeavesAfter{10};
 
 }  // namespace
@@ -137,7 +137,7 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
   void on_switched() {
     if (closed_) return;
     if (link_ && link_->ready()) follow_master();
-    if (!link_) {  // it is there to be reached: nothing to wait for
+    if (!link_) {  // it can be reached: nothing to wait for
       backoff_.succeeded();
       next_attempt_ = {};
     }

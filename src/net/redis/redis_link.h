@@ -95,7 +95,7 @@ class RedisLink : public std::enable_shared_from_this<RedisLink> {
   RedisOptions options_;  // host and port as they are found
   Events events_;
   const std::shared_ptr<RedisSentinels> sentinels_;
-  std::shared_ptr<RedisSentinelSearch> search_;  // while it goes on
+  std::shared_ptr<RedisSentinelSearch> search_;  // while it runs
   std::optional<std::size_t> found_by_;          // which sentinel named the server
   const std::unique_ptr<RedisStream> stream_;
   Timer timer_;

@@ -51,7 +51,7 @@ void RedisSentinelSearch::ask_next() {
           [self, sentinel](RedisReply reply) { self->on_reply(sentinel, reply.view()); },
           [self, sentinel](RedisLink::End end) { self->on_end(sentinel, std::move(end.error)); }});
   asked.link->start();
-  // However many they are, all are asked within the time there is.
+  // However many there are, all are asked within the available time.
   const auto each = std::chrono::milliseconds(sentinels_[0].connect_timeout_ms /
                                               static_cast<std::int64_t>(sentinels_.size()));
   const bool last = asked_.size() == sentinels_.size();

@@ -85,7 +85,7 @@ void RedisSentinels::watch(OnSwitched on_switched) {
   }
 }
 
-// Whatever was said before it stood went unheard.
+// Messages from before the subscription stood were not heard.
 void RedisSentinels::on_watching(std::size_t sentinel) {
   if (closed_) return;
   prefer(sentinel);

@@ -55,7 +55,7 @@ class RedisStream {
   virtual void write(boost::asio::const_buffer bytes, OnBytes done) = 0;
   void close();
 
-  /// But for the handshake, perhaps.
+  /// Except for the handshake, perhaps.
   [[nodiscard]] bool connected() const noexcept { return connected_; }
   /// Received bytes have not been read yet.
   [[nodiscard]] bool has_input();

@@ -45,7 +45,7 @@ class ZooKeeperSession {
   [[nodiscard]] Result<void> remove(const std::string& path);
   /// Names; the next change is news.
   [[nodiscard]] Result<std::vector<std::string>> children(const std::string& path);
-  /// Whether it is there, and this session made it.
+  /// Whether the node exists, and this session made it.
   [[nodiscard]] Result<bool> is_ours(const std::string& path);
 
  private:

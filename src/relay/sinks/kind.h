@@ -2,7 +2,7 @@
 // and how to make one. Each folder beside this file describes its own kind in its kind.h; the
 // program's composition root lists them (app/relays/relay_sinks.cpp).
 //
-// Plain values. Thread safety: pure functions, but for `make`, which may read files that a URL
+// Plain values. Thread safety: pure functions, except for `make`, which may read files that a URL
 // names.
 #pragma once
 

@@ -24,7 +24,7 @@ namespace tarry::http {
 [[nodiscard]] Routed settle(Asked& asked);
 [[nodiscard]] Routed extend(Asked& asked);
 
-// Queues as a whole.
+// Whole queues.
 [[nodiscard]] Routed queue_list(Asked& asked);
 [[nodiscard]] Routed queue_info(Asked& asked);
 [[nodiscard]] Routed configure(Asked& asked);

@@ -33,7 +33,7 @@ struct Response {
 [[nodiscard]] Response unwell(const Error& error);
 /// 429: others hold too much already.
 [[nodiscard]] Response too_much_held(const session::OverLimit& over);
-/// 503: of a request that was not begun, for want of memory.
+/// 503: for a request that was not begun, for lack of memory.
 [[nodiscard]] Response no_memory();
 
 /// For a problem's detail: "the <what> is over the limit of <limit> bytes".

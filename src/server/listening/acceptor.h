@@ -3,9 +3,9 @@
 // Invariants
 //  1. It accepts until it is closed. After a failure (mostly: out of descriptors) it pauses,
 //     because other connections have to close first; failures in a row are reported once.
-//  2. Whatever `accepted` throws ends no accepting: `resume` goes on.
+//  2. If `accepted` throws, accepting goes on: `resume` continues.
 //
-// Thread safety: the server's thread only, but for `open`.
+// Thread safety: the server's thread only, except for `open`.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// /metrics: all that is known of a store and its server, for Prometheus to read.
+// /metrics: all figures of a store and its server, for Prometheus.
 //
 // docs/reference/metrics.md lists the names; a test compares.
 #pragma once

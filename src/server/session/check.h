@@ -8,7 +8,7 @@ namespace tarry::session {
 enum class Check : std::uint8_t {
   none,
   health,     // /healthz: and an answer says that nothing is wrong
-  readiness,  // /readyz: and an answer says no more than that there is one
+  readiness,  // /readyz: the answer only shows that the store answers
 };
 
 }  // namespace tarry::session

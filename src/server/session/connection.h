@@ -19,10 +19,10 @@
 // Invariants
 //  1. At most one request is in progress. While there is one, a read is outstanding, unless the
 //     front is full or the client has ended.
-//  2. No exception leaves it (mostly for want of memory): each event runs under `guard`. A request
-//     of which the engine has not heard is refused then. Any other connection is closed, as if its
-//     client had gone.
-//  3. Whatever ends it goes through `close`, and that through its session's.
+//  2. No exception leaves it (mostly from a lack of memory): each event runs under `guard`. If the
+//     engine has not got the request yet, it is refused then. Any other connection is closed, as if
+//     its client had gone.
+//  3. However it ends, it goes through `close`, and through its session's.
 //  4. An idle connection keeps no more than kSmallRead bytes of room.
 #pragma once
 

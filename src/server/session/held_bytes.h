@@ -12,7 +12,8 @@
 //     is held.
 //  3. A peer is known while it has connections.
 //
-// Thread safety: the server's thread only, but for `answers_sum`, to which an engine's thread adds.
+// Thread safety: the server's thread only, except for `answers_sum`, to which an engine's thread
+// adds.
 #pragma once
 
 #include <atomic>

@@ -2,7 +2,7 @@
 // If it comes while these are over the limit, it is refused at once: the engine is quicker than the
 // writing of answers, and replies would pile up before the server's thread looks at them.
 //
-// Thread safety: none, but for the sum.
+// Thread safety: none, except for the sum.
 #pragma once
 
 #include <atomic>

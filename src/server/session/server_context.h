@@ -1,6 +1,6 @@
 // ServerContext: shared by the fronts and connections of one server.
 //
-// Thread safety: the server's thread only, but for `held.answers_sum()`.
+// Thread safety: the server's thread only, except for `held.answers_sum()`.
 #pragma once
 
 #include <cstdint>

@@ -14,11 +14,11 @@ namespace tarry::app {
 /// How far ahead there are messages: the end of the last bucket with a message, 0 without one.
 [[nodiscard]] Millis horizon_of(const Forecast& forecast);
 
-/// The least of a ladder of common widths (1s 2s 5s … 30d … 10 years) of which `rows` reach the
-/// horizon; the ladder's greatest where none does.
+/// The smallest of some common widths (1s 2s 5s … 30d … 10 years) with which `rows` rows reach the
+/// horizon; the largest if none does.
 [[nodiscard]] Millis width_for(Millis horizon, std::size_t rows);
 
-/// The same in wider buckets, no more than there are messages for. `width` is a multiple of the
+/// The same in wider buckets, and only as many as have messages. `width` is a multiple of the
 /// forecast's own.
 [[nodiscard]] Forecast widened(const Forecast& forecast, Millis width);
 

@@ -1,4 +1,4 @@
-// tarry queue pause, resume: of one queue, or of all that a pattern matches.
+// tarry queue pause, resume: for one queue, or for all that a pattern matches.
 #include <algorithm>
 #include <chrono>
 #include <memory>

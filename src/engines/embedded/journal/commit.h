@@ -36,8 +36,8 @@ struct SealedBatch {
 
 struct CommitOutcome;
 
-/// Runs once, when the job it came with is durable or has failed: on the committer's thread, but
-/// for answers, which may be set aside.
+/// Runs once, when its job is durable or has failed. It runs on the committer's thread, except for
+/// answers, which another thread may give.
 using CommitTask = base::UniqueFunction<void(const CommitOutcome&)>;
 
 struct CommitOutcome {

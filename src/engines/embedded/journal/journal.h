@@ -111,7 +111,7 @@ class Journal {
   /// whole record's length if nothing can be read.
   [[nodiscard]] std::uint64_t payload_bytes(std::uint64_t segment, Position position);
 
-  /// Written, and so long ago that the committer has it no longer in RAM, probably.
+  /// Written, and probably so long ago that the committer no longer has it in RAM.
   [[nodiscard]] bool is_only_on_disk(const RecordPlace& place) const noexcept;
 
   /// Closed segments, oldest first; the head is not among them.
@@ -139,8 +139,8 @@ class Journal {
   /// it.
   [[nodiscard]] bool keep_file(const SegmentInfo& dropped, std::uint64_t enough,
                                std::uint64_t largest);
-  /// The first file that was kept becomes the last prepared segment; in the place of a shorter one
-  /// where `enough` is in hand without that. An error is final.
+  /// The first kept file becomes the last prepared segment. It replaces a shorter one, if `enough`
+  /// bytes remain without that. An error is final.
   Result<void> reuse_file(std::uint64_t enough, std::uint64_t largest);
   [[nodiscard]] std::uint64_t closed_bytes() const noexcept { return closed_bytes_; }
   /// The longest message's record that was appended since the start, or noted.

@@ -96,8 +96,8 @@ Result<void> Journal::grow(std::uint64_t missing, std::uint64_t largest, std::ui
     Prepared& last = prepared_.back();
     return grow_prepared(last, std::min(most, last.info.allocated + whole(missing)));
   }
-  // Twice: `room` counts on all but one such record, and would ask for thousands of segments of
-  // one.
+  // Twice, because `room` subtracts one such record, and with less it would ask for thousands of
+  // small segments.
   const std::uint64_t least = overhead() + 2 * largest + kSlack;
   const std::uint64_t size = std::max(least, std::min(most, whole(missing + overhead())));
   if (size > kMaxSegmentBytes) {
@@ -230,7 +230,7 @@ Result<void> Journal::reuse_file(std::uint64_t enough, std::uint64_t largest) {
     if (is_shortage(error)) return directory_->remove(name);
     return error;
   };
-  // The room is there, but in a copy of the store that has holes.
+  // The room is already allocated, except in a copy of the store that has holes.
   if (auto whole = file->allocate(old.allocated); !whole) {
     return or_remove(std::move(whole).error());
   }

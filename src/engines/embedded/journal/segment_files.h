@@ -40,7 +40,7 @@ class SegmentFiles {
   std::map<std::uint64_t, std::shared_ptr<storage::File>> files_;
 };
 
-/// The file of a segment that is there. `damaged`: it is no regular file.
+/// The file of an existing segment. `damaged`: it is no regular file.
 [[nodiscard]] Result<std::unique_ptr<storage::File>> open_segment(storage::Directory& directory,
                                                                   std::string_view name,
                                                                   storage::OpenMode mode);

@@ -39,8 +39,8 @@ class AheadReads {
   void look();
   /// The bytes of the record there, as far as they could be read; empty if it is not among them.
   [[nodiscard]] std::string_view find(const RecordPlace& place) noexcept;
-  /// This one was not there in time. Whatever was to be read before it is not read any more: in its
-  /// queue it is claimed by now, and others' claims will read it by themselves.
+  /// This one was not there in time. Records that were to be read before it are not read any more:
+  /// by now they are claimed, and their claims read them.
   void missed(const RecordPlace& place);
 
  private:

@@ -21,8 +21,8 @@
 
 namespace tarry::embedded {
 
-/// Records as they are in RAM, to be looked at later and on any thread: copies, or views into
-/// batches that are kept for so long.
+/// Records in RAM, to be used later and on any thread: copies, or views into batches that are kept
+/// until then.
 struct HeldRecords {
   std::vector<std::string_view> records;
   std::vector<std::shared_ptr<const SealedBatch>> batches;

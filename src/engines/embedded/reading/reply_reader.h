@@ -69,8 +69,8 @@ class ReplyReader {
   /// A reply of nothing but their receipts, to give them back.
   [[nodiscard]] core::ClaimReply receipts(const Grants& grants) const;
 
-  /// Fills in the key and the push time. Reads no more of the record than all but its payload.
-  /// Errors: `damaged`.
+  /// Fills in the key and the push time. Reads little more of the record than the part before its
+  /// payload. Errors: `damaged`.
   Result<void> describe(MessageFacts& facts);
   /// Bytes of the last described message in a reply: key, headers, and the payload if wanted.
   [[nodiscard]] std::uint64_t reply_bytes(const MessageFacts& facts, bool with_payload) const;

@@ -77,7 +77,7 @@ static_assert(kCancelRecord <= kEndRecord && kBackRecord <= kEndRecord);
 inline constexpr std::uint64_t kQueueRecord =
     bounds::rounded(record_layout::kQueueFixed) + core::kMaxQueueName;
 
-/// A put's record without key, headers and payload: all that may be in it included.
+/// A put's record without key, headers and payload, with all optional fields.
 inline constexpr std::uint64_t kPutOverhead = kPutFixedBytes + record_layout::kBootDueField +
                                               record_layout::kPushedField +
                                               record_layout::kCarriedFixed + core::kMaxReason;

@@ -67,7 +67,7 @@ class LenientReplay final : public JournalWalk::Visitor {
   [[nodiscard]] bool known(std::uint32_t queue) const noexcept {
     return queue < state_->queue_count();
   }
-  /// The record's message is there. `ends`: the record is its last but for `forgotten`.
+  /// The record's message exists. `ends`: the record is its last, except for `forgotten`.
   bool find(Ref ref, bool ends);
   void forget(Handle handle);
   [[nodiscard]] bool has_key(Handle handle, const PutRecord& record);

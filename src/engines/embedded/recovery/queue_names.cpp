@@ -36,7 +36,7 @@ std::vector<QueueNames::Ended> QueueNames::tell(const QueueRecord& record, std::
 std::optional<QueueNames::Ended> QueueNames::tell(const PutRecord& record) {
   const auto told = told_.find(record.queue);
   if (told == told_.end() || !told->second.removed) return std::nullopt;
-  // While a queue is being removed cleaning goes on to copy its messages.
+  // While a queue is being removed, cleaning still copies its messages.
   if (record.copy && !told->second.name.empty()) return std::nullopt;
   std::vector<Ended> ended;
   end(record.queue, ended);

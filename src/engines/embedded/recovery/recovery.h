@@ -53,8 +53,8 @@ struct Recovered {
 /// the last durable sync and a power failure.
 inline constexpr std::uint64_t kLostIds = 1ull << 28;
 
-/// Replays the journal in `directory` into `state` (which has begun replay), and leaves the files
-/// ready to go on with. Errors: `damaged`, `unsupported`, io_error, `permission_denied`.
+/// Replays the journal in `directory` into `state` (which has begun replay), and prepares the files
+/// for the next run. Errors: `damaged`, `unsupported`, io_error, `permission_denied`.
 [[nodiscard]] Result<Recovered> recover(storage::Directory& directory, SegmentFiles& files,
                                         ShardState& state, const RecoveryOptions& options);
 

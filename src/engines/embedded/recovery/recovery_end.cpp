@@ -104,7 +104,7 @@ Result<void> RecoveryRun::finish_newest() {
 // The system may hold these bytes in its cache only, and may have marked them clean after a failed
 // sync. Writing them again makes them dirty, so the next sync really writes them.
 Result<void> RecoveryRun::rewrite_unproven() {
-  // The header of a segment of which nothing is proven is in no better case than its batches.
+  // If nothing proves a segment durable, its header must be rewritten like its batches.
   const JournalTail& tail = recovered_.tail;
   Unproven first{tail.next_batch, UINT64_MAX, 0};
   if (!unproven_.empty()) first = unproven_.front();

@@ -243,7 +243,7 @@ Result<void> RecoveryRun::drop_below_low_water() {
     mark_is_guess_ = true;
   }
   while (!segments_.empty() && segments_.front().number < low_water_) {
-    mark(Row::s6);  // its cleaning had ended, but for the removal
+    mark(Row::s6);  // its cleaning had ended, except for the removal
     drop_front();
   }
   std::uint64_t expected = low_water_;

@@ -10,7 +10,7 @@ namespace tarry::embedded {
 namespace {
 
 constexpr std::int64_t kHoldOffMs = 1'000;
-// Pressed, it goes on while there is more to gain than this part of the live bytes.
+// When pressed, it continues while there is more to gain than this part of the live bytes.
 constexpr std::uint64_t kLightShare = 8;
 constexpr std::uint64_t kHardShare = 64;
 

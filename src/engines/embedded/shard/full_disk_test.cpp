@@ -239,7 +239,7 @@ TEST_F(FullDisk, LongReasonsLeaveRoomForWhatEndsMessages) {
   }
 }
 
-// The store's own words for it are a reason like another.
+// The store's own text for it is a reason like any other.
 TEST_F(FullDisk, WhatDiesByItsLeaseLeavesRoomForWhatEndsMessages) {
   open();
   core::ConfigureRequest once;

@@ -47,7 +47,7 @@ enum class RemoveStep : std::uint8_t {
   look,    // all: no claims from now on, and other requests for the queue wait
   decide,  // the first: writes down that it goes
   sweep,   // all: its messages are removed; on all shards but the first also the queue
-  free,    // the first: the queue goes there too
+  free,    // the first shard: removes the queue there too
   thaw,    // all: the requests that waited go on
 };
 

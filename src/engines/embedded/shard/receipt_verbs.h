@@ -25,7 +25,7 @@ class ReceiptVerbs {
   void settle(Handle handle, const core::SettleItem& item, std::string_view reason,
               core::ItemResult& result);
   void release(Handle handle, const core::SettleItem& item, core::ItemResult& result);
-  /// The message goes to the dead if its attempts are used up.
+  /// The message becomes dead if its attempts are used up.
   void retry(Handle handle, const core::SettleItem& item, std::string_view reason,
              core::ItemResult& result);
   [[nodiscard]] Handle find_claim(const ClaimName& claim) const;

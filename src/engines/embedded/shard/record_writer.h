@@ -32,7 +32,7 @@ class RecordWriter {
   void write(const StoppingRecord& record);
   void write(const LeaseRecord& record);
   void write_gone(GoneWhy why, Handle handle);
-  /// The message goes to the dead for the queue's `dead_keep`. A reason over the limit is cut.
+  /// The message becomes dead for the queue's `dead_keep`. A reason over the limit is cut.
   void write_dead(DeadWhy why, Handle handle, std::uint32_t priority, std::string_view reason);
   /// The message has ended. Its key stays known for the queue's `remember`.
   void write_end(Ending ending, Handle handle);

@@ -143,7 +143,7 @@ void Shard::end_journal() {
 
 bool Shard::cleaning_is_due() {
   const bool holds_off =
-      context_.cleaner.holds_off(context_.now.boottime_ms);  // it wants to be asked each time
+      context_.cleaner.holds_off(context_.now.boottime_ms);  // must be called each turn
   return context_.cleaner.wanted() && !holds_off && !context_.room.cleaning_waits();
 }
 

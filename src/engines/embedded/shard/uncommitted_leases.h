@@ -1,7 +1,7 @@
 // UncommittedLeases: the leases of claims that are not known to be durable. Before its claim is
 // durable, a lease is worth nothing, because no client has the messages yet.
 //
-// Thread safety: none, the shard's thread; but for Durable, which the committer's thread calls.
+// Thread safety: none, the shard's thread; except for Durable, which the committer's thread calls.
 //
 // Invariants
 //  1. The lease of a claim begins when the claim became durable, and not before it was decided.

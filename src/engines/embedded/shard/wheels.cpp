@@ -35,7 +35,7 @@ bool Wheels::take_room() { return !shard_.room.take(kExpiryRecord, kExpiryRecord
 void Wheels::due_expired(Handle handle) {
   const Message& message = shard_.state.slab[handle];
   if (message.stage() == Stage::scheduled) {
-    // In another era than it was counted in, a relative delay needs BOOTTIME's word too.
+    // If a relative delay was counted in another era, its BOOTTIME must have come too.
     if (!TARRY_PLANTED_BUG(delay_not_held) && message.era != 0 &&
         message.era != shard_.state.eras.current() &&
         shard_.state.eras.boot_due_ms(message.era, message.due_ms()) > shard_.now.boottime_ms) {

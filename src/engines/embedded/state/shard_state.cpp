@@ -269,7 +269,7 @@ void ShardState::evolve(const PutRecord& record, std::uint64_t segment, Position
     unwritten_boot_dues_ -= message.boot_due_unwritten;
     message.boot_due_unwritten = 0;
     if (record.carried && message.history != kNoHistory) histories.written(message.history);
-    // A lease begins when its claim is durable, which no record says but a copy made later.
+    // A lease begins when its claim is durable. No record says when, except a copy made later.
     if (replaying_ && record.carried && record.carried->stage == Stage::leased && same_boot_) {
       history_of(message).until_ms = record.carried->until_ms;
     }

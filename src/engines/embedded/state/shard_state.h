@@ -1,5 +1,6 @@
-// ShardState: all that a shard knows, and `evolve`, the only thing that changes it: one record at a
-// time, the same live as in replay. No clock, no I/O, no rules: those are Shard's (decide).
+// ShardState: everything that a shard knows, and `evolve`, the only function that changes it: one
+// record at a time, live and in replay alike. No clock, no I/O, no rules: those are Shard's
+// (decide).
 //
 // Thread safety: none; the shard's thread owns it.
 //

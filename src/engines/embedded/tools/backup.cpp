@@ -69,7 +69,7 @@ class ShardBackup {
     return target_->sync();
   }
 
-  // True: all that the round found is taken.
+  // True: everything that the round found is taken.
   Result<bool> take_round() {
     auto found = find();
     if (!found) return std::move(found).error();

@@ -24,7 +24,7 @@ namespace tarry::embedded {
 
 struct SalvagedShard {
   std::uint32_t shard = 0;
-  bool sound = false;  // recovery would have taken it, and all that checks in it
+  bool sound = false;  // recovery would have accepted it, with all intact data in it
   std::uint64_t segments = 0;
   std::uint64_t batches = 0;
   std::uint64_t records = 0;

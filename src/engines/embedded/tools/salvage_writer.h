@@ -2,7 +2,7 @@
 // of a clean end. Each message keeps its id and its place, so keys and receipts still name it.
 // Segment numbers continue those of the old journal.
 //
-// Pure functions but for the disk.
+// Pure functions except for the disk.
 #pragma once
 
 #include <cstdint>

@@ -55,7 +55,7 @@ class WaitingClaims {
   /// Something may be there to be claimed.
   void wake(std::string_view queue);
   void wake_all();
-  /// Answers all that are parked with `closed`, and parks none any more.
+  /// Answers all parked claims with `closed`, and parks none any more.
   void close();
 
   [[nodiscard]] std::uint64_t waiting_at(const std::string& queue) const;

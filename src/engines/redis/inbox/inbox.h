@@ -67,7 +67,7 @@ class Inbox {
   struct State {
     bool draining = false;
     bool again = false;
-    bool made = false;       // its keys are there
+    bool made = false;       // its keys exist
     std::string complained;  // why it waits, to report it only once; empty: it goes on
     // For this run:
     std::string from;             // where the next batch begins, as inbox_read wants it

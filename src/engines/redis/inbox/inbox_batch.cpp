@@ -43,7 +43,7 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
   void start() {
     auto found = [self = shared_from_this()](Result<QueuePtr> places) {
       if (!places) return self->fail(places.error(), self->items_);
-      if (*places == nullptr) {  // nothing is there to be cancelled or rescheduled
+      if (*places == nullptr) {  // there is nothing to cancel or reschedule
         for (const std::uint32_t i : self->items_) self->item(i).answered = true;
         return self->countdown_->end();
       }

@@ -104,7 +104,8 @@ class LayoutEngine final : public LoopEngine {
   }
 
   void run(core::Ticket ticket, const AskedPtr& asked) override {
-    // A script may have done half: no more of them until the user may run all of it.
+    // A script may have done half of its work: no further script runs until the user may run all
+    // commands.
     if (!server().denied()) return dispatch(ticket, asked);
     asking_.emplace(ticket, asked);
     check_rights([this, ticket, asked](Result<void> allowed) {

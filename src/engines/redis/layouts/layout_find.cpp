@@ -19,7 +19,7 @@ using net::RedisView;
 constexpr std::size_t kLength = 8;  // as Lua's struct packs a size
 constexpr std::size_t kId = 8;
 constexpr std::int64_t kEntriesALook = 1'000;
-// Nobody's key is longer, each of its bytes written as six in JSON, or with a frame.
+// The longest form of a key: each of its bytes takes six in JSON, or it has a codec's frame.
 constexpr std::size_t kMostOfAKey = 6 * core::kMaxKey + 16;
 
 bool is_long(std::string_view packed, std::size_t at) noexcept {

@@ -14,8 +14,8 @@
 
 namespace tarry::redis {
 
-/// For each of `keys` its member, or nothing. A Redisson entry is named by its id (hex digits) or,
-/// failing that, by its value, of which the first that is met counts.
+/// For each of `keys` its member, or nothing. A Redisson entry is named by its id (hex digits);
+/// otherwise by its value, and then the first match counts.
 using Members = std::vector<std::optional<std::string>>;
 void find_members(const LayoutContext& context, const LayoutKeysPtr& keys,
                   std::vector<std::string> names, base::UniqueFunction<void(Result<Members>)> done);

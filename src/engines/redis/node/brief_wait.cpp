@@ -8,7 +8,7 @@
 namespace tarry::redis {
 namespace {
 
-// After one in vain.
+// After a wait that failed.
 constexpr std::chrono::seconds kPause(10);
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Countdown: one call when several that were begun have ended.
+// Countdown: one call after several things have ended.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace tarry::redis {
 
-/// Calls `done` when as many `end`s as `begin`s were, the one it is made with included.
+/// Calls `done` after as many `end`s as `begin`s; the constructor counts as a `begin`.
 class Countdown {
  public:
   explicit Countdown(base::UniqueFunction<void()> done) : done_(std::move(done)) {}

@@ -108,7 +108,7 @@ class Directory {
   bool cluster_;
   std::unordered_map<std::string, QueuePtr> queues_;
   std::unordered_map<std::uint32_t, std::string> names_;
-  std::set<std::string> confirmed_;  // whose records are on as many replicas as are waited for
+  std::set<std::string> confirmed_;  // queues whose records are on as many replicas as wanted
   BriefWait brief_;                  // for records of new queues
   Asked found_;                      // is being looked for
   Asked made_;

@@ -40,7 +40,7 @@ class ShardStats {
   QueueStats stats_;
   std::uint32_t open_ = 0;
   std::map<std::uint32_t, QueueCounters> closed_;
-  std::set<std::uint32_t> added_;             // closed shards of which an open one has the counters
+  std::set<std::uint32_t> added_;             // closed shards whose counters an open one has
   std::array<std::int64_t, 3> on_the_way_{};  // waiting, dead, remembered
 };
 

@@ -103,7 +103,8 @@ class Mover : public std::enable_shared_from_this<Mover> {
   std::map<const Place*, std::vector<std::string>> stale_copies_;
   std::deque<std::pair<const Place*, std::shared_ptr<Copies>>> to_put_;
   std::deque<const Place*> to_adopt_;
-  // Partition -> the last entry that was taken of its inbox; of the second, none up to it is there.
+  // Partition -> the last entry taken from its inbox; in the second map the inbox has no entry up
+  // to it.
   std::map<std::string, std::string> inboxes_to_check_;
   std::map<std::string, std::string> inboxes_checked_;
   std::vector<std::vector<std::pair<std::string, std::int64_t>>> counted_;

@@ -9,7 +9,7 @@ if agenda > now and forgets_at_once() then
     local fence, n, n_past = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
     local whole, first = ARGV[at + 3] == '1', at + 4
     at = first + n
-    -- A claim of which none has left is held wholly; receipts cannot be made up.
+    -- A claim without a missing message is held wholly; receipts cannot be forged.
     local rest = whole and without_claim(fence, n)
     if rest then
       bulk = rest

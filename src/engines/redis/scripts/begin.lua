@@ -2,8 +2,8 @@
 -- ARGV[2]: the time in ms (tests only; empty: the server's).
 local call, floor, byte, sub, format = redis.call, math.floor, string.byte, string.sub, string.format
 
--- A prelude checks all rights of its script first. Rights do not change while a script runs, so a script
--- never fails halfway for want of one. Redis before 7.0 has no such check.
+-- A prelude checks all rights of its script first. Rights do not change while a script runs, so a missing one never
+-- stops it halfway. Redis before 7.0 has no such check.
 local may = redis.acl_check_cmd
 
 -- The server's time is read once: before Redis 7.2 it moves within a script. `now` is rounded down, so that

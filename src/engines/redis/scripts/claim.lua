@@ -65,8 +65,8 @@ local function take_ready(from, to, skipped, most)
   for i = 1, #found, 2 do
     local entry = found[i]
     local member, score = sub(entry, 9), struct.unpack('>I8', entry) / 2
-    -- The clock was set back, and they wait again; of one priority they stand in order of time. The next
-    -- one's may wait as well: no more are asked for than could be taken before.
+    -- The clock was set back, and they wait again; of one priority they stand in order of time. The next bodies may
+    -- be that long too: so it asks for at most as many as were taken before.
     if floor(score) > now then
       skips = skips + 1
       if skips > MOST_SKIPS then return end

@@ -49,7 +49,7 @@ local function take_from_list()
     local entry = pack_entry(reply[7], id, value)
     hand_out(1, entry, score_of(now), now, value, true)
     call('RPUSH', LIST, entry)  -- after the ZADD: an entry in LIST alone would stay for ever
-    call('LPOP', DEST)  -- last: stopped before, it is there twice rather than lost
+    call('LPOP', DEST)  -- last: if it is stopped before this, the value exists twice rather than being lost
   end
 end
 

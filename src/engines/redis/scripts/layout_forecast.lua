@@ -25,7 +25,7 @@ if LAYOUT == 'redisson' then ready = ready + call('LLEN', DEST) end
 local replies = { format('%.0f', now), format('%.0f', from), ready,
   count_of('(' .. edge(from + spans * width), '+inf'), -1 }
 while first < spans do
-  -- An edge that is no whole score of its unit may round to either side of one.
+  -- An edge that is no whole score of its unit may round to either side.
   local span = math.max(first, ceil((next_due(from + first * width) - from) / width) - 1)
   if span >= spans then break end
   if left == 0 then

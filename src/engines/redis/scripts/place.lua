@@ -359,8 +359,8 @@ local function note_agenda()
   end
 end
 
--- A slice of it, in which no more messages than one claim may take end their leases, and as many again;
--- answers whether there may be more.
+-- A slice of it ends the leases of at most as many messages as one claim may take, and as many again; answers whether
+-- there may be more.
 local function apply_time(slice)
   if agenda > now then return false end
   call('HDEL', META, '')  -- a first write that is allowed while Redis is full

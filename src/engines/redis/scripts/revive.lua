@@ -19,7 +19,7 @@ local function try(member)
   if state == 'dead' then
     revive_one(member, body)
   else
-    call('ZREM', DEAD, member)  -- its body has been taken away, or it is dead no more
+    call('ZREM', DEAD, member)  -- its body was deleted, or it is no longer dead
   end
 end
 

@@ -20,7 +20,7 @@ namespace tarry::redis {
 void settle_parted(Context& context, const QueuePtr& queue, std::vector<std::string> keys,
                    base::UniqueFunction<void(Result<std::vector<bool>>)> done);
 
-/// The same for all that is held in the queue's open shards.
+/// The same for all messages that the queue's open shards hold.
 void settle_held(Context& context, const QueuePtr& queue,
                  base::UniqueFunction<void(Result<void>)> done);
 

@@ -171,7 +171,7 @@ class Remover : public std::enable_shared_from_this<Remover> {
     begin();
   }
 
-  // Whatever could not be let go is claimed again when the time that it is held for has passed.
+  // A shard that could not be released is claimed from again when its hold ends.
   void let_go() {
     first_error_ = std::move(error_);
     on_each({"free"}, &Remover::gone_on);

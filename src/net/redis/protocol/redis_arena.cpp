@@ -9,7 +9,7 @@ namespace tarry::net {
 namespace {
 
 constexpr std::size_t kAlign = alignof(std::max_align_t);
-constexpr std::size_t kLargestBlock = 64 * 1024;  // but for one piece that is larger
+constexpr std::size_t kLargestBlock = 64 * 1024;  // except for one larger piece
 
 constexpr std::size_t kHead = kAlign;  // where a block's own bytes begin
 

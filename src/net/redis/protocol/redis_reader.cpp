@@ -86,7 +86,7 @@ struct RedisReader::Making {
 
   static void* make_nil(const redisReadTask* task) { return node_of(task); }
 
-  // The arena goes with the next reply, or with the reader.
+  // The arena is destroyed with the next reply, or with the reader.
   static void free_reply(void* /*root*/) {}
 
   // hiredis 1.x knows more types than 0.14: they are read as nil.

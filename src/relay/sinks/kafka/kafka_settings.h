@@ -1,7 +1,7 @@
 // A Kafka sink's options: brokers, topic, and librdkafka's own settings from a properties file,
 // which may hold secrets.
 //
-// Pure functions, but for the reading of the file.
+// Pure functions, except for reading the file.
 #pragma once
 
 #include <string>

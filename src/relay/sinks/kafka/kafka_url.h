@@ -1,7 +1,7 @@
 // URLs of Kafka: reads the part after kafka: as brokers, topic and the file of librdkafka's
 // settings.
 //
-// Errors name the value and the limit, and never a password. Pure, but for the file.
+// Errors name the value and the limit, and never a password. Pure, except for the file.
 #pragma once
 
 #include <string_view>

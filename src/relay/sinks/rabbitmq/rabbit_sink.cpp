@@ -248,7 +248,7 @@ class RabbitSink::Impl final : public SinkThread {
   }
 
   void give_up_on_silence() {
-    if (!blocked_.empty()) return;  // heartbeats say whether it is there
+    if (!blocked_.empty()) return;  // heartbeats show whether it lives
     const auto limit =
         std::chrono::steady_clock::now() - std::chrono::milliseconds(options_.confirm_timeout_ms);
     for (const auto& pending : pending_) {

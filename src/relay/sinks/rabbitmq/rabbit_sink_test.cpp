@@ -316,7 +316,7 @@ void over_tls(RabbitOptions options, const Certificate& certificate) {
   RabbitSink wary(options);
   Answers none;
   wary.send(none.batch({"a"}));
-  EXPECT_EQ(none.fate("a"), Fate::down);  // no authority of the system's has signed it
+  EXPECT_EQ(none.fate("a"), Fate::down);  // no system authority signed it
 
   options.tls = net::RabbitTls{certificate.file(), {}, {}};
   options.host = "127.0.0.1";

@@ -1,6 +1,6 @@
 // URLs of RabbitMQ as sinks (net/rabbit/rabbit_url.h).
 //
-// Errors name the value and the limit, and never a password. Pure, but for password_file.
+// Errors name the value and the limit, and never a password. Pure, except for password_file.
 #pragma once
 
 #include <string_view>

@@ -58,7 +58,7 @@ bool is_public6(const Bytes16& bytes) noexcept {
       starts(bytes, {0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0})) {
     return is_public4(quad_at(bytes, 12));
   }
-  if ((bytes[0] & 0xe0) != 0x20) return false;  // all that is routed is in 2000::/3
+  if ((bytes[0] & 0xe0) != 0x20) return false;  // every routed address is in 2000::/3
   if (starts(bytes, {0x20, 0x02})) return is_public4(quad_at(bytes, 2));         // 6to4
   const bool protocols = starts(bytes, {0x20, 0x01}) && (bytes[2] & 0xfe) == 0;  // 2001::/23
   const bool documents = starts(bytes, {0x20, 0x01, 0x0d, 0xb8}) ||

@@ -125,7 +125,7 @@ class WebhookSink::Impl final : public SinkThread {
   const WebhookOptions options_;
   const WebhookTarget target_;
 
-  // The thread's alone, but for waking it.
+  // Used by the thread alone, except for waking it.
   std::unique_ptr<CURLM, CurlMultiFree> multi_;
   std::deque<Outgoing> waiting_;
   std::unordered_map<CURL*, Active> active_;

@@ -1,6 +1,6 @@
 // WebhookTarget: where a webhook's requests go, and whether they may.
 //
-// Pure functions, but for a look at the files that are named.
+// Pure functions, except for a look at the named files.
 #pragma once
 
 #include <string>
