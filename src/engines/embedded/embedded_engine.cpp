@@ -136,6 +136,39 @@ class Opening {
     if (!sleeper) return std::move(sleeper).error();
     parts.sleeper = std::move(*sleeper);
 
+    auto tail = recover_state(number, parts, router);
+    if (!tail) return std::move(tail).error();
+    parts.reads = std::make_unique<RecordReads>(*parts.files, *parts.directory);
+    parts.committer = std::make_unique<Committer>(options_.sync, *parts.directory, *parts.files,
+                                                  *options_.clock, parts.reads.get());
+    parts.committer->start_at(tail->next_batch - 1, tail->begun);
+
+    Journal::Config config;
+    config.version = identity_.version;
+    config.store_id = identity_.store_id;
+    config.hash_seed = identity_.hash_seed;
+    config.shard = number;
+    config.segment_bytes = segment_bytes();
+    config.policy = options_.sync;
+    config.disk_room = disk_room_;
+    parts.journal = std::make_unique<Journal>(
+        config, *parts.directory, *parts.files, *parts.committer, *std::move(tail),
+        [state = parts.state.get(), clock = options_.clock](std::string& out) {
+          state->append_opening(out, clock->now());
+        });
+
+    ShardConfig shard;
+    shard.number = number;
+    shard.limits = options_.limits;
+    shard.rounding_ms = options_.clock->rounding_ms();
+    parts.shard = std::make_unique<Shard>(shard, *parts.state, *parts.journal, *parts.committer,
+                                          *parts.reads, *parts.files, router);
+    parts.shard->keep_back();
+    return parts;
+  }
+
+  // Makes the shard's state from its files.
+  Result<JournalTail> recover_state(std::uint32_t number, ShardParts& parts, Router& router) {
     const timing::Instant now = options_.clock->now();
     ShardState::Identity identity;
     identity.store_id = identity_.store_id;
@@ -162,34 +195,7 @@ class Opening {
     if (recovered->report.files > 0 && !recovered->report.clean) {
       parts.state->skip_ids(kLostIds);
     }
-
-    parts.reads = std::make_unique<RecordReads>(*parts.files, *parts.directory);
-    parts.committer = std::make_unique<Committer>(options_.sync, *parts.directory, *parts.files,
-                                                  *options_.clock, parts.reads.get());
-    parts.committer->start_at(recovered->tail.next_batch - 1, recovered->tail.begun);
-
-    Journal::Config config;
-    config.version = identity_.version;
-    config.store_id = identity_.store_id;
-    config.hash_seed = identity_.hash_seed;
-    config.shard = number;
-    config.segment_bytes = segment_bytes();
-    config.policy = options_.sync;
-    config.disk_room = disk_room_;
-    parts.journal = std::make_unique<Journal>(
-        config, *parts.directory, *parts.files, *parts.committer, std::move(recovered->tail),
-        [state = parts.state.get(), clock = options_.clock](std::string& out) {
-          state->append_opening(out, clock->now());
-        });
-
-    ShardConfig shard;
-    shard.number = number;
-    shard.limits = options_.limits;
-    shard.rounding_ms = options_.clock->rounding_ms();
-    parts.shard = std::make_unique<Shard>(shard, *parts.state, *parts.journal, *parts.committer,
-                                          *parts.reads, *parts.files, router);
-    parts.shard->keep_back();
-    return parts;
+    return std::move(recovered->tail);
   }
 
   std::uint64_t segment_bytes() const {

@@ -2,6 +2,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "core/settings_table.h"
 #include "engines/embedded/state/shard_state.h"
@@ -35,6 +36,109 @@ constexpr std::string_view kInsane = "a time is out of range";
 
 Unexpected broken(std::string_view what) { return {ErrorCode::damaged, std::string(what)}; }
 
+// Evolves the state by a record at that place, unless it would break it.
+class Replay {
+ public:
+  Replay(ShardState& state, std::uint64_t segment, std::uint64_t offset)
+      : state_(state), segment_(segment), offset_(offset) {}
+
+  Result<void> operator()(const PutRecord& put) { return state_.replay(put, segment_, offset_); }
+  Result<void> operator()(const QueueRecord& record) {
+    if (record.queue > state_.queue_count()) return broken("a queue's number is out of order");
+    const QueueState* there = is_known(record.queue) ? &state_.queue(record.queue) : nullptr;
+    if (record.frees()) {
+      if (there != nullptr && there->messages() != 0) {
+        return broken("a queue that is gone has messages");
+      }
+    } else if (record.name.empty()) {
+      return broken("a queue has no name");
+    } else if (there != nullptr && there->name != record.name) {
+      return broken("two queues have one number");
+    } else if (there == nullptr && state_.find_queue(record.name) != kNoQueue) {
+      return broken("a queue has two numbers");
+    }
+    if (!is_sane(record)) return broken(kInsane);
+    state_.evolve(record);
+    return {};
+  }
+  Result<void> operator()(const ClaimedRecord& record) {
+    if (!is_known(record.queue)) return broken(kUnknownQueue);
+    if (!is_sane(record.lease_until_boot_ms) || !is_sane(record.lease_ms)) return broken(kInsane);
+    for (const ClaimedItem& item : record.items) {
+      if (is_elsewhere(item.ref, record.queue)) return broken(kOtherQueue);
+      state_.evolve(record, item);
+    }
+    state_.count_claims(record.queue, record.items.size());
+    return {};
+  }
+  Result<void> operator()(const GoneRecord& record) {
+    if (!is_known(record.queue)) return broken(kUnknownQueue);
+    for (const Ref ref : record.items) {
+      if (is_elsewhere(ref, record.queue)) return broken(kOtherQueue);
+      state_.evolve(record.why, record.queue, ref);
+    }
+    return {};
+  }
+  Result<void> operator()(const RememberedRecord& record) {
+    if (!is_known(record.queue)) return broken(kUnknownQueue);
+    if (!is_sane(record.settled_ms) || !is_sane(record.until_ms)) return broken(kInsane);
+    for (const Ref ref : record.items) {
+      if (is_elsewhere(ref, record.queue)) return broken(kOtherQueue);
+      state_.evolve(record.ending, record.queue, record.settled_ms, record.until_ms, ref);
+    }
+    return {};
+  }
+  Result<void> operator()(const DueRecord& record) {
+    if (!is_known(record.queue)) return broken(kUnknownQueue);
+    return evolve(record, is_sane(record.boot_due_ms));
+  }
+  Result<void> operator()(const BackRecord& record) {
+    if (!is_known(record.queue)) return broken(kUnknownQueue);
+    return evolve(record, is_sane(record.boot_due_ms));
+  }
+  Result<void> operator()(const DeadRecord& record) {
+    if (!is_known(record.queue)) return broken(kUnknownQueue);
+    return evolve(record, is_sane(record.since_ms) && is_sane(record.until_ms));
+  }
+  Result<void> operator()(const StoppingRecord& record) { return evolve(record, true); }
+  Result<void> operator()(const LeaseRecord& record) {
+    return evolve(record, is_sane(record.lease_until_boot_ms) && is_sane(record.lease_ms));
+  }
+  Result<void> operator()(const ClockRecord& record) {
+    state_.evolve(record);
+    return {};
+  }
+  Result<void> operator()(const MarksRecord& record) {
+    if (record.low_water > segment_) return broken("the low-water mark is above its segment");
+    state_.evolve(record);
+    return {};
+  }
+  Result<void> operator()(const ClosedRecord& /*record*/) { return {}; }
+
+ private:
+  static constexpr std::string_view kUnknownQueue = "unknown queue";
+  static constexpr std::string_view kOtherQueue = "a record names another queue than its message's";
+
+  [[nodiscard]] bool is_known(QueueId queue) const {
+    return queue < state_.queue_count() && state_.queue(queue).is_there();
+  }
+  [[nodiscard]] bool is_elsewhere(const Ref& ref, QueueId queue) const {
+    return state_.slab.holds(ref.handle, ref.id) && state_.slab[ref.handle].queue != queue;
+  }
+  // Of a record about one message.
+  template <typename R>
+  Result<void> evolve(const R& record, bool is_sane_record) {
+    if (is_elsewhere(record.ref, record.queue)) return broken(kOtherQueue);
+    if (!is_sane_record) return broken(kInsane);
+    state_.evolve(record);
+    return {};
+  }
+
+  ShardState& state_;
+  std::uint64_t segment_;
+  std::uint64_t offset_;
+};
+
 }  // namespace
 
 void ShardState::begin_replay() noexcept {
@@ -59,86 +163,7 @@ Result<void> ShardState::replay(const PutRecord& put, std::uint64_t segment, std
 }
 
 Result<void> ShardState::replay(const Record& record, std::uint64_t segment, std::uint64_t offset) {
-  const auto known = [&](QueueId queue) {
-    return queue < queues_.size() && queues_[queue]->is_there();
-  };
-  constexpr std::string_view kUnknownQueue = "unknown queue";
-  constexpr std::string_view kOtherQueue = "a record names another queue than its message's";
-  const auto elsewhere = [&](const Ref& ref, QueueId queue) {
-    return slab.holds(ref.handle, ref.id) && slab[ref.handle].queue != queue;
-  };
-
-  if (const auto* queue = std::get_if<QueueRecord>(&record)) {
-    if (queue->queue > queues_.size()) return broken("a queue's number is out of order");
-    const bool there = known(queue->queue);
-    if (queue->frees()) {
-      if (there && queues_[queue->queue]->messages() != 0) {
-        return broken("a queue that is gone has messages");
-      }
-    } else {
-      if (queue->name.empty()) return broken("a queue has no name");
-      if (there && queues_[queue->queue]->name != queue->name) {
-        return broken("two queues have one number");
-      }
-      if (!there && find_queue(queue->name) != kNoQueue) return broken("a queue has two numbers");
-    }
-    if (!is_sane(*queue)) return broken(kInsane);
-    evolve(*queue);
-  } else if (const auto* put = std::get_if<PutRecord>(&record)) {
-    return replay(*put, segment, offset);
-  } else if (const auto* due = std::get_if<DueRecord>(&record)) {
-    if (!known(due->queue)) return broken(kUnknownQueue);
-    if (elsewhere(due->ref, due->queue)) return broken(kOtherQueue);
-    if (!is_sane(due->boot_due_ms)) return broken(kInsane);
-    evolve(*due);
-  } else if (const auto* claimed = std::get_if<ClaimedRecord>(&record)) {
-    if (!known(claimed->queue)) return broken(kUnknownQueue);
-    if (!is_sane(claimed->lease_until_boot_ms) || !is_sane(claimed->lease_ms)) {
-      return broken(kInsane);
-    }
-    for (const ClaimedItem& item : claimed->items) {
-      if (elsewhere(item.ref, claimed->queue)) return broken(kOtherQueue);
-      evolve(*claimed, item);
-    }
-    count_claims(claimed->queue, claimed->items.size());
-  } else if (const auto* back = std::get_if<BackRecord>(&record)) {
-    if (!known(back->queue)) return broken(kUnknownQueue);
-    if (elsewhere(back->ref, back->queue)) return broken(kOtherQueue);
-    if (!is_sane(back->boot_due_ms)) return broken(kInsane);
-    evolve(*back);
-  } else if (const auto* gone = std::get_if<GoneRecord>(&record)) {
-    if (!known(gone->queue)) return broken(kUnknownQueue);
-    for (const Ref ref : gone->items) {
-      if (elsewhere(ref, gone->queue)) return broken(kOtherQueue);
-      evolve(gone->why, gone->queue, ref);
-    }
-  } else if (const auto* remembered = std::get_if<RememberedRecord>(&record)) {
-    if (!known(remembered->queue)) return broken(kUnknownQueue);
-    if (!is_sane(remembered->settled_ms) || !is_sane(remembered->until_ms)) return broken(kInsane);
-    for (const Ref ref : remembered->items) {
-      if (elsewhere(ref, remembered->queue)) return broken(kOtherQueue);
-      evolve(remembered->ending, remembered->queue, remembered->settled_ms, remembered->until_ms,
-             ref);
-    }
-  } else if (const auto* dead = std::get_if<DeadRecord>(&record)) {
-    if (!known(dead->queue)) return broken(kUnknownQueue);
-    if (elsewhere(dead->ref, dead->queue)) return broken(kOtherQueue);
-    if (!is_sane(dead->since_ms) || !is_sane(dead->until_ms)) return broken(kInsane);
-    evolve(*dead);
-  } else if (const auto* stopping = std::get_if<StoppingRecord>(&record)) {
-    if (elsewhere(stopping->ref, stopping->queue)) return broken(kOtherQueue);
-    evolve(*stopping);
-  } else if (const auto* lease = std::get_if<LeaseRecord>(&record)) {
-    if (elsewhere(lease->ref, lease->queue)) return broken(kOtherQueue);
-    if (!is_sane(lease->lease_until_boot_ms) || !is_sane(lease->lease_ms)) return broken(kInsane);
-    evolve(*lease);
-  } else if (const auto* clock = std::get_if<ClockRecord>(&record)) {
-    evolve(*clock);
-  } else if (const auto* marks = std::get_if<MarksRecord>(&record)) {
-    if (marks->low_water > segment) return broken("the low-water mark is above its segment");
-    evolve(*marks);
-  }
-  return {};
+  return std::visit(Replay(*this, segment, offset), record);
 }
 
 void ShardState::finish_replay(timing::Instant now) {

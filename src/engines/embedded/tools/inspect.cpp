@@ -1,6 +1,7 @@
 #include "engines/embedded/tools/inspect.h"
 
 #include <algorithm>
+#include <deque>
 #include <set>
 #include <utility>
 
@@ -40,6 +41,24 @@ Result<void> check_messages(storage::Directory& directory, ShardState& state,
                              std::to_string(message.id) + " does not check");
   }
   return {};
+}
+
+// The segments that have gone meanwhile, cleaned by the program that has the store.
+Result<std::set<std::uint64_t>> open_segments(storage::Directory& directory,
+                                              const std::deque<SegmentInfo>& segments,
+                                              SegmentFiles& files) {
+  std::set<std::uint64_t> gone;
+  for (const SegmentInfo& segment : segments) {
+    auto file = directory.open(segment_name(segment.number), storage::OpenMode::read_only);
+    if (file) {
+      files.add(segment.number, std::move(*file));
+    } else if (file.error().code == ErrorCode::not_found) {
+      gone.insert(segment.number);
+    } else {
+      return std::move(file).error();
+    }
+  }
+  return gone;
 }
 
 Result<ShardInspection> look_at_shard(storage::Directory& directory, const StoreIdentity& identity,
@@ -86,19 +105,10 @@ Result<ShardInspection> look_at_shard(storage::Directory& directory, const Store
     shard.messages += state.queue(queue).in(Stage::dead);
   }
   if (deep && !recovered->tail.segments.empty()) {
-    std::set<std::uint64_t> gone;
-    for (const SegmentInfo& segment : recovered->tail.segments) {
-      auto file = directory.open(segment_name(segment.number), storage::OpenMode::read_only);
-      if (file) {
-        files.add(segment.number, std::move(*file));
-      } else if (file.error().code == ErrorCode::not_found) {
-        gone.insert(segment.number);
-      } else {
-        return std::move(file).error();
-      }
-    }
+    auto gone = open_segments(directory, recovered->tail.segments, files);
+    if (!gone) return std::move(gone).error();
     const std::uint64_t newest = recovered->tail.segments.back().number;
-    auto checked = check_messages(directory, state, files, gone, newest, shard);
+    auto checked = check_messages(directory, state, files, *gone, newest, shard);
     if (!checked) return std::move(checked).error();
   }
   return shard;
