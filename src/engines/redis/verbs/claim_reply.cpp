@@ -68,6 +68,32 @@ bool read_members(PackedReader& packed, std::size_t count, std::vector<std::stri
   return true;
 }
 
+// What messages have been through, by their place in the claim. Empty: no message has a past.
+std::vector<Past> read_pasts(net::RedisView reply, std::size_t messages) {
+  std::vector<Past> pasts(reply.is_nil() ? 0 : messages);
+  const net::RedisView places = reply[0];
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const std::int64_t at = places[i].integer();  // from 1 on
+    if (at < 1 || static_cast<std::uint64_t>(at) > pasts.size()) continue;
+    pasts[static_cast<std::size_t>(at) - 1] = read_past(reply[1][i].text());
+  }
+  return pasts;
+}
+
+// What the message itself says: the rest of the item is the claim's.
+core::ClaimedItem append_bytes(std::string& bytes, std::string_view member, const Body& body,
+                               std::uint64_t secret) {
+  core::ClaimedItem item;
+  item.key.offset = static_cast<std::uint32_t>(bytes.size());
+  append_key(bytes, member, secret);
+  item.key.size = static_cast<std::uint32_t>(bytes.size()) - item.key.offset;
+  item.payload = core::append(bytes, body.payload);
+  item.headers = core::append(bytes, body.headers);
+  item.id = body.id != 0 ? body.id : id_from(member);
+  item.priority = body.priority;
+  return item;
+}
+
 std::optional<ClaimAnswer> append_claim(net::RedisView reply, const Place& place,
                                         std::uint64_t secret, std::size_t most,
                                         core::ClaimReply& into) {
@@ -84,13 +110,7 @@ std::optional<ClaimAnswer> append_claim(net::RedisView reply, const Place& place
   if (!reply[6].text().empty()) {
     answer.again_ms = std::max<std::int64_t>(told_time(reply[6]) - now, 0);
   }
-  std::vector<Past> pasts(reply[5].is_nil() ? 0 : bodies.size());
-  const net::RedisView places = reply[5][0];
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const std::int64_t at = places[i].integer();  // from 1 on
-    if (at < 1 || static_cast<std::uint64_t>(at) > pasts.size()) continue;
-    pasts[static_cast<std::size_t>(at) - 1] = read_past(reply[5][1][i].text());
-  }
+  const std::vector<Past> pasts = read_pasts(reply[5], bodies.size());
   Receipt receipt;
   receipt.queue = place.number;
   receipt.shard = place.shard;
@@ -107,23 +127,16 @@ std::optional<ClaimAnswer> append_claim(net::RedisView reply, const Place& place
       answer.damaged.emplace_back(member);
       continue;
     }
-    const Past past = pasts.empty() ? Past() : pasts[i];
-    core::ClaimedItem item;
-    item.queue = queue;
-    item.key.offset = static_cast<std::uint32_t>(into.bytes.size());
-    append_key(into.bytes, member, secret);
-    item.key.size = static_cast<std::uint32_t>(into.bytes.size()) - item.key.offset;
-    item.payload = core::append(into.bytes, body->payload);
-    item.headers = core::append(into.bytes, body->headers);
+    core::ClaimedItem item = append_bytes(into.bytes, member, *body, secret);
     item.receipt.offset = static_cast<std::uint32_t>(into.bytes.size());
     receipts.append(into.bytes, member, runs.has_past());
     item.receipt.size = static_cast<std::uint32_t>(into.bytes.size()) - item.receipt.offset;
-    item.id = body->id != 0 ? body->id : id_from(member);
+    item.queue = queue;
     item.due_ms = runs.due_ms();
     item.claimed_ms = now;
     item.lease_ms = reply[1].integer();
+    const Past past = pasts.empty() ? Past() : pasts[i];
     item.attempt = std::min(past.attempt + 1, core::kMaxAttempts);
-    item.priority = body->priority;
     item.tallies = past.tallies;
     ++item.tallies.claims;
     answer.payload_bytes += body->payload.size();
