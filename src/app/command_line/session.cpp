@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -80,6 +81,40 @@ class HeldLog {
   std::vector<Entry> entries_;
 };
 
+// Another command may have a store of files for a moment, and a Redis may be away.
+Result<Store> open_patiently(const std::string& url, const OpenOptions& options,
+                             const Access& access) {
+  auto store = tarry::open(url, options);
+  const auto until = std::chrono::steady_clock::now() + kLockWait;
+  while (!store && store.error().code == ErrorCode::conflict && url.starts_with("file:") &&
+         std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(kLockAgain);
+    store = tarry::open(url, options);
+  }
+  while (!store && access.again && store.error().code == ErrorCode::unavailable &&
+         url.starts_with("redis") && access.again(store.error())) {
+    store = tarry::open(url, options);
+  }
+  return store;
+}
+
+// After the error of a store that could not be opened. `unnamed`: no store was named, and none
+// listens at the usual place.
+std::string_view what_to_do(ErrorCode code, const std::string& url, bool unnamed) {
+  if (code == ErrorCode::unavailable && unnamed) {
+    return "; start one with `tarry serve --store file:DIRECTORY`, or name a store: --store URL";
+  }
+  if (!url.starts_with("file:")) return {};
+  switch (code) {
+    case ErrorCode::not_found: return "; `tarry push` or `tarry serve` creates one";
+    case ErrorCode::conflict:
+      return "; if that is `tarry serve`, name its address instead: --store http://HOST:PORT";
+    case ErrorCode::damaged:
+      return "; `tarry store salvage DIRECTORY` makes a new store of the parts that are intact";
+    default: return {};
+  }
+}
+
 }  // namespace
 
 std::optional<Store> Session::open(ExitCode& code, Access access) {
@@ -112,17 +147,7 @@ std::optional<Store> Session::open(const std::string& url, Access access, ExitCo
     progress.show(done, total, done / kMiB, "MiB");
   };
   const std::string made = access.create ? new_directory(url) : std::string();
-  auto store = tarry::open(url, options);
-  const auto until = std::chrono::steady_clock::now() + kLockWait;
-  while (!store && store.error().code == ErrorCode::conflict && url.starts_with("file:") &&
-         std::chrono::steady_clock::now() < until) {
-    std::this_thread::sleep_for(kLockAgain);
-    store = tarry::open(url, options);
-  }
-  while (!store && access.again && store.error().code == ErrorCode::unavailable &&
-         url.starts_with("redis") && access.again(store.error())) {
-    store = tarry::open(url, options);
-  }
+  auto store = open_patiently(url, options, access);
   progress.clear();
   log->let_go();
   if (store) {
@@ -130,21 +155,7 @@ std::optional<Store> Session::open(const std::string& url, Access access, ExitCo
     return std::move(*store);
   }
   Error error = std::move(store).error();
-  if (error.code == ErrorCode::unavailable && this->store.empty() && url == kDefaultStore) {
-    error.message +=
-        "; start one with `tarry serve --store file:DIRECTORY`, or name a store: --store URL";
-  }
-  if (error.code == ErrorCode::not_found && url.starts_with("file:")) {
-    error.message += "; `tarry push` or `tarry serve` creates one";
-  }
-  if (error.code == ErrorCode::conflict && url.starts_with("file:")) {
-    error.message +=
-        "; if that is `tarry serve`, name its address instead: --store http://HOST:PORT";
-  }
-  if (error.code == ErrorCode::damaged && url.starts_with("file:")) {
-    error.message +=
-        "; `tarry store salvage DIRECTORY` makes a new store of the parts that are intact";
-  }
+  error.message += what_to_do(error.code, url, this->store.empty() && url == kDefaultStore);
   output.error(error);
   code = exit_code_of_open(error.code);
   return std::nullopt;

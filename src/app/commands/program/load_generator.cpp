@@ -108,145 +108,186 @@ LoadGenerator::LoadGenerator(Queue queue, const LoadShape& shape, Progress progr
       progress_(std::move(progress)),
       payload_(shape.payload, 'x') {}
 
-Result<LoadRates> LoadGenerator::rates(std::uint64_t messages) {
-  std::atomic<std::uint64_t> begun{0};
-  std::atomic<std::uint64_t> done{0};
-  std::vector<std::vector<std::vector<Delivery>>> claimed(shape_.clients);
+// -- rates
+
+struct LoadGenerator::RateRun {
+  RateRun(std::uint64_t count, std::uint32_t clients) : messages(count), claimed(clients) {}
+
+  const std::uint64_t messages;
+  std::vector<std::vector<std::vector<Delivery>>> claimed;  // by client
+  std::atomic<std::uint64_t> begun{0};                      // pushes
+  std::atomic<std::uint64_t> done{0};                       // steps: three a message
   std::mutex progress_mutex;
-  const auto step = [&](std::uint64_t more) {
+
+  void step(std::uint64_t more, const Progress& progress) {
     const std::uint64_t now = done.fetch_add(more) + more;
     const std::scoped_lock lock(progress_mutex);
-    progress_(now, 3 * messages);
-  };
-  const auto timed = [&](auto work) -> Result<double> {
+    progress(now, 3 * messages);
+  }
+};
+
+Result<void> LoadGenerator::push_all(RateRun& run, const std::atomic<bool>& failed) {
+  const Due now = Due::at(Time(Millis(now_us() / 1000)));
+  while (!failed && !stopped_) {
+    const std::uint64_t first = run.begun.fetch_add(shape_.batch);
+    if (first >= run.messages) break;
+    const std::uint64_t count = std::min<std::uint64_t>(shape_.batch, run.messages - first);
+    auto made = push(queue_, payload_, count, [now](std::size_t) { return now; });
+    if (!made) return made;
+    run.step(count, progress_);
+  }
+  return {};
+}
+
+Result<void> LoadGenerator::claim_all(RateRun& run, std::uint32_t client,
+                                      const std::atomic<bool>& failed) {
+  ClaimOptions options;
+  options.max = shape_.batch;
+  options.lease = kLease;
+  auto last = Steady::now();
+  while (!failed && !stopped_ && run.done < 2 * run.messages) {
+    auto deliveries = queue_.claim(options);
+    if (!deliveries) return std::move(deliveries).error();
+    if (deliveries->empty()) {
+      if (Steady::now() - last > kPatience) {
+        return Error{ErrorCode::unavailable,
+                     "pushed messages do not come back: does another program claim from " +
+                         queue_.name() + "?"};
+      }
+      // The store's clock may be behind this machine's.
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      continue;
+    }
+    last = Steady::now();
+    run.step(deliveries->size(), progress_);
+    run.claimed[client].push_back(*std::move(deliveries));
+  }
+  return {};
+}
+
+Result<void> LoadGenerator::settle_all(RateRun& run, std::uint32_t client,
+                                       const std::atomic<bool>& failed) {
+  for (const std::vector<Delivery>& deliveries : run.claimed[client]) {
+    if (failed || stopped_) break;
+    if (auto acked = ack(queue_, deliveries); !acked) return acked;
+    run.step(deliveries.size(), progress_);
+  }
+  return {};
+}
+
+Result<LoadRates> LoadGenerator::rates(std::uint64_t messages) {
+  RateRun run(messages, shape_.clients);
+  using Failed = const std::atomic<bool>&;
+  const auto timed = [&](double& rate, auto work) -> Result<void> {
     const auto start = Steady::now();
     Clients clients(shape_.clients, work);
-    if (auto joined = clients.join(); !joined) return std::move(joined).error();
+    if (auto joined = clients.join(); !joined) return joined;
     if (stopped_) return Error{ErrorCode::unknown_outcome, kStopped};
-    return static_cast<double>(messages) / std::max(seconds_since(start), 1e-9);
+    rate = static_cast<double>(messages) / std::max(seconds_since(start), 1e-9);
+    return {};
   };
-
   LoadRates rates;
-  const Due now = Due::at(Time(Millis(now_us() / 1000)));
-  auto pushed = timed([&](std::uint32_t, const std::atomic<bool>& failed) -> Result<void> {
-    while (!failed && !stopped_) {
-      const std::uint64_t first = begun.fetch_add(shape_.batch);
-      if (first >= messages) break;
-      const std::uint64_t count = std::min<std::uint64_t>(shape_.batch, messages - first);
-      auto made = push(queue_, payload_, count, [now](std::size_t) { return now; });
-      if (!made) return made;
-      step(count);
-    }
-    return {};
-  });
-  if (!pushed) return std::move(pushed).error();
-  rates.push = *pushed;
-
-  auto taken = timed([&](std::uint32_t client, const std::atomic<bool>& failed) -> Result<void> {
-    ClaimOptions options;
-    options.max = shape_.batch;
-    options.lease = kLease;
-    auto last = Steady::now();
-    while (!failed && !stopped_ && done < 2 * messages) {
-      auto deliveries = queue_.claim(options);
-      if (!deliveries) return std::move(deliveries).error();
-      if (deliveries->empty()) {
-        if (Steady::now() - last > kPatience) {
-          return Error{ErrorCode::unavailable,
-                       "pushed messages do not come back: does another program claim from " +
-                           queue_.name() + "?"};
-        }
-        // The store's clock may be behind this machine's.
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        continue;
-      }
-      last = Steady::now();
-      step(deliveries->size());
-      claimed[client].push_back(*std::move(deliveries));
-    }
-    return {};
-  });
-  if (!taken) return std::move(taken).error();
-  rates.claim = *taken;
-
-  auto settled = timed([&](std::uint32_t client, const std::atomic<bool>& failed) -> Result<void> {
-    for (const std::vector<Delivery>& deliveries : claimed[client]) {
-      if (failed || stopped_) break;
-      if (auto acked = ack(queue_, deliveries); !acked) return acked;
-      step(deliveries.size());
-    }
-    return {};
-  });
-  if (!settled) return std::move(settled).error();
-  rates.settle = *settled;
+  auto done = timed(rates.push,
+                    [&](std::uint32_t /*client*/, Failed failed) { return push_all(run, failed); });
+  if (done) {
+    done = timed(rates.claim, [&](std::uint32_t client, Failed failed) {
+      return claim_all(run, client, failed);
+    });
+  }
+  if (done) {
+    done = timed(rates.settle, [&](std::uint32_t client, Failed failed) {
+      return settle_all(run, client, failed);
+    });
+  }
+  if (!done) return std::move(done).error();
   return rates;
+}
+
+// -- lateness
+
+struct LoadGenerator::LatenessRun {
+  LatenessRun(double rate, std::chrono::milliseconds time, std::uint32_t clients)
+      : per_second(rate), duration(time), lateness(clients) {}
+
+  const double per_second;
+  const std::chrono::milliseconds duration;
+  const Steady::time_point start = Steady::now();
+  std::vector<base::Histogram> lateness;  // by client
+  std::atomic<std::uint64_t> pushed{0};
+  std::atomic<std::uint64_t> claimed{0};
+  std::atomic<bool> all_pushed{false};
+};
+
+Result<void> LoadGenerator::claim_due(LatenessRun& run, std::uint32_t client,
+                                      const std::atomic<bool>& failed) {
+  ClaimOptions options;
+  options.max = shape_.batch;
+  options.lease = kLease;
+  options.wait = Millis(100);
+  while (!failed && !stopped_ && !(run.all_pushed && run.claimed >= run.pushed)) {
+    if (Steady::now() - run.start > run.duration + kDrain) break;
+    auto deliveries = queue_.claim(options);
+    const std::int64_t arrived = now_us();
+    if (!deliveries) return std::move(deliveries).error();
+    if (deliveries->empty()) continue;
+    for (const Delivery& delivery : *deliveries) {
+      run.lateness[client].record(arrived - delivery.due().time_since_epoch().count() * 1000);
+    }
+    if (auto acked = ack(queue_, *deliveries); !acked) return acked;
+    run.claimed += deliveries->size();
+  }
+  return {};
+}
+
+Result<void> LoadGenerator::push_steadily(LatenessRun& run, const Clients& claimers,
+                                          const std::atomic<bool>& failed) {
+  std::uint64_t sent = 0;
+  while (!failed && !stopped_ && !claimers.failed()) {
+    const auto elapsed = Steady::now() - run.start;
+    if (elapsed >= run.duration) break;
+    const double due_by_now = run.per_second * std::chrono::duration<double>(elapsed).count();
+    const auto owed = static_cast<std::uint64_t>(std::max(0.0, due_by_now - double(sent)));
+    if (owed == 0) {
+      std::this_thread::sleep_for(kTick);
+      continue;
+    }
+    const std::size_t count = std::min<std::uint64_t>(owed, shape_.batch);
+    const std::int64_t from = now_us() / 1000 + kAhead.count();
+    auto made = push(queue_, payload_, count, [&](std::size_t i) {
+      const auto spread = static_cast<std::int64_t>((sent + i) % std::uint64_t{kAhead.count()});
+      return Due::at(Time(Millis(from + spread)));
+    });
+    if (!made) return made;
+    sent += count;
+    run.pushed = sent;
+    const auto done = std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count();
+    progress_(static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(run.duration.count()));
+  }
+  return {};
 }
 
 Result<LatenessAtLoad> LoadGenerator::lateness(double per_second,
                                                std::chrono::milliseconds duration) {
-  LatenessAtLoad at;
-  at.asked = per_second;
-  std::atomic<std::uint64_t> pushed{0};
-  std::atomic<std::uint64_t> claimed{0};
-  std::atomic<bool> all_pushed{false};
-  std::vector<base::Histogram> lateness(shape_.clients);
-
-  const auto start = Steady::now();
-  Clients claimers(
-      shape_.clients, [&](std::uint32_t client, const std::atomic<bool>& failed) -> Result<void> {
-        ClaimOptions options;
-        options.max = shape_.batch;
-        options.lease = kLease;
-        options.wait = Millis(100);
-        while (!failed && !stopped_ && !(all_pushed && claimed >= pushed)) {
-          if (Steady::now() - start > duration + kDrain) break;
-          auto deliveries = queue_.claim(options);
-          const std::int64_t arrived = now_us();
-          if (!deliveries) return std::move(deliveries).error();
-          if (deliveries->empty()) continue;
-          for (const Delivery& delivery : *deliveries) {
-            lateness[client].record(arrived - delivery.due().time_since_epoch().count() * 1000);
-          }
-          if (auto acked = ack(queue_, *deliveries); !acked) return acked;
-          claimed += deliveries->size();
-        }
-        return {};
-      });
-  Clients pusher(1, [&](std::uint32_t, const std::atomic<bool>& failed) -> Result<void> {
-    std::uint64_t sent = 0;
-    while (!failed && !stopped_ && !claimers.failed()) {
-      const auto elapsed = Steady::now() - start;
-      if (elapsed >= duration) break;
-      const double due_by_now = per_second * std::chrono::duration<double>(elapsed).count();
-      const auto owed = static_cast<std::uint64_t>(std::max(0.0, due_by_now - double(sent)));
-      if (owed == 0) {
-        std::this_thread::sleep_for(kTick);
-        continue;
-      }
-      const std::size_t count = std::min<std::uint64_t>(owed, shape_.batch);
-      const std::int64_t from = now_us() / 1000 + kAhead.count();
-      auto made = push(queue_, payload_, count, [&](std::size_t i) {
-        const auto spread = static_cast<std::int64_t>((sent + i) % std::uint64_t{kAhead.count()});
-        return Due::at(Time(Millis(from + spread)));
-      });
-      if (!made) return made;
-      sent += count;
-      pushed = sent;
-      const auto done = std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count();
-      progress_(static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(duration.count()));
-    }
-    return {};
+  LatenessRun run(per_second, duration, shape_.clients);
+  using Failed = const std::atomic<bool>&;
+  Clients claimers(shape_.clients, [&](std::uint32_t client, Failed failed) {
+    return claim_due(run, client, failed);
+  });
+  Clients pusher(1, [&](std::uint32_t /*client*/, Failed failed) {
+    return push_steadily(run, claimers, failed);
   });
   auto sent = pusher.join();
-  at.reached = static_cast<double>(pushed) / std::max(seconds_since(start), 1e-9);
+  LatenessAtLoad at;
+  at.asked = per_second;
+  at.reached = static_cast<double>(run.pushed) / std::max(seconds_since(run.start), 1e-9);
   if (!sent) claimers.fail();
-  all_pushed = true;
+  run.all_pushed = true;
   auto ended = claimers.join();
   if (!sent) return std::move(sent).error();
   if (!ended) return std::move(ended).error();
   if (stopped_) return Error{ErrorCode::unknown_outcome, kStopped};
-  for (const base::Histogram& one : lateness) at.lateness.merge(one);
-  at.claimed = claimed;
+  for (const base::Histogram& one : run.lateness) at.lateness.merge(one);
+  at.claimed = run.claimed;
   return at;
 }
 

@@ -62,6 +62,16 @@ class LoadGenerator {
 
  private:
   class Clients;
+  struct RateRun;
+  struct LatenessRun;
+
+  /// What one client does, until all is done, another client has `failed`, or `stop`.
+  Result<void> push_all(RateRun& run, const std::atomic<bool>& failed);
+  Result<void> claim_all(RateRun& run, std::uint32_t client, const std::atomic<bool>& failed);
+  Result<void> settle_all(RateRun& run, std::uint32_t client, const std::atomic<bool>& failed);
+  Result<void> claim_due(LatenessRun& run, std::uint32_t client, const std::atomic<bool>& failed);
+  Result<void> push_steadily(LatenessRun& run, const Clients& claimers,
+                             const std::atomic<bool>& failed);
 
   Queue queue_;
   LoadShape shape_;

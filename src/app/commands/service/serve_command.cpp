@@ -291,6 +291,30 @@ std::optional<Store> open_store(Session& session, const Config& config,
   return store;
 }
 
+/// Writes the file with the port, where one is asked for, and the lines that say where the server
+/// listens and by which clock.
+Result<void> tell_ready(const Output& output, const Config& config, ServeLog& log,
+                        const Address& address, const std::string& url) {
+  if (const std::string file = config.text(Which::port_file); !file.empty()) {
+    if (auto written = write_port_file(file, address.port); !written) return written;
+  }
+  const bool logs_json = config.text(Which::log_format) == "json";
+  LineWriter stdout_lines(STDOUT_FILENO);
+  stdout_lines.write(ready_line(output, log, logs_json, address.url(), detail::masked_url(url)));
+  if (config.number(Which::test_clock) != 0) {
+    log.warning("test_clock",
+                "the clock stands still: only POST /v1/clock/advance, suspend or step moves it");
+  }
+  return {};
+}
+
+/// What can be refused before anything is opened.
+Result<void> check_settings(const Config& config) {
+  if (auto good = check_servable(config); !good) return good;
+  const std::string file = config.text(Which::port_file);
+  return file.empty() ? Result<void>() : check_port_file(file);
+}
+
 ExitCode serve(Session& session, const ServeFlags& flags) {
   leave_process_one_to_an_init();
   // A SIGHUP from here on is kept, and the file is read again once the store is open.
@@ -304,11 +328,8 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   ServeLog log(config->text(Which::log_level),
                logs_json ? ServeLog::Format::json : ServeLog::Format::text);
   const ErrorsInLog errors(session.output, log, logs_json);
-  if (const auto good = check_servable(*config); !good) return session.output.fail(good.error());
+  if (const auto good = check_settings(*config); !good) return session.output.fail(good.error());
   const std::string url = config->text(Which::store_url);
-  if (const std::string file = config->text(Which::port_file); !file.empty()) {
-    if (const auto good = check_port_file(file); !good) return session.output.fail(good.error());
-  }
   auto token = read_token(config->text(Which::token_file));
   if (!token) return session.output.fail(token.error());
   // First of all: if the port is taken, no store is made or opened.
@@ -342,16 +363,9 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   if (const auto begun = server.start(std::move(places)); !begun) {
     return cannot_listen(session.output, begun.error());
   }
-  if (const std::string file = config->text(Which::port_file); !file.empty()) {
-    const auto written = write_port_file(file, address.port);
-    if (!written) return session.output.fail(written.error());
+  if (const auto told = tell_ready(session.output, *config, log, address, url); !told) {
+    return session.output.fail(told.error());
   }
-  LineWriter stdout_lines(STDOUT_FILENO);
-  stdout_lines.write(
-      ready_line(session.output, log, logs_json, address.url(), detail::masked_url(url)));
-  if (clock)
-    log.warning("test_clock",
-                "the clock stands still: only POST /v1/clock/advance, suspend or step moves it");
 
   (*relays)->start();
   const Serving serving{store->engine(), engine, server, log, *token};
