@@ -216,8 +216,9 @@ std::vector<std::shared_ptr<const SealedBatch>> Journal::take(std::int64_t realt
 
 // -- reading
 
-// The bytes from a position on, if they have not reached the file yet; otherwise empty.
-std::string_view Journal::unwritten(std::uint64_t segment, Position position) {
+// The bytes from a position on, where they have not reached the file yet; else nothing.
+std::string_view Journal::unwritten(const RecordPlace& place) {
+  const auto [segment, position] = place;
   if (segment == head_.number && position.offset() >= head_.used) {
     return std::string_view(open_).substr(position.offset() - head_.used);
   }
@@ -254,19 +255,22 @@ bool Journal::is_only_on_disk(const RecordPlace& place) const noexcept {
   return behind - place.position.offset() > committer_->recent_bytes();
 }
 
-Result<PutRecord> Journal::read(std::uint64_t segment, Position position) {
-  const std::string_view bytes = unwritten(segment, position);
-  if (bytes.empty())
-    return read_put(*files_, segment, position, read_buffer_, written_end(segment));
+Result<PutRecord> Journal::read(const RecordPlace& place) {
+  const std::string_view bytes = unwritten(place);
+  if (bytes.empty()) {
+    return read_put(*files_, place.segment, place.position, read_buffer_,
+                    written_end(place.segment));
+  }
   auto put = decode_put(bytes);
   if (!put) return Unexpected(ErrorCode::damaged, "no message where one should be");
   return *put;
 }
 
-std::uint64_t Journal::payload_bytes(std::uint64_t segment, Position position) {
-  std::string_view bytes = unwritten(segment, position);
+std::uint64_t Journal::payload_bytes(const RecordPlace& place) {
+  const Position position = place.position;
+  std::string_view bytes = unwritten(place);
   if (bytes.empty()) {
-    const auto file = files_->get(segment);
+    const auto file = files_->get(place.segment);
     read_buffer_.resize(kPutFixedBytes);
     if (!file || !file->read_at(position.offset(), read_buffer_)) return position.size();
     bytes = read_buffer_;

@@ -103,13 +103,13 @@ class Journal {
     return untaken_bytes_ + open_.size();
   }
 
-  /// The record at a position, whether it has reached its file or not. Its views are valid until
-  /// the next call of any member. Errors: `damaged`, io_error.
-  Result<PutRecord> read(std::uint64_t segment, Position position);
+  /// The record at a position, written already or not. Its views are valid until the next call of
+  /// any member. Errors: `damaged`, io_error.
+  Result<PutRecord> read(const RecordPlace& place);
 
   /// The payload's length as the record at a position states it, without reading the payload; the
-  /// whole record's length if nothing can be read.
-  [[nodiscard]] std::uint64_t payload_bytes(std::uint64_t segment, Position position);
+  /// whole record's, where nothing can be read.
+  [[nodiscard]] std::uint64_t payload_bytes(const RecordPlace& place);
 
   /// Written, and probably so long ago that the committer no longer has it in RAM.
   [[nodiscard]] bool is_only_on_disk(const RecordPlace& place) const noexcept;
@@ -190,7 +190,7 @@ class Journal {
   Result<void> grow_prepared(Prepared& prepared, std::uint64_t to);
   Result<void> fit_openings();
   [[nodiscard]] std::uint64_t head_end() const noexcept { return head_.used + open_.size(); }
-  [[nodiscard]] std::string_view unwritten(std::uint64_t segment, Position position);
+  [[nodiscard]] std::string_view unwritten(const RecordPlace& place);
   [[nodiscard]] std::uint64_t written_end(std::uint64_t segment) const noexcept;
   [[nodiscard]] std::uint64_t head_left() const noexcept;
   [[nodiscard]] std::uint64_t room(std::uint64_t largest) const noexcept;

@@ -126,7 +126,7 @@ TEST_F(JournalTest, TheFirstSegmentOpensWithWhatTheShardSays) {
 TEST_F(JournalTest, APositionCanBeReadAtEveryStageOfItsLife) {
   const auto place = append(put(0, 1, "a", "first"));
   const auto expect_there = [&] {
-    auto read = journal->read(place.segment, place.position);
+    auto read = journal->read(place);
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_EQ(read->payload, "first");
     EXPECT_EQ(read->key, "a");
@@ -155,11 +155,11 @@ TEST_F(JournalTest, ReadingWhereNoMessageIsIsDamage) {
   const auto place = append(put(0, 1, "a"));
   commit();
   const Position wrong(place.segment, place.position.offset() + 8, 64);
-  const auto read = journal->read(place.segment, wrong);
+  const auto read = journal->read({place.segment, wrong});
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, ErrorCode::damaged);
   EXPECT_NE(read.error().message.find(segment_name(1)), std::string::npos) << read.error().message;
-  EXPECT_EQ(journal->read(99, place.position).error().code, ErrorCode::damaged);
+  EXPECT_EQ(journal->read({99, place.position}).error().code, ErrorCode::damaged);
 }
 
 TEST_F(JournalTest, RollsIntoTheNextSegmentAndSealsTheOneBefore) {
@@ -185,7 +185,7 @@ TEST_F(JournalTest, RollsIntoTheNextSegmentAndSealsTheOneBefore) {
   EXPECT_EQ(again->state.pending(), 200u);
   EXPECT_EQ(again->result->report.torn_bytes, 0u);
   for (const auto& place : places) {
-    EXPECT_EQ(journal->read(place.segment, place.position)->payload, payload);
+    EXPECT_EQ(journal->read(place)->payload, payload);
   }
 }
 
@@ -218,7 +218,7 @@ TEST_F(JournalTest, GoesOnWhereRecoveryEnded) {
   EXPECT_TRUE(std::holds_alternative<ClockRecord>(records[0]));
   EXPECT_TRUE(std::holds_alternative<MarksRecord>(records[1]));
   EXPECT_TRUE(std::holds_alternative<QueueRecord>(records[2]));
-  EXPECT_TRUE(journal->read(1, again->state.slab[0].position));
+  EXPECT_TRUE(journal->read({1, again->state.slab[0].position}));
 }
 
 TEST_F(JournalTest, ARunInWhichNothingHappensWritesNothing) {
@@ -278,7 +278,7 @@ TEST_F(JournalTest, ARecordLargerThanASegmentGetsOneOfItsOwn) {
   const auto place = append(put(1, 2, "b", payload));
   append(put(2, 3, "c"));
   commit();
-  EXPECT_EQ(journal->read(place.segment, place.position)->payload, payload);
+  EXPECT_EQ(journal->read(place)->payload, payload);
   EXPECT_EQ(recovered()->state.pending(), 3u);
 }
 

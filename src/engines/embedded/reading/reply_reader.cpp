@@ -114,7 +114,7 @@ core::ClaimReply ReplyReader::receipts(const Grants& grants) const {
 }
 
 Result<void> ReplyReader::describe(MessageFacts& facts) {
-  auto head = read_put_head(*files_, facts.segment, facts.position, buffer_);
+  auto head = read_put_head(*files_, facts.place.segment, facts.place.position, buffer_);
   if (!head) return std::move(head).error();
   described_ = *head;
   const PutRecord& put = described_.record;

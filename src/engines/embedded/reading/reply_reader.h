@@ -46,8 +46,7 @@ struct Grants {
 struct MessageFacts {
   MessageInfo info;  // all but key, headers, payload
   Handle handle = kNoHandle;
-  std::uint64_t segment = 0;
-  Position position;
+  RecordPlace place;
   bool generated_key = false;
 };
 

@@ -95,11 +95,11 @@ bool ClaimTaker::fits(ByteBudget& budget, const Message& message, const Grants& 
     budget.exact = true;
     budget.used = 0;
     for (const Grant& grant : grants.items) {
-      budget.used += shard_.journal.payload_bytes(grant.place.segment, grant.place.position);
+      budget.used += shard_.journal.payload_bytes(grant.place);
     }
   }
   const RecordPlace place = shard_.journal.place(message.position);
-  const std::uint64_t size = shard_.journal.payload_bytes(place.segment, place.position);
+  const std::uint64_t size = shard_.journal.payload_bytes(place);
   const bool first = grants.items.empty() && budget.first_may_exceed;
   if (!first && budget.used + size > budget.max) return false;
   budget.used += size;

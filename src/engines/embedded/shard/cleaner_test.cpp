@@ -85,7 +85,7 @@ class CleanerTest : public testing::Test {
   }
   Result<PutRecord> read(Handle handle) {
     const Position position = state.slab[handle].position;
-    return journal->read(position.segment(journal->newest_segment()), position);
+    return journal->read(journal->place(position));
   }
   std::uint64_t segment_of(Handle handle) {
     return state.slab[handle].position.segment(journal->newest_segment());

@@ -16,9 +16,8 @@ Handle KeyLookup::find(QueueId queue, std::string_view key) const {
   return state_->index.find(state_->key_hash(queue, key), [&](Handle candidate) {
     const Message& message = state_->slab[candidate];
     if (message.queue != queue) return false;
-    const RecordPlace place = journal_->place(message.position);
-    auto put = journal_->read(place.segment, place.position);
-    // If its bytes cannot be read, 64 bits of hash must do: "no such key" would be false.
+    auto put = journal_->read(journal_->place(message.position));
+    // Where its bytes cannot be read, 64 bits of hash have to do: "no such key" would be a lie.
     return !put || put->key == key;
   });
 }

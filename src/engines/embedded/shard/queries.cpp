@@ -44,8 +44,7 @@ MessageFacts Queries::facts(Handle handle) const {
   const Message& message = shard_.state.slab[handle];
   MessageFacts facts;
   facts.handle = handle;
-  facts.position = message.position;
-  facts.segment = shard_.journal.place(message.position).segment;
+  facts.place = shard_.journal.place(message.position);
   facts.generated_key = message.generated_key != 0;
   MessageInfo& info = facts.info;
   info.id = message.id;
