@@ -27,10 +27,11 @@ void append_all(std::vector<T>& to, std::vector<T>&& from) {
 
 }  // namespace
 
-CommitThread::CommitThread(Committer& committer, const timing::Clock& clock,
+CommitThread::CommitThread(Committer& committer, RecordReads& reads, const timing::Clock& clock,
                            core::AnswerThread& answers, std::function<void()> on_failure,
                            std::function<void()> at_end, GroupCommitDelay commit_delay)
     : committer_(&committer),
+      reads_(&reads),
       clock_(&clock),
       answers_(&answers),
       on_failure_(std::move(on_failure)),
@@ -177,7 +178,7 @@ void CommitThread::read_ahead(Lock& lock) {
   std::span<const RecordPlace> left = ahead;
   while (!left.empty() && !no_more_ && (committing_ || slot_.empty())) {
     lock.unlock();
-    left = left.subspan(committer_->read_ahead(left));
+    left = left.subspan(reads_->read_ahead(left));
     lock.lock();
   }
   // Kept for later, unless another read-ahead was requested by now.
@@ -192,7 +193,7 @@ void CommitThread::do_next(Lock& lock) {
   committing_ = true;
   lock.unlock();
   taken_.notify_one();
-  committer_->expect(ahead);
+  reads_->expect(ahead);
   run_job(std::move(job));
   lock.lock();
   committing_ = false;

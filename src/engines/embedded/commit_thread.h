@@ -24,18 +24,19 @@
 #include "core/answer_thread.h"
 #include "engines/embedded/group_commit_delay.h"
 #include "engines/embedded/journal/committer.h"
+#include "engines/embedded/reading/record_reads.h"
 
 namespace tarry::embedded {
 
 class CommitThread {
  public:
-  /// All arguments must outlive it. `on_failure` is called, once or more, by the thread that finds
-  /// that the committer has failed. `at_end` is called by the commit thread after the last job.
-  /// Answers go to `answers` while there is a next job: a job that waits for a disk should not also
-  /// wait until callers are woken.
-  CommitThread(Committer& committer, const timing::Clock& clock, core::AnswerThread& answers,
-               std::function<void()> on_failure, std::function<void()> at_end,
-               GroupCommitDelay commit_delay = GroupCommitDelay());
+  /// All must outlive it. `on_failure` is called, once or more, by the thread that found that the
+  /// committer has failed; `at_end` by the thread when no job comes any more. Answers go to
+  /// `answers` while there is a next job to do: what waits for a disk need not wait for callers to
+  /// be woken.
+  CommitThread(Committer& committer, RecordReads& reads, const timing::Clock& clock,
+               core::AnswerThread& answers, std::function<void()> on_failure,
+               std::function<void()> at_end, GroupCommitDelay commit_delay = GroupCommitDelay());
   CommitThread(const CommitThread&) = delete;
   CommitThread& operator=(const CommitThread&) = delete;
 
@@ -70,6 +71,7 @@ class CommitThread {
   void tell_of_failure() const;
 
   Committer* committer_;
+  RecordReads* reads_;
   const timing::Clock* clock_;
   core::AnswerThread* answers_;
   std::function<void()> on_failure_;

@@ -100,7 +100,7 @@ class CommitThreadTest : public testing::Test {
     files.add(1, directory->open(segment_name(1), storage::OpenMode::create_new).value());
     committer.emplace(policy, *directory, files, clock, &reads);
     thread.emplace(
-        *committer, clock, answers, [this] { ++failures; }, [this] { ++ends; },
+        *committer, reads, clock, answers, [this] { ++failures; }, [this] { ++ends; },
         GroupCommitDelay(std::chrono::hours(100)));
   }
   void start(const timing::Clock& clock) {

@@ -26,7 +26,7 @@ ShardRunner::ShardRunner(std::uint32_t number, ShardParts parts,
       sleeper_(std::move(parts_.sleeper)),
       // Claims that wait must hear of a failure.
       commits_(
-          *parts_.committer, *clock_, answers, [this] { sleeper_->wake(); },
+          *parts_.committer, *parts_.reads, *clock_, answers, [this] { sleeper_->wake(); },
           [this] { end_journal(); }) {}
 
 ShardRunner::~ShardRunner() { stop(); }

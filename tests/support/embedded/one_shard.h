@@ -156,7 +156,7 @@ class OneShard final : public Router {
   void read_ahead() { read_ahead(shard_->look_ahead()); }
   void read_ahead(const std::vector<RecordPlace>& places) {
     for (std::size_t done = 0; done < places.size();) {
-      done += committer_.read_ahead(std::span(places).subspan(done));
+      done += reads_.read_ahead(std::span(places).subspan(done));
     }
   }
 

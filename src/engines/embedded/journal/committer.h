@@ -17,9 +17,8 @@
 //     segment has lost its name: written data would be gone with the process, or lie where nobody
 //     looks.
 //
-// Thread safety: one thread at a time calls `run`, `expect` and `sync_pending`. One thread calls
-// `read_ahead`, but not beside a `run` that frees files, because its open files would keep their
-// room. Any thread may call the rest.
+// Thread safety: `run` and `sync_pending` by one thread at a time, which has the committer; the
+// rest by any.
 #pragma once
 
 #include <atomic>
@@ -71,15 +70,7 @@ class Committer {
   void set_durable(std::function<void()> durable) { when_durable_ = std::move(durable); }
   /// The shard's side has failed: nothing more is written, and nothing acknowledged. Any thread.
   void stop() noexcept { stopped_.store(true, std::memory_order_release); }
-  /// Reads records that claims will soon need: see JournalReads. One thread may call this, beside
-  /// the thread that calls the rest.
-  [[nodiscard]] std::size_t read_ahead(std::span<const RecordPlace> places) {
-    return reads_->read_ahead(places);
-  }
-  /// Notes records to read later, because there is other work now.
-  void expect(std::span<const RecordPlace> places) { reads_->expect(places); }
-  /// Recent reads had to wait for the disk, so jobs should list the records that their tasks will
-  /// fetch.
+  /// Reads have had to wait for the disk lately: jobs should say what their tasks will fetch.
   [[nodiscard]] bool waits_for_disk() const noexcept {
     return waits_for_disk_.load(std::memory_order_relaxed);
   }

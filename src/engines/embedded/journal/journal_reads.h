@@ -1,13 +1,10 @@
-// JournalReads: reads a journal while its committer writes it. The committer reports written
-// batches and removed segments, and passes on the records that its jobs will need. RecordReads
-// (reading/) does the reading. The default functions here are right for a journal that nobody reads
-// meanwhile.
+// JournalReads: what a committer tells the reading of its journal: which batches it has written,
+// which segments are gone, and what its jobs will fetch. RecordReads (reading/) is the reading;
+// what these functions do by themselves is right for a journal that nobody reads meanwhile.
 //
-// Thread safety: one thread calls `read_ahead`, beside the thread that has the committer and calls
-// the rest.
+// Thread safety: `recent_bytes` by any thread; the rest by the thread that has the committer.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -25,15 +22,11 @@ class JournalReads {
   virtual void written(const std::shared_ptr<const SealedBatch>& /*batch*/) {}
   /// Segments up to this one go: nothing may keep their files, or their room would not be freed.
   virtual void freed(std::uint64_t /*segment*/) {}
-  /// These will be fetched in a moment.
+  /// These will be fetched in a moment. While `waits_for_disk`, the disk is asked for them.
   virtual void expect(std::span<const RecordPlace> /*places*/) {}
-  /// Claims will soon ask for these. Answers how many of them are done with, at least one.
-  [[nodiscard]] virtual std::size_t read_ahead(std::span<const RecordPlace> places) {
-    return places.size();
-  }
   /// Reads have had to wait for the disk lately.
   [[nodiscard]] virtual bool waits_for_disk() const { return false; }
-  /// Bytes of the latest batches that are kept in RAM.
+  /// How much is kept in RAM of what was written last, always the same.
   [[nodiscard]] virtual std::uint64_t recent_bytes() const noexcept { return 0; }
 };
 

@@ -1,7 +1,24 @@
-// RecordReads: fetches many records of a journal at once. Records written recently or read ahead
-// come from RAM, the rest from the files.
+// RecordReads: the reading of a journal's records while it is written: many at once, from RAM where
+// they lie there, the rest from the files. Where the bytes of a record may lie, and who may read
+// them there with what:
 //
-// Thread safety: none unless a function says otherwise; owned by the thread that has the committer.
+//   in                                | from, until                  | read by
+//   ----------------------------------|------------------------------|-----------------------------
+//   the open batch, or one that is    | decided, written             | S: Journal::read
+//   not written yet                   |                              |
+//   the segment's file                | written, its segment's end   | S: Journal::read, C: fetch,
+//                                     |                              | fetch_anew, ReplyReader
+//   a recent batch, in RAM            | written, 8 MiB later         | C: fetch, hold
+//   chunks that were read ahead       | read_ahead, 32 chunks later  | C: fetch
+//   HeldRecords                       | hold, the answer             | the thread that answers:
+//                                     |                              | ReplyReader
+//
+// S is the thread that has the shard. C is the thread that has the committer: it reads what is
+// delivered, or holds it for the thread that answers, which may be the caller's. A third thread may
+// read ahead beside C.
+//
+// Thread safety: `read_ahead` by one thread, beside those of the rest, but not while segments are
+// freed, whose room its open files would keep; the rest by the thread that has the committer.
 #pragma once
 
 #include <atomic>
@@ -62,15 +79,16 @@ class RecordReads final : public JournalReads {
   [[nodiscard]] std::optional<HeldRecords> hold(std::span<const RecordPlace> places,
                                                 Hold how) const;
 
+  /// Claims will soon ask for these: reads some of them, in this order. Answers how many of them
+  /// are done with, at least one. See AheadReads::read.
+  [[nodiscard]] std::size_t read_ahead(std::span<const RecordPlace> places) {
+    return ahead_.read(places);
+  }
+
   // -- JournalReads
   void written(const std::shared_ptr<const SealedBatch>& batch) override { recent_.add(batch); }
   void freed(std::uint64_t segment) override { recent_.forget(segment); }
-  /// See AheadReads::read.
-  [[nodiscard]] std::size_t read_ahead(std::span<const RecordPlace> places) override {
-    return ahead_.read(places);
-  }
-  /// While `waits_for_disk`, the disk is asked for them; not for more of them than it does at a
-  /// time anyway.
+  /// Not for more of them than a disk does at a time anyway.
   void expect(std::span<const RecordPlace> places) override;
   [[nodiscard]] bool waits_for_disk() const override { return reader_->has_waited(); }
   [[nodiscard]] std::uint64_t recent_bytes() const noexcept override { return recent_.most(); }
