@@ -9,7 +9,7 @@
 #include "core/claimed.h"
 #include "core/queue_sums.h"
 #include "core/validation.h"
-#include "engines/embedded/shard/part_failure.h"
+#include "engines/embedded/shard/requests/part_failure.h"
 
 namespace tarry::embedded {
 namespace {

@@ -19,7 +19,7 @@
 #include "core/engine.h"
 #include "core/limits.h"
 #include "core/waiting_count.h"
-#include "engines/embedded/shard/operation.h"
+#include "engines/embedded/shard/requests/operation.h"
 #include "engines/embedded/shard_runner.h"
 #include "engines/embedded/store/store_files.h"
 #include "storage/storage.h"

@@ -29,7 +29,7 @@
 #include "engines/embedded/journal/committer.h"
 #include "engines/embedded/journal/journal.h"
 #include "engines/embedded/reading/record_reads.h"
-#include "engines/embedded/shard/operation.h"
+#include "engines/embedded/shard/requests/operation.h"
 #include "engines/embedded/shard/shard.h"
 #include "engines/embedded/sleeper.h"
 #include "engines/embedded/state/shard_state.h"

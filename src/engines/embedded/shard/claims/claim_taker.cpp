@@ -1,0 +1,208 @@
+#include "engines/embedded/shard/claims/claim_taker.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/planted.h"
+#include "core/claimed.h"
+#include "core/limits.h"
+#include "engines/embedded/records/record_bounds.h"
+
+namespace tarry::embedded {
+namespace {
+
+struct ClaimRoom {
+  std::uint64_t bytes;
+  std::uint64_t largest;
+  std::uint64_t later;  // not written yet, but no claim is given without room for it
+};
+
+// What a claim of at most `max` messages writes; a claim of several queues makes two rounds.
+ClaimRoom claim_room(const core::ClaimRequest& request, std::uint64_t max, std::uint64_t pending) {
+  // Claims by key can also take dead messages.
+  const std::uint64_t items = std::min(max, request.keys.empty() ? pending : request.keys.size());
+  const std::uint64_t bytes = items * kClaimedItemBytes;
+  return {2 * request.queues.size() * kClaimedHead + bytes, kClaimedHead + bytes,
+          items * (kRunOutBytes + kCarriedBytes)};
+}
+
+}  // namespace
+
+// One record holds all messages that are claimed together. On a full disk there may be room for
+// some of them.
+std::optional<Error> ClaimTaker::take_room(const core::ClaimRequest& request, std::uint32_t& max) {
+  while (true) {
+    const ClaimRoom wanted = claim_room(request, max, shard_.state.pending());
+    auto error = shard_.room.take(wanted.bytes + wanted.later, wanted.largest, Purpose::work);
+    if (!error || error->code != ErrorCode::no_space || max <= 1) return error;
+    max = static_cast<std::uint32_t>(std::min<std::uint64_t>(max, shard_.state.pending() + 1) / 2);
+    max = std::max(max, 1u);
+  }
+}
+
+ClaimedRecord ClaimTaker::begin_record(QueueId queue, const core::ClaimRequest& request) const {
+  ClaimedRecord record;
+  record.queue = queue;
+  record.lease_ms = request.lease.value_or(shard_.state.queue(queue).settings.lease).count();
+  record.lease_until_boot_ms = shard_.now.boottime_ms + record.lease_ms;
+  return record;
+}
+
+void ClaimTaker::take_one(Handle handle, ClaimedRecord& record, Grants& grants) {
+  const Message& message = shard_.state.slab[handle];
+  ClaimedItem item{shard_.records.ref(handle), 1, 1};
+  if (message.history != kNoHistory) {
+    const History& history = shard_.state.histories[message.history];
+    item.claims = history.tallies.claims + 1;
+    // A dead message that is claimed by its key starts again, as if revived.
+    const std::uint32_t next = std::min(history.attempt + 1, core::kMaxAttempts);
+    item.attempt = message.stage() == Stage::dead ? 1 : next;
+  }
+  const auto late = core::lateness_ms(item.attempt, message.due_ms(), shard_.now.realtime_ms);
+  if (late) shard_.lateness.record(*late);
+  record.items.push_back(item);
+  shard_.state.evolve(record, item);
+
+  Grant& grant = grants.items.emplace_back();
+  grant.queue = static_cast<std::uint32_t>(grants.queues.size() - 1);
+  grant.handle = handle;
+  grant.id = message.id;
+  grant.place = shard_.journal.place(message.position);
+  grant.generated_key = message.generated_key != 0;
+  grant.due_ms = message.due_ms();
+  grant.lease_ms = record.lease_ms;
+  grant.attempt = item.attempt;
+  grant.priority = message.priority;
+  grant.tallies = shard_.state.histories[message.history].tallies;
+}
+
+void ClaimTaker::end_record(ClaimedRecord record) {
+  if (record.items.empty()) return;
+  const QueueId queue = record.queue;
+  const std::size_t count = record.items.size();
+  shard_.journal.append(std::move(record));  // may open a segment with the counters as they are
+  shard_.state.count_claims(queue, count);
+}
+
+bool ClaimTaker::fits(ByteBudget& budget, const Message& message, const Grants& grants) const {
+  const std::uint64_t rough = message.position.size();
+  if (!budget.exact && budget.used + rough <= budget.max) {
+    budget.used += rough;
+    return true;
+  }
+  if (!budget.exact) {
+    budget.exact = true;
+    budget.used = 0;
+    for (const Grant& grant : grants.items) {
+      budget.used += shard_.journal.payload_bytes(grant.place);
+    }
+  }
+  const RecordPlace place = shard_.journal.place(message.position);
+  const std::uint64_t size = shard_.journal.payload_bytes(place);
+  const bool first = grants.items.empty() && budget.first_may_exceed;
+  if (!first && budget.used + size > budget.max) return false;
+  budget.used += size;
+  return true;
+}
+
+void ClaimTaker::take_from(QueueId id, const core::ClaimRequest& request, std::uint32_t max,
+                           ByteBudget& budget, Grants& grants) {
+  QueueState& queue = shard_.state.queue(id);
+  if (queue.lanes.empty() || queue.is_paused(shard_.now.realtime_ms)) return;
+  ClaimedRecord record = begin_record(id, request);
+  const std::uint64_t most = std::min<std::uint64_t>(max, queue.lanes.size());
+  record.items.reserve(most);
+  if (grants.items.empty()) grants.items.reserve(most);
+  while (record.items.size() < max) {
+    const Handle first = queue.lanes.first();
+    // Guarantee 2: the clock at the claim decides, whatever made the message ready.
+    const std::int64_t now = shard_.now.realtime_ms + (TARRY_PLANTED_BUG(early_by_a_tick) ? 1 : 0);
+    if (first == kNoHandle || shard_.state.slab[first].due_ms() > now) break;
+    if (!fits(budget, shard_.state.slab[first], grants)) break;
+    if (record.items.empty()) grants.queues.push_back(queue.name);
+    take_one(first, record, grants);
+  }
+  ahead_.note_claimed(id, record.items.size());
+  end_record(std::move(record));
+}
+
+bool ClaimTaker::can_take(Handle handle, const core::ClaimRequest& request) const {
+  const Message& message = shard_.state.slab[handle];
+  switch (message.stage()) {
+    case Stage::ready: return request.any_state || message.due_ms() <= shard_.now.realtime_ms;
+    case Stage::scheduled:
+    case Stage::dead: return request.any_state;
+    default: return false;
+  }
+}
+
+void ClaimTaker::take_by_keys(const core::ClaimRequest& request, std::uint32_t max,
+                              ByteBudget& budget, Grants& grants) {
+  const QueueId id = shard_.state.find_queue(request.queues.front());
+  if (id == kNoQueue || shard_.state.queue(id).is_paused(shard_.now.realtime_ms)) return;
+  ClaimedRecord record = begin_record(id, request);
+  for (const std::string& key : request.keys) {
+    if (record.items.size() >= max) break;
+    const Handle found = shard_.keys.find(id, key);
+    if (found == kNoHandle) continue;  // one named twice is leased the second time
+    if (!can_take(found, request)) continue;
+    if (!fits(budget, shard_.state.slab[found], grants)) break;
+    if (record.items.empty()) grants.queues.push_back(request.queues.front());
+    take_one(found, record, grants);
+  }
+  end_record(std::move(record));
+}
+
+Grants ClaimTaker::take(const core::ClaimRequest& request, std::uint32_t max, ByteBudget budget,
+                        std::optional<std::size_t> start_at) {
+  Grants grants;
+  grants.claimed_ms = shard_.now.realtime_ms;
+  if (max == 0) return grants;
+  if (!request.keys.empty()) {
+    take_by_keys(request, max, budget, grants);
+    return grants;
+  }
+  if (request.queues.size() == 1) {
+    const QueueId id = shard_.state.find_queue(request.queues.front());
+    if (id != kNoQueue) take_from(id, request, max, budget, grants);
+  } else {
+    take_from_several(request, max, budget, start_at ? *start_at : turn_++, grants);
+  }
+  return grants;
+}
+
+// Fairly: each queue first gives its share, then queues with more messages fill up the rest. The
+// first queue changes with each claim, so claims of one message are fair in the long run too.
+void ClaimTaker::take_from_several(const core::ClaimRequest& request, std::uint32_t max,
+                                   ByteBudget& budget, std::size_t start_at, Grants& grants) {
+  const std::size_t count = request.queues.size();
+  const auto share = static_cast<std::uint32_t>((max + count - 1) / count);
+  for (const std::uint32_t quota : {share, max}) {
+    bool has_more = false;
+    for (std::size_t i = 0; i < count && grants.items.size() < max; ++i) {
+      const QueueId id = shard_.state.find_queue(request.queues[(start_at + i) % count]);
+      if (id == kNoQueue) continue;
+      const std::size_t before = grants.items.size();
+      const auto left = static_cast<std::uint32_t>(max - before);
+      take_from(id, request, std::min(quota, left), budget, grants);
+      has_more = has_more || grants.items.size() - before == quota;
+    }
+    if (!has_more) break;
+  }
+}
+
+bool ClaimTaker::has_any(QueueId id, const core::ClaimRequest& request) const {
+  const QueueState& queue = shard_.state.queue(id);
+  if (queue.is_paused(shard_.now.realtime_ms)) return false;
+  if (request.keys.empty()) {
+    const Handle first = queue.lanes.first();
+    return first != kNoHandle && shard_.state.slab[first].due_ms() <= shard_.now.realtime_ms;
+  }
+  return std::any_of(request.keys.begin(), request.keys.end(), [&](const std::string& key) {
+    const Handle found = shard_.keys.find(id, key);
+    return found != kNoHandle && can_take(found, request);
+  });
+}
+
+}  // namespace tarry::embedded

@@ -1,0 +1,108 @@
+// Cleaner: frees journal segments, first in, first out. Only the oldest closed segment is cleaned.
+// Its live messages are written again at the head, as full-state copies; then the low-water mark
+// moves past it, and once both are synced the committer removes the file.
+//
+// Why oldest first is enough: a record of segment k may be part of the message's full record at k
+// or before it (then that record is copied, in its newest state, before k is removed). Otherwise a
+// later full record supersedes it.
+//
+// Thread safety: none; the shard's thread owns it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <tarry/result.h>
+
+#include "engines/embedded/journal/journal.h"
+#include "engines/embedded/journal/segment_scanner.h"
+#include "engines/embedded/shard/requests/marks.h"
+#include "engines/embedded/state/shard_state.h"
+
+namespace tarry::embedded {
+
+class Cleaner {
+ public:
+  Cleaner(ShardState& state, Journal& journal, SegmentFiles& files, Mark mark = {});
+
+  /// True if there is more garbage than the journal should hold: closed segments over 4/3 the live
+  /// bytes (without their openings), or the oldest wholly dead. When pressed, less garbage is
+  /// enough. Forgets the press once cleaning would gain too little.
+  [[nodiscard]] bool wanted();
+  /// Messages of a segment that was closed a moment ago will soon end: left alone, nearly none of
+  /// them needs a copy. So for a second after a segment was closed in this run, while it is the
+  /// only one, unless pressed. Called in every turn: it notes when the second began, and forgets it
+  /// at its end.
+  [[nodiscard]] bool holds_off(std::int64_t now_boot_ms);
+  /// BOOTTIME at which that ends; none if it does not.
+  [[nodiscard]] std::optional<std::int64_t> held_off_until() const noexcept {
+    return held_off_until_;
+  }
+  /// True if pressed hard and the garbage lies in the head, which must be closed before it can be
+  /// cleaned.
+  [[nodiscard]] bool head_wanted() const;
+  /// Room is short: clean while that gains enough. Lightly: an eighth of the live bytes. Hard: a
+  /// sixty-fourth, which is below the shard's reserve for work.
+  enum class Press : std::uint8_t { none, lightly, hard };
+  void press(Press press) noexcept { pressed_ = std::max(pressed_, press); }
+  [[nodiscard]] Press pressed() const noexcept { return pressed_; }
+
+  struct Slice {
+    std::uint64_t copied = 0;
+    std::optional<SegmentInfo> finished;  // may go after the next sync
+  };
+  /// Cleans about `budget` bytes of the oldest segment. Errors: `no_space` (tries again later); any
+  /// other error is final.
+  Result<Slice> run(std::uint64_t budget);
+  /// In the middle of a segment.
+  [[nodiscard]] bool running() const noexcept { return scanner_ != nullptr; }
+  /// Bytes of cleaning's reserve that are used for copies so far. Until the whole reserve is there
+  /// again (`repaid`), only the rest is needed.
+  [[nodiscard]] std::uint64_t spent() const noexcept { return spent_; }
+  void repaid() noexcept { spent_ = 0; }
+  /// Bytes that cleaning the oldest segment will copy, at most.
+  [[nodiscard]] std::uint64_t cost() const;
+
+ private:
+  Result<void> copy_live(std::string_view body, std::uint64_t body_offset, Slice& slice);
+  Result<void> copy(const PutRecord& record, Slice& slice);
+  Result<void> append(const PutRecord& again, Slice& slice);
+  void count_written(std::uint64_t record_bytes, std::uint64_t head_before);
+  Result<void> rescue(Slice& slice);
+  Result<void> finish(Slice& slice);
+  void end_round();
+  [[nodiscard]] bool resting() const noexcept;
+  [[nodiscard]] std::uint64_t garbage() const noexcept;
+
+  void mark(std::string_view branch) const {
+    if (mark_) mark_(branch);
+  }
+
+  ShardState* state_;
+  Journal* journal_;
+  SegmentFiles* files_;
+  std::unique_ptr<SegmentScanner> scanner_;  // of the oldest segment, while it is being cleaned
+  std::shared_ptr<storage::File> file_;
+  std::uint64_t segment_ = 0;
+  std::uint64_t spent_ = 0;
+  Press pressed_ = Press::none;
+  std::uint64_t newest_closed_ = 0;  // that holds_off has seen, or the start
+  std::optional<std::int64_t> held_off_until_;
+  // A round covers all segments that are closed when it begins. After a round that gains nothing,
+  // no round begins until there is more garbage. Short batches make the journal longer than the
+  // live bytes suggest, and without this rule the cleaner would run for ever.
+  std::uint64_t round_end_ = 0;      // the last segment of the round
+  std::uint64_t round_live_ = 0;     // bytes, when it began
+  std::uint64_t round_freed_ = 0;    // bytes
+  std::uint64_t round_written_ = 0;  // by cleaning alone
+  bool rests_ = false;
+  std::uint64_t rest_garbage_ = 0;  // garbage that the last round could not free
+  std::uint64_t rest_live_ = 0;     // bytes that were live around it
+  Mark mark_;
+};
+
+}  // namespace tarry::embedded

@@ -1,0 +1,93 @@
+// KeptRoom: the reserve of a journal's room, so that a full disk stops pushes and nothing else. On
+// a full disk, in this order: nothing more is accepted; claims wait for cleaning; then verbs that
+// give claims back; verbs that end messages go on. The room that cleaning needs for one segment is
+// given to nothing else, and cleaning takes no other. Why that is enough: docs/decisions/0001.
+//
+// Errors: `no_space` or `too_large`, and nothing has changed. Any other error of the journal ends
+// the shard: it becomes its failure, and all later requests are refused with it.
+//
+// Thread safety: none; the shard's thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <tarry/result.h>
+
+#include "engines/embedded/journal/journal.h"
+#include "engines/embedded/shard/context/cleaner.h"
+#include "engines/embedded/shard/requests/shard_failure.h"
+#include "engines/embedded/state/shard_state.h"
+
+namespace tarry::embedded {
+
+/// The reserve for work is this part of the live bytes, plus a base.
+inline constexpr std::uint64_t kWorkShare = 16;
+
+/// The purpose of wanted room decides how much must remain.
+enum class Purpose : std::uint8_t {
+  accept,  // pushes, and other verbs that make the store larger
+  work,    // claims, reasons, and other work that can wait for cleaning
+  back,    // verbs that give claims back: release, retry, bury
+  end,     // verbs that end messages: ack, cancel, purge, time
+};
+
+class KeptRoom {
+ public:
+  struct Options {
+    std::uint64_t work_base = 0;    // the least reserve for work, bytes
+    std::uint64_t kept_claims = 0;  // how many messages can be claimed on a full disk
+  };
+
+  KeptRoom(ShardState& state, Journal& journal, Cleaner& cleaner, ShardFailure& failure,
+           Options options)
+      : state_(&state),
+        journal_(&journal),
+        cleaner_(&cleaner),
+        failure_(&failure),
+        options_(options) {}
+
+  /// Room for `bytes` in records, none longer than `largest`; `accepted` messages among them.
+  [[nodiscard]] std::optional<Error> take(std::uint64_t bytes, std::uint64_t largest,
+                                          Purpose purpose, std::uint64_t accepted = 0);
+  /// What must stay behind when there are `more` messages of `more_bytes` than now.
+  [[nodiscard]] std::uint64_t reserve(Purpose purpose, std::uint64_t more_bytes = 0,
+                                      std::uint64_t more = 0) const noexcept;
+  /// Takes what must be kept back, as far as there is room.
+  void keep_back();
+  /// Takes again what cleaning has used of its reserve, if there is room.
+  void repay();
+
+  /// A segment has been cleaned. True: its file is to be used again, because little more than the
+  /// reserve remains. False: it is to be removed.
+  [[nodiscard]] bool keeps_file(const SegmentInfo& cleaned);
+  /// That many files of cleaned segments are gone, or may be used again.
+  void note_freed(std::uint64_t segments);
+  /// So many of them may be written again.
+  void reuse(std::uint64_t segments);
+
+  /// Something that must be kept back is not.
+  [[nodiscard]] bool is_short() const noexcept { return tight_ || cleaner_->spent() != 0; }
+  /// Cleaning has used its reserve, and the room that it freed is not there yet.
+  [[nodiscard]] bool cleaning_waits() const;
+
+ private:
+  struct Parts {
+    std::uint64_t cleaning = 0;  // for one segment
+    std::uint64_t growth = 0;    // for messages that have been claimed since they were written
+    std::uint64_t work = 0;
+    std::uint64_t leases = 0;  // for running out
+    std::uint64_t claims = 0;  // growth and leases of messages that can still be claimed
+  };
+  [[nodiscard]] Parts parts(std::uint64_t more_bytes = 0, std::uint64_t more = 0) const noexcept;
+
+  ShardState* state_;
+  Journal* journal_;
+  Cleaner* cleaner_;
+  ShardFailure* failure_;
+  Options options_;
+  std::uint64_t freeing_ = 0;  // cleaned segments whose room is on its way
+  bool tight_ = false;         // no space was left, and nothing has been accepted since
+};
+
+}  // namespace tarry::embedded

@@ -1,0 +1,81 @@
+#include "engines/embedded/shard/context/record_writer.h"
+
+#include "base/planted.h"
+#include "core/limits.h"
+
+namespace tarry::embedded {
+
+void RecordWriter::write(const QueueRecord& record) {
+  const bool is_new =
+      record.queue == state_->queue_count() || !state_->queue(record.queue).is_there();
+  journal_->append(record, is_new && !record.frees());
+  state_->evolve(record);
+}
+
+void RecordWriter::write(const PutRecord& record) {
+  const RecordPlace place = journal_->append(record);
+  state_->evolve(record, place.segment, place.position);
+  wake_by_key(record.queue);
+}
+
+void RecordWriter::write(const DueRecord& record) {
+  journal_->append(record);
+  state_->evolve(record);
+}
+
+void RecordWriter::write(const BackRecord& record) {
+  journal_->append(record);
+  state_->evolve(record);
+  wake_by_key(record.queue);
+}
+
+void RecordWriter::write(const StoppingRecord& record) {
+  journal_->append(record);
+  state_->evolve(record);
+}
+
+void RecordWriter::write(const LeaseRecord& record) {
+  journal_->append(record);
+  state_->evolve(record);
+}
+
+void RecordWriter::write_gone(GoneWhy why, Handle handle) {
+  const QueueId queue = state_->slab[handle].queue;
+  const Ref gone = ref(handle);
+  if (!TARRY_PLANTED_BUG(cancel_not_logged) || why != GoneWhy::cancelled) {
+    journal_->append_gone(why, queue, gone);
+  }
+  state_->evolve(why, queue, gone);
+}
+
+void RecordWriter::write_dead(DeadWhy why, Handle handle, std::uint32_t priority,
+                              std::string_view reason) {
+  const Message& message = state_->slab[handle];
+  DeadRecord record;
+  record.why = why;
+  record.ref = ref(handle);
+  record.queue = message.queue;
+  record.since_ms = now_->realtime_ms;
+  record.until_ms = now_->realtime_ms + state_->queue(message.queue).settings.dead_keep.count();
+  record.priority = priority;
+  record.reason = reason.substr(0, core::kMaxReason);
+  journal_->append(record);
+  state_->evolve(record);
+  wake_by_key(record.queue);
+}
+
+void RecordWriter::write_end(Ending ending, Handle handle) {
+  const QueueId queue = state_->slab[handle].queue;
+  const std::int64_t remember = state_->queue(queue).settings.remember.count();
+  const bool forgets = ending == Ending::cancelled && TARRY_PLANTED_BUG(cancel_not_remembered);
+  if (remember <= 0 || forgets) {
+    return write_gone(ending == Ending::acked ? GoneWhy::acked : GoneWhy::cancelled, handle);
+  }
+  const std::int64_t settled_ms = now_->realtime_ms;
+  const std::int64_t until_ms = settled_ms + remember;
+  const Ref ended = ref(handle);
+  journal_->append_remembered(ending, queue, settled_ms, until_ms, ended);
+  state_->evolve(ending, queue, settled_ms, until_ms, ended);
+}
+
+}  // namespace tarry::embedded

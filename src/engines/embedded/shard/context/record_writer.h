@@ -1,0 +1,52 @@
+// RecordWriter: writes the decisions of a shard. Each record goes into the journal's open batch,
+// and changes the state at once, so that the two always agree. The caller has taken room for it
+// before (kept_room.h).
+//
+// If a message may be claimable by key after its record, such claims are woken.
+//
+// Thread safety: none; the shard's thread.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "engines/embedded/journal/journal.h"
+#include "engines/embedded/records/records.h"
+#include "engines/embedded/shard/requests/waiting_claims.h"
+#include "engines/embedded/state/shard_state.h"
+#include "timing/clock.h"
+
+namespace tarry::embedded {
+
+class RecordWriter {
+ public:
+  /// `now`: the time of the shard's turn. All arguments must outlive it.
+  RecordWriter(ShardState& state, Journal& journal, WaitingClaims& waiting,
+               const timing::Instant& now)
+      : state_(&state), journal_(&journal), waiting_(&waiting), now_(&now) {}
+
+  void write(const QueueRecord& record);
+  void write(const PutRecord& record);
+  void write(const DueRecord& record);
+  void write(const BackRecord& record);
+  void write(const StoppingRecord& record);
+  void write(const LeaseRecord& record);
+  void write_gone(GoneWhy why, Handle handle);
+  /// The message becomes dead for the queue's `dead_keep`. A reason over the limit is cut.
+  void write_dead(DeadWhy why, Handle handle, std::uint32_t priority, std::string_view reason);
+  /// The message has ended. Its key stays known for the queue's `remember`.
+  void write_end(Ending ending, Handle handle);
+
+  /// The name of the message in records.
+  [[nodiscard]] Ref ref(Handle handle) const noexcept { return {handle, state_->slab[handle].id}; }
+
+ private:
+  void wake_by_key(QueueId queue) { waiting_->wake_by_key(state_->queue(queue).name); }
+
+  ShardState* state_;
+  Journal* journal_;
+  WaitingClaims* waiting_;
+  const timing::Instant* now_;
+};
+
+}  // namespace tarry::embedded

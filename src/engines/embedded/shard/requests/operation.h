@@ -1,0 +1,179 @@
+// Operation: one submitted request on its way through the shards, and the reply that grows
+// meanwhile.
+//
+// The front splits a request into parts, one for each shard concerned. Each shard fills in its own
+// items (no two write the same one). The thread that ends the last part completes the operation, or
+// wakes the thread that waits in `submit_waiting` and then completes it itself. A claim and a list
+// instead visit the shards one after the other, with one part in progress at a time. A waiting
+// claim waits at all shards, and the shard that changes its phase first serves it.
+//
+// Thread safety: any thread may use `phase`, `abandoned` and `parts`; the reply as said above.
+// `merge` guards fields to which several shards add; `ended` hands the operation to the waiter.
+#pragma once
+
+#include <atomic>
+#include <bitset>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <tarry/log.h>
+
+#include "base/histogram.h"
+#include "base/semaphore.h"
+#include "base/unique_function.h"
+#include "core/engine.h"
+#include "core/limits.h"
+#include "engines/embedded/records/handle.h"
+#include "engines/embedded/shard/requests/prepared.h"
+
+namespace tarry::embedded {
+
+enum class ClaimPhase : std::uint8_t {
+  collecting,  // visiting shards
+  waiting,     // at all shards
+  taken,       // one shard serves it
+  ended,       // completed, withdrawn or timed out
+};
+
+/// The steps of a removal, each on all shards or on the first one, each durable before the next
+/// begins. After a crash that follows `decide`, the next start completes the removal; a crash
+/// before `decide` has changed nothing.
+enum class RemoveStep : std::uint8_t {
+  look,    // all: no claims from now on, and other requests for the queue wait
+  decide,  // the first: writes down that it goes
+  sweep,   // all: its messages are removed; on all shards but the first also the queue
+  free,    // the first shard: removes the queue there too
+  thaw,    // all: the requests that waited go on
+};
+
+/// One shard's own figures, for stats.
+struct ShardFigures {
+  std::vector<QueueStats> queues;
+  std::unique_ptr<base::Histogram> lateness;
+  std::uint64_t disk_bytes = 0;
+  std::uint64_t live_bytes = 0;
+  std::uint64_t ram_bytes = 0;
+  std::uint64_t syncs = 0;
+};
+
+struct Operation {
+  /// A thread that waits in `submit_waiting` completes the operation itself, once it has ended.
+  enum class Completes : std::uint8_t { engine, waiter };
+
+  Operation(core::Request asked, core::Completion done, Completes who)
+      : request(std::move(asked)), completion(std::move(done)), completes(who) {}
+
+  core::Request request;
+  core::Completion completion;
+  core::Reply reply;
+  Prepared prepared;
+  std::atomic<std::uint32_t> parts{1};
+
+  const Completes completes;
+  base::Semaphore ended;  // wakes the waiter
+
+  // A waiter that lends itself to the shards meanwhile: it carries out its own parts. A default id:
+  // no thread is lent. Only that thread uses `lent_to`.
+  std::atomic<std::thread::id> lender{};
+  std::bitset<core::kMaxShards> lent_to;
+
+  std::mutex merge;
+  std::optional<Error> error;  // of the request as a whole; the first one stands
+  // Number of shards on which a request about a whole queue changed something; guarded by merge.
+  std::uint32_t shards_changed = 0;
+
+  std::vector<ShardFigures> figures;  // stats: one a shard
+  bool asks_for_queue = false;        // get: whether there is such a queue, of all shards
+
+  // removals; the step is set between the parts
+  RemoveStep step = RemoveStep::look;
+  bool found = false;  // the queue, also of a get; these three: under merge
+  bool decided = false;
+  std::uint64_t leased = 0;
+
+  // claims
+  core::Ticket ticket = 0;
+  std::uint32_t shards_visited = 0;
+  std::int64_t wait_until_boot_ms = 0;
+  bool waited = false;
+  // Both are sequentially consistent. A withdrawing thread stores `abandoned` and then reads
+  // `phase`; a thread that begins to wait stores `phase` and then reads `abandoned`. One of them
+  // must see the other.
+  std::atomic<ClaimPhase> phase{ClaimPhase::collecting};
+  std::atomic<bool> abandoned{false};
+  // Claimed messages that are still to be read, which any thread can do; they belong after the
+  // reply's messages. Left to a waiter if no other shard adds messages.
+  base::UniqueFunction<void(core::ClaimReply&)> rest;
+
+  void read_rest() {
+    if (rest) std::exchange(rest, nullptr)(std::get<core::ClaimReply>(reply));
+  }
+
+  [[nodiscard]] bool move_phase(ClaimPhase from, ClaimPhase to) noexcept {
+    return phase.compare_exchange_strong(from, to);
+  }
+  [[nodiscard]] bool is_lent_here() const noexcept {
+    return lender.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  }
+  [[nodiscard]] bool is_waited_for() const noexcept { return completes == Completes::waiter; }
+  void fail(Error what) {
+    const std::scoped_lock lock(merge);
+    if (!error) error = std::move(what);
+  }
+  void note_changed(std::uint64_t messages) {
+    const std::scoped_lock lock(merge);
+    ++shards_changed;
+    if (auto* counted = std::get_if<core::CountReply>(&reply)) counted->count += messages;
+  }
+};
+
+using OperationPtr = std::shared_ptr<Operation>;
+
+/// One shard's work for an operation.
+struct Part {
+  enum class Kind : std::uint8_t {
+    request,  // decide it
+    wait,     // a claim that found nothing anywhere: wait for something to fall due
+    forget,   // a waiting claim has ended: drop it
+    damaged,  // a claimed message did not check: to the dead
+    freed,    // cleaned segments' files are gone, or may be written again
+    close,    // complete what waits; no request follows
+  };
+  Kind kind = Kind::request;
+  OperationPtr op;
+  bool all_items = true;
+  std::vector<std::uint32_t> items;  // if not all
+  Handle cursor = 0;                 // list: where to go on
+  std::uint64_t removed = 0;         // freed: how many
+  std::uint64_t reusable = 0;
+  // damaged
+  Handle handle = kNoHandle;
+  std::uint64_t id = 0;
+  std::uint32_t claims = 0;
+};
+
+/// Where a shard sends everything that does not end with it; the engine's front implements it.
+class Router {
+ public:
+  virtual ~Router() = default;
+  /// One part of the operation has ended.
+  virtual void finish_part(const OperationPtr& op) = 0;
+  /// A claim was served by `shard` (or found nothing there), durably. Goes on to the next shard,
+  /// waits, or completes it.
+  virtual void claim_visited(const OperationPtr& op, std::uint32_t shard) = 0;
+  /// A list has seen a piece of `shard`, up to `cursor`; `exhausted`: all of it.
+  virtual void list_visited(const OperationPtr& op, std::uint32_t shard, Handle cursor,
+                            bool exhausted) = 0;
+  /// Hands a part to a shard's thread.
+  virtual void post(std::uint32_t shard, Part part) = 0;
+  /// Gives back claimed messages that cannot be handed over; it reads only the reply's receipts.
+  virtual void release(const core::ClaimReply& reply) = 0;
+  virtual void log(const LogEntry& entry) = 0;
+};
+
+}  // namespace tarry::embedded

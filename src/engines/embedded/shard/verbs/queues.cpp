@@ -1,0 +1,115 @@
+#include "engines/embedded/shard/verbs/queues.h"
+
+#include <mutex>
+#include <utility>
+
+#include "core/settings_table.h"
+#include "core/validation.h"
+#include "engines/embedded/records/record_bounds.h"
+
+namespace tarry::embedded {
+
+// Each segment that is prepared opens with the queue too, and so has less room.
+std::uint64_t Queues::bytes_to_make(const std::string& name) const {
+  if (shard_.state.find_queue(name) != kNoQueue) return 0;
+  return kQueueRecord + shard_.journal.openings_grow_by(kQueueRecord + kCountersBytes);
+}
+
+Result<QueueId> Queues::find_or_make(const std::string& name) {
+  const QueueId found = shard_.state.find_queue(name);
+  if (found != kNoQueue) return found;
+  const std::uint64_t most = shard_.config.limits.max_queues;
+  if (shard_.state.live_queues() >= most) {
+    return Unexpected(ErrorCode::no_space, "the store has its limit of " + std::to_string(most) +
+                                               " queues; none was made");
+  }
+  QueueRecord record;
+  record.queue = shard_.state.next_queue();
+  record.name = name;
+  shard_.records.write(record);
+  return record.queue;
+}
+
+void Queues::write(QueueId queue, const QueueSettings& settings, bool paused,
+                   std::optional<std::int64_t> until_ms) {
+  QueueRecord record;
+  record.queue = queue;
+  record.name = shard_.state.queue(queue).name;
+  record.settings = settings;
+  record.paused = paused;
+  record.paused_until_ms = until_ms;
+  shard_.records.write(record);
+}
+
+void Queues::execute(const core::ConfigureRequest& request, const Part& part) {
+  const OperationPtr& op = part.op;
+  const QueueId known = shard_.state.find_queue(request.queue);
+  const QueueSettings before =
+      known == kNoQueue ? QueueSettings() : shard_.state.queue(known).settings;
+  if (auto bad = core::check_patch(request.patch, before)) {  // and no queue is made
+    op->fail(std::move(*bad));
+  } else if (auto error = shard_.room.take(bytes_to_make(request.queue) + kQueueRecord,
+                                           kQueueRecord, Purpose::accept)) {
+    op->fail(std::move(*error));
+  } else if (auto queue = find_or_make(request.queue); !queue) {
+    op->fail(std::move(queue).error());
+  } else {
+    const QueueState& state = shard_.state.queue(*queue);
+    const QueueSettings settings = core::apply(request.patch, before);
+    if (settings != before) {
+      write(*queue, settings, state.paused, state.paused_until_ms);
+    }
+    {
+      const std::scoped_lock lock(op->merge);
+      std::get<core::ConfigureReply>(op->reply).settings = settings;
+    }
+    if (settings != before) return shard_.job.end_changing(op);
+  }
+  shard_.job.end(op);
+}
+
+void Queues::execute(const core::PauseRequest& request, const Part& part) {
+  const bool makes = shard_.state.find_queue(request.queue) == kNoQueue;
+  const Purpose purpose = makes ? Purpose::accept : Purpose::work;
+  if (auto error =
+          shard_.room.take(bytes_to_make(request.queue) + kQueueRecord, kQueueRecord, purpose)) {
+    part.op->fail(std::move(*error));
+  } else if (auto queue = find_or_make(request.queue); !queue) {
+    part.op->fail(std::move(queue).error());
+  } else {
+    std::optional<std::int64_t> until;
+    if (request.until) until = request.until->time_since_epoch().count();
+    write(*queue, shard_.state.queue(*queue).settings, true, until);
+    if (shard_.state.queue(*queue).is_paused(shard_.now.realtime_ms)) {
+      const std::scoped_lock lock(part.op->merge);
+      ++std::get<core::CountReply>(part.op->reply).count;
+    } else {
+      shard_.wake(*queue);  // until a time that has come
+    }
+    return shard_.job.end_changing(part.op);
+  }
+  shard_.job.end(part.op);
+}
+
+void Queues::execute(const core::ResumeRequest& request, const Part& part) {
+  const QueueId queue = shard_.state.find_queue(request.queue);
+  if (queue == kNoQueue || !shard_.state.queue(queue).paused) {
+    shard_.job.end(part.op);
+    return;
+  }
+  if (auto error = shard_.room.take(kQueueRecord, kQueueRecord, Purpose::work)) {
+    part.op->fail(std::move(*error));
+  } else {
+    write(queue, shard_.state.queue(queue).settings, false, std::nullopt);
+    shard_.wake(queue);
+    return shard_.job.end_changing(part.op);
+  }
+  shard_.job.end(part.op);
+}
+
+void Queues::execute(const core::ReshardRequest& /*request*/, const Part& part) {
+  part.op->fail({ErrorCode::unsupported, "the shards of this store are fixed"});
+  shard_.job.end(part.op);
+}
+
+}  // namespace tarry::embedded

@@ -1,0 +1,41 @@
+// Queues: makes, configures, pauses and resumes queues.
+//
+// Thread safety: none; the shard's thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <tarry/result.h>
+#include <tarry/settings.h>
+
+#include "core/request.h"
+#include "engines/embedded/shard/context/shard_context.h"
+
+namespace tarry::embedded {
+
+class Queues {
+ public:
+  explicit Queues(ShardContext& shard) : shard_(shard) {}
+
+  void execute(const core::ConfigureRequest& request, const Part& part);
+  void execute(const core::PauseRequest& request, const Part& part);
+  void execute(const core::ResumeRequest& request, const Part& part);
+  /// Answers `unsupported`: the number of shards is set when the store is made.
+  void execute(const core::ReshardRequest& request, const Part& part);
+
+  /// The room that making the queue takes, bytes; 0 if it exists.
+  [[nodiscard]] std::uint64_t bytes_to_make(const std::string& name) const;
+  /// The queue; makes it if it does not exist. The caller has taken room for it. Error: `no_space`
+  /// if the store has its limit of queues.
+  Result<QueueId> find_or_make(const std::string& name);
+
+ private:
+  void write(QueueId queue, const QueueSettings& settings, bool paused,
+             std::optional<std::int64_t> until_ms);
+
+  ShardContext& shard_;
+};
+
+}  // namespace tarry::embedded
