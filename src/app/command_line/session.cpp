@@ -81,7 +81,8 @@ class HeldLog {
   std::vector<Entry> entries_;
 };
 
-// Another command may have a store of files for a moment, and a Redis may be away.
+// Tries again for a while: another command may have the store's files for a moment, or a Redis may
+// be away.
 Result<Store> open_patiently(const std::string& url, const OpenOptions& options,
                              const Access& access) {
   auto store = tarry::open(url, options);
@@ -98,8 +99,8 @@ Result<Store> open_patiently(const std::string& url, const OpenOptions& options,
   return store;
 }
 
-// After the error of a store that could not be opened. `unnamed`: no store was named, and none
-// listens at the usual place.
+// The advice that follows the error of a store that could not be opened. `unnamed`: the user named
+// no store, and none listens at the default address.
 std::string_view what_to_do(ErrorCode code, const std::string& url, bool unnamed) {
   if (code == ErrorCode::unavailable && unnamed) {
     return "; start one with `tarry serve --store file:DIRECTORY`, or name a store: --store URL";

@@ -30,10 +30,10 @@ namespace tarry::embedded {
 
 class CommitThread {
  public:
-  /// All must outlive it. `on_failure` is called, once or more, by the thread that found that the
-  /// committer has failed; `at_end` by the thread when no job comes any more. Answers go to
-  /// `answers` while there is a next job to do: what waits for a disk need not wait for callers to
-  /// be woken.
+  /// All arguments must outlive it. `on_failure` is called, once or more, by the thread that finds
+  /// that the committer has failed. `at_end` is called by the commit thread after the last job.
+  /// Answers go to `answers` while there is a next job: a job that waits for a disk should not also
+  /// wait until callers are woken.
   CommitThread(Committer& committer, RecordReads& reads, const timing::Clock& clock,
                core::AnswerThread& answers, std::function<void()> on_failure,
                std::function<void()> at_end, GroupCommitDelay commit_delay = GroupCommitDelay());

@@ -291,8 +291,8 @@ std::optional<Store> open_store(Session& session, const Config& config,
   return store;
 }
 
-/// Writes the file with the port, where one is asked for, and the lines that say where the server
-/// listens and by which clock.
+/// Writes the port file, if the setting names one, and the lines that tell where the server listens
+/// and by which clock.
 Result<void> tell_ready(const Output& output, const Config& config, ServeLog& log,
                         const Address& address, const std::string& url) {
   if (const std::string file = config.text(Which::port_file); !file.empty()) {
@@ -308,7 +308,7 @@ Result<void> tell_ready(const Output& output, const Config& config, ServeLog& lo
   return {};
 }
 
-/// What can be refused before anything is opened.
+/// Checks that need no open port, store or file.
 Result<void> check_settings(const Config& config) {
   if (auto good = check_servable(config); !good) return good;
   const std::string file = config.text(Which::port_file);

@@ -17,8 +17,8 @@
 //     segment has lost its name: written data would be gone with the process, or lie where nobody
 //     looks.
 //
-// Thread safety: `run` and `sync_pending` by one thread at a time, which has the committer; the
-// rest by any.
+// Thread safety: one thread at a time calls `run` and `sync_pending`: it has the committer. Any
+// thread may call the rest.
 #pragma once
 
 #include <atomic>
@@ -70,7 +70,8 @@ class Committer {
   void set_durable(std::function<void()> durable) { when_durable_ = std::move(durable); }
   /// The shard's side has failed: nothing more is written, and nothing acknowledged. Any thread.
   void stop() noexcept { stopped_.store(true, std::memory_order_release); }
-  /// Reads have had to wait for the disk lately: jobs should say what their tasks will fetch.
+  /// Recent reads had to wait for the disk, so jobs should list the records that their tasks will
+  /// fetch.
   [[nodiscard]] bool waits_for_disk() const noexcept {
     return waits_for_disk_.load(std::memory_order_relaxed);
   }

@@ -216,7 +216,7 @@ std::vector<std::shared_ptr<const SealedBatch>> Journal::take(std::int64_t realt
 
 // -- reading
 
-// The bytes from a position on, where they have not reached the file yet; else nothing.
+// The bytes from a place on, if they have not reached the file yet; otherwise empty.
 std::string_view Journal::unwritten(const RecordPlace& place) {
   const auto [segment, position] = place;
   if (segment == head_.number && position.offset() >= head_.used) {

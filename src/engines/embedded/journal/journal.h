@@ -103,8 +103,8 @@ class Journal {
     return untaken_bytes_ + open_.size();
   }
 
-  /// The record at a position, written already or not. Its views are valid until the next call of
-  /// any member. Errors: `damaged`, io_error.
+  /// The record at a place, whether it has reached its file or not. Its views are valid until the
+  /// next call of any member. Errors: `damaged`, io_error.
   Result<PutRecord> read(const RecordPlace& place);
 
   /// The payload's length as the record at a position states it, without reading the payload; the

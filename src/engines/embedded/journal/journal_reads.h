@@ -1,8 +1,9 @@
-// JournalReads: what a committer tells the reading of its journal: which batches it has written,
-// which segments are gone, and what its jobs will fetch. RecordReads (reading/) is the reading;
-// what these functions do by themselves is right for a journal that nobody reads meanwhile.
+// JournalReads: what a committer reports to the reader of its journal: written batches, removed
+// segments, and the records that its jobs will need. RecordReads (reading/) is that reader. The
+// default functions here are right for a journal that nobody reads meanwhile.
 //
-// Thread safety: `recent_bytes` by any thread; the rest by the thread that has the committer.
+// Thread safety: any thread may call `recent_bytes`; only the thread that has the committer calls
+// the rest.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +23,11 @@ class JournalReads {
   virtual void written(const std::shared_ptr<const SealedBatch>& /*batch*/) {}
   /// Segments up to this one go: nothing may keep their files, or their room would not be freed.
   virtual void freed(std::uint64_t /*segment*/) {}
-  /// These will be fetched in a moment. While `waits_for_disk`, the disk is asked for them.
+  /// These will be fetched in a moment. If `waits_for_disk`, the disk starts to read them.
   virtual void expect(std::span<const RecordPlace> /*places*/) {}
   /// Reads have had to wait for the disk lately.
   [[nodiscard]] virtual bool waits_for_disk() const { return false; }
-  /// How much is kept in RAM of what was written last, always the same.
+  /// Bytes of the latest batches that are kept in RAM; a constant.
   [[nodiscard]] virtual std::uint64_t recent_bytes() const noexcept { return 0; }
 };
 

@@ -1,24 +1,23 @@
-// RecordReads: the reading of a journal's records while it is written: many at once, from RAM where
-// they lie there, the rest from the files. Where the bytes of a record may lie, and who may read
-// them there with what:
+// RecordReads: reads the records of a journal while it is written, many at once: from RAM if they
+// are there, otherwise from the files. The bytes of a record lie in several places in turn. This is
+// who may read them there, and with which function:
 //
-//   in                                | from, until                  | read by
+//   place                             | from, until                  | thread and function
 //   ----------------------------------|------------------------------|-----------------------------
-//   the open batch, or one that is    | decided, written             | S: Journal::read
-//   not written yet                   |                              |
-//   the segment's file                | written, its segment's end   | S: Journal::read, C: fetch,
-//                                     |                              | fetch_anew, ReplyReader
-//   a recent batch, in RAM            | written, 8 MiB later         | C: fetch, hold
-//   chunks that were read ahead       | read_ahead, 32 chunks later  | C: fetch
-//   HeldRecords                       | hold, the answer             | the thread that answers:
-//                                     |                              | ReplyReader
+//   the open batch, or a batch that   | decided, written             | S: Journal::read
+//   is not written yet                |                              |
+//   the segment's file                | written, segment removed     | S: Journal::read
+//                                     |                              | C: fetch, fetch_anew,
+//                                     |                              |    ReplyReader (get, list)
+//   a recent batch in RAM             | written, 8 MiB later         | C: fetch, hold
+//   a chunk that was read ahead       | read_ahead, 32 chunks later  | C: fetch
+//   HeldRecords                       | hold, the answer             | A: ReplyReader::add
 //
-// S is the thread that has the shard. C is the thread that has the committer: it reads what is
-// delivered, or holds it for the thread that answers, which may be the caller's. A third thread may
-// read ahead beside C.
+// S has the shard. C has the committer: it reads records for deliveries, or holds them for A. A
+// gives the answer; it may be the caller's own thread.
 //
-// Thread safety: `read_ahead` by one thread, beside those of the rest, but not while segments are
-// freed, whose room its open files would keep; the rest by the thread that has the committer.
+// Thread safety: one thread calls `read_ahead`, beside C, but not while C removes segments, because
+// its open files would keep their room. C calls the rest.
 #pragma once
 
 #include <atomic>
@@ -79,8 +78,8 @@ class RecordReads final : public JournalReads {
   [[nodiscard]] std::optional<HeldRecords> hold(std::span<const RecordPlace> places,
                                                 Hold how) const;
 
-  /// Claims will soon ask for these: reads some of them, in this order. Answers how many of them
-  /// are done with, at least one. See AheadReads::read.
+  /// Reads some of the records that claims will soon need, in this order. Returns how many of them
+  /// are done, at least one. See AheadReads::read.
   [[nodiscard]] std::size_t read_ahead(std::span<const RecordPlace> places) {
     return ahead_.read(places);
   }

@@ -36,7 +36,7 @@ constexpr std::string_view kInsane = "a time is out of range";
 
 Unexpected broken(std::string_view what) { return {ErrorCode::damaged, std::string(what)}; }
 
-// Evolves the state by a record at that place, unless it would break it.
+// Checks a record at that place, and changes the state by it unless that would break the state.
 class Replay {
  public:
   Replay(ShardState& state, std::uint64_t segment, std::uint64_t offset)
@@ -125,7 +125,7 @@ class Replay {
   [[nodiscard]] bool is_elsewhere(const Ref& ref, QueueId queue) const {
     return state_.slab.holds(ref.handle, ref.id) && state_.slab[ref.handle].queue != queue;
   }
-  // Of a record about one message.
+  // For a record about one message.
   template <typename R>
   Result<void> evolve(const R& record, bool is_sane_record) {
     if (is_elsewhere(record.ref, record.queue)) return broken(kOtherQueue);

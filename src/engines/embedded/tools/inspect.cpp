@@ -43,7 +43,7 @@ Result<void> check_messages(storage::Directory& directory, ShardState& state,
   return {};
 }
 
-// The segments that have gone meanwhile, cleaned by the program that has the store.
+// Returns the segments that are gone by now: the program that has the store has cleaned them.
 Result<std::set<std::uint64_t>> open_segments(storage::Directory& directory,
                                               const std::deque<SegmentInfo>& segments,
                                               SegmentFiles& files) {

@@ -68,7 +68,7 @@ bool read_members(PackedReader& packed, std::size_t count, std::vector<std::stri
   return true;
 }
 
-// What messages have been through, by their place in the claim. Empty: no message has a past.
+// The pasts of the messages, by their place in the claim. Empty: no message has a past.
 std::vector<Past> read_pasts(net::RedisView reply, std::size_t messages) {
   std::vector<Past> pasts(reply.is_nil() ? 0 : messages);
   const net::RedisView places = reply[0];
@@ -80,7 +80,7 @@ std::vector<Past> read_pasts(net::RedisView reply, std::size_t messages) {
   return pasts;
 }
 
-// What the message itself says: the rest of the item is the claim's.
+// The fields that the message itself gives. The claim gives the rest of the item.
 core::ClaimedItem append_bytes(std::string& bytes, std::string_view member, const Body& body,
                                std::uint64_t secret) {
   core::ClaimedItem item;
