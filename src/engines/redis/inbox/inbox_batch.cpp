@@ -8,6 +8,7 @@
 #include "core/headers.h"
 #include "core/shard_rule.h"
 #include "engines/redis/records/body.h"
+#include "engines/redis/records/if_exists_letter.h"
 #include "engines/redis/records/member.h"
 #include "engines/redis/verbs/parted.h"
 

@@ -9,7 +9,7 @@
 #include "engines/redis/layouts/layout_seen.h"
 #include "engines/redis/layouts/layout_verbs.h"
 #include "engines/redis/layouts/redisson_value.h"
-#include "engines/redis/queues/directory.h"
+#include "engines/redis/records/if_exists_letter.h"
 
 namespace tarry::redis {
 namespace {

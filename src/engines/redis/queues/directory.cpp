@@ -1,7 +1,6 @@
 #include "engines/redis/queues/directory.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <memory>
 #include <optional>
@@ -11,18 +10,13 @@
 #include "core/settings_table.h"
 #include "engines/redis/node/countdown.h"
 #include "engines/redis/queues/removal.h"
+#include "engines/redis/records/if_exists_letter.h"
 
 namespace tarry::redis {
 namespace {
 
 using net::RedisCommand;
 using net::RedisReply;
-
-constexpr std::array<std::pair<char, IfExists>, 5> kRules = {{{'r', IfExists::reject},
-                                                              {'k', IfExists::keep},
-                                                              {'p', IfExists::replace},
-                                                              {'e', IfExists::earlier},
-                                                              {'l', IfExists::later}}};
 
 std::int64_t number_of(std::string_view text) noexcept {
   std::int64_t value = 0;
@@ -35,8 +29,7 @@ void read_word(std::string_view word, std::uint32_t& into) {
   into = static_cast<std::uint32_t>(number_of(word));
 }
 void read_word(std::string_view word, IfExists& into) {
-  const auto rule = std::ranges::find(kRules, word.front(), &std::pair<char, IfExists>::first);
-  if (rule != kRules.end()) into = rule->second;
+  into = rule_of(word.front()).value_or(into);
 }
 
 // Of settings: the number that the first version wrote, and every later one too.
@@ -61,10 +54,6 @@ struct Directory::Making {
   Look look;
   std::optional<Error> error;
 };
-
-char letter_of(IfExists rule) noexcept {
-  return std::ranges::find(kRules, rule, &std::pair<char, IfExists>::second)->first;
-}
 
 std::string spell_setting(Millis value) { return std::to_string(value.count()); }
 std::string spell_setting(std::uint32_t value) { return std::to_string(value); }

@@ -31,8 +31,6 @@ namespace tarry::redis {
 [[nodiscard]] std::string spell_setting(IfExists value);
 [[nodiscard]] std::string spell_settings(const QueueSettings& settings);
 [[nodiscard]] QueueSettings read_settings(std::string_view text);
-/// if_exists as the scripts have it: its letter.
-[[nodiscard]] char letter_of(IfExists rule) noexcept;
 
 /// `not_found`, and which.
 [[nodiscard]] Error no_such_queue(std::string_view queue);

@@ -6,6 +6,7 @@
 #include "core/carried.h"
 #include "core/validation.h"
 #include "engines/redis/records/body.h"
+#include "engines/redis/records/if_exists_letter.h"
 #include "engines/redis/records/member.h"
 #include "engines/redis/records/told_time.h"
 #include "engines/redis/verbs/verbs.h"
