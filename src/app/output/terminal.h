@@ -9,7 +9,7 @@ namespace tarry::app {
 
 class Terminal {
  public:
-  /// Of a file descriptor. The kind is detected once, and so is a terminal's width.
+  /// Detects once whether the file descriptor is a terminal, and how wide that terminal is.
   explicit Terminal(int fd) noexcept;
 
   [[nodiscard]] bool is_terminal() const noexcept { return is_terminal_; }

@@ -1,5 +1,5 @@
-// One of several shards has stopped: the error reports what the others did, and not that nothing
-// was done.
+// If one of several shards has stopped, a request's error reports the work of the other shards. It
+// does not claim that nothing was done.
 #include <gtest/gtest.h>
 
 #include <chrono>

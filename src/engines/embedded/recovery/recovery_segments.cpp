@@ -96,7 +96,7 @@ Result<std::uint64_t> RecoveryRun::written_end(const Found& found) {
   return 0;
 }
 
-// Of the segments with a header: batches written after them have higher numbers.
+// The first batch of the last segment that has a header. Batches written later have higher numbers.
 std::uint64_t RecoveryRun::last_first_batch() const {
   for (std::size_t i = segments_.size(); i-- > 0;) {
     if (headers_[i] == HeaderState::valid) return segments_[i].header.first_batch;

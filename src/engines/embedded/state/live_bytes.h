@@ -1,5 +1,5 @@
-// LiveBytes: how many bytes of each journal segment are the latest full record of a message, and by
-// how much their copies may be longer. Cleaning and the figures use it.
+// LiveBytes: counts, for each journal segment, the bytes of records that are still the latest full
+// record of a message, and how much longer copies of them may be. Cleaning and the figures use it.
 //
 // Thread safety: none; the shard's thread owns it.
 //

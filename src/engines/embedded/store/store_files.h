@@ -62,8 +62,8 @@ struct StoreIdentity {
 [[nodiscard]] Error shard_directory_error(Error error);
 
 inline constexpr const char* kLockName = "LOCK";
-/// One of these files stands in a directory while `store salvage` or `store backup` fills it: it is
-/// no store before that is done.
+/// `store salvage` and `store backup` put one of these files into the directory that they fill, and
+/// remove it at the end. A directory with such a file is not yet a store.
 inline constexpr const char* kSalvageName = "SALVAGE";
 inline constexpr const char* kBackupName = "BACKUP";
 inline constexpr std::uint32_t kMostShards = 256;

@@ -6,7 +6,8 @@ local BULK_LEAST, BULK_MOST = 32, 4096
 
 local function bulk_total() return tonumber(string.match(bulk, '^%d+')) end
 
--- `bulk` with one more claim of n messages, and without one claim; nil if it was not in it.
+-- `with_claim` returns `bulk` with a claim of n messages added; `without_claim` returns it with that claim
+-- taken out, or nil if `bulk` does not have the claim.
 local function with_claim(claim, n)
   local total, behind = string.match(bulk, '^(%d+)()')
   return format('%.0f', total + n) .. sub(bulk, behind) .. ' ' .. claim .. ':' .. n .. ';'

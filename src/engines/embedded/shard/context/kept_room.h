@@ -63,7 +63,7 @@ class KeptRoom {
   [[nodiscard]] bool keeps_file(const SegmentInfo& cleaned);
   /// That many files of cleaned segments are gone, or may be used again.
   void note_freed(std::uint64_t segments);
-  /// So many of them may be written again.
+  /// The journal may write over the files of `segments` cleaned segments.
   void reuse(std::uint64_t segments);
 
   /// Something that must be kept back is not.

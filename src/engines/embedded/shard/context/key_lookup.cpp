@@ -17,7 +17,8 @@ Handle KeyLookup::find(QueueId queue, std::string_view key) const {
     const Message& message = state_->slab[candidate];
     if (message.queue != queue) return false;
     auto put = journal_->read(journal_->place(message.position));
-    // Where its bytes cannot be read, 64 bits of hash have to do: "no such key" would be a lie.
+    // If the key's bytes cannot be read, its hash of 64 bits decides: the answer "no such key"
+    // could be wrong.
     return !put || put->key == key;
   });
 }
