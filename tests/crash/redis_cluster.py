@@ -140,13 +140,21 @@ class Cluster:
         return killed, dead
 
     def _settle(self):
-        """Until all nodes say the same of who serves what."""
+        """Until all nodes say the same of who serves what, and know the newest epoch. A node that
+        takes a slot in an older epoch than its last owner's loses it again to an old message of
+        that owner. Then each of the two redirects to the other for good."""
         def agree():
-            maps = [sorted((first, last, master[2])
-                           for first, last, master, *_ in node.ask("CLUSTER", "SLOTS"))
-                    for node in self.nodes]
-            return all(each == maps[0] for each in maps)
+            views = [self._view(node) for node in self.nodes]
+            return all(view == views[0] for view in views)
         self.until(agree)
+
+    @staticmethod
+    def _view(node):
+        epoch, = (line for line in node.ask("CLUSTER", "INFO").splitlines()
+                  if line.startswith("cluster_current_epoch:"))
+        owners = sorted((first, last, master[2])
+                        for first, last, master, *_ in node.ask("CLUSTER", "SLOTS"))
+        return epoch, owners
 
     def move_slot(self, tag, rng, between):
         """To another master, a few keys at a time; `between` runs while it is on its way."""
