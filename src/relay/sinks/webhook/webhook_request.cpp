@@ -10,10 +10,7 @@
 namespace tarry::relay {
 namespace {
 
-constexpr std::size_t kShownOfAnswer = 200;  // bytes
-constexpr std::size_t kMaxPath = 4'096;      // bytes
-/// A receiver may ask for patience, and not for ever.
-constexpr Millis kLongestAfter = std::chrono::hours(24);
+constexpr std::size_t kMaxPath = 4'096;  // bytes
 
 /// Headers of the connection (RFC 9110, 7.6.1), of the message's framing and destination, or of the
 /// sender's identity.
@@ -163,24 +160,6 @@ std::string webhook_signature(WebhookSignature version, std::string_view secret,
   for (const std::string_view line : lines) text.append(line).append("\n");
   text.append(parts.body);
   return "v2=" + net::hmac_sha256_hex(secret, text);
-}
-
-Answer webhook_answer(long status, std::string_view body, std::optional<Millis> after) {
-  if (status >= 200 && status < 300) return confirmed();
-  std::string reason = "answered " + std::to_string(status);
-  if (!body.empty()) {
-    reason += ": " + base::quoted(body.substr(0, kShownOfAnswer), kShownOfAnswer);
-  }
-  if (status < 400) return try_again("redirects are not followed; it " + reason);
-  if (after) after = std::clamp(*after, Millis(0), kLongestAfter);
-  // 403 (may not go there) and 409 (the first request is still running, as drafted for
-  // Idempotency-Key) do not say that the message is bad. Other messages may go elsewhere and need
-  // not wait for it; but our login (401, 407) is the same for all.
-  constexpr std::array<long, 2> kNotYet{403, 409};
-  if (std::ranges::count(kNotYet, status) > 0) return not_yet(std::move(reason), after);
-  constexpr std::array<long, 5> kAgain{401, 407, 408, 425, 429};
-  const bool again = status >= 500 || std::ranges::count(kAgain, status) > 0;
-  return again ? try_again(std::move(reason), after) : refused(std::move(reason));
 }
 
 }  // namespace tarry::relay

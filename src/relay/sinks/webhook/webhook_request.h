@@ -1,5 +1,4 @@
-// A webhook's request and the meaning of its answer: header lines, signature, path; status and body
-// as an Answer.
+// A webhook's request: header lines, signature, path.
 //
 // Pure functions.
 #pragma once
@@ -70,9 +69,5 @@ struct WebhookSigned {
 /// hold a line feed, except the body.
 [[nodiscard]] std::string webhook_signature(WebhookSignature version, std::string_view secret,
                                             const WebhookSigned& parts);
-
-/// `status`: 200 .. 599, of a whole answer. `after`: the delay in Retry-After.
-[[nodiscard]] Answer webhook_answer(long status, std::string_view body,
-                                    std::optional<Millis> after);
 
 }  // namespace tarry::relay

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "relay/sinks/webhook/public_address.h"
+#include "relay/sinks/webhook/webhook_answer.h"
 
 namespace tarry::relay {
 namespace {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "engines/embedded/records/record_bounds.h"
-#include "engines/embedded/shard/context/due_times.h"
+#include "engines/embedded/shard/context/requested_due.h"
 #include "engines/embedded/shard/requests/part_items.h"
 
 namespace tarry::embedded {
@@ -97,7 +97,7 @@ void KeyVerbs::reschedule(QueueId queue, std::string_view key, const core::Resch
     result.due_ms = message.due_ms();
     return;
   }
-  const auto times = due_times(item.due, shard_);
+  const auto times = requested_due(item.due, shard_);
   if (!times) {
     result.error = times.error();
     return;

@@ -7,7 +7,7 @@
 #include "core/carried.h"
 #include "engines/embedded/records/record_bounds.h"
 #include "engines/embedded/records/tokens.h"
-#include "engines/embedded/shard/context/due_times.h"
+#include "engines/embedded/shard/context/requested_due.h"
 #include "engines/embedded/shard/requests/part_items.h"
 
 namespace tarry::embedded {
@@ -36,7 +36,7 @@ std::pair<std::uint64_t, std::uint64_t> put_bytes(const Items& items, const Pick
 void Pushes::put_new(QueueId queue, const Pushed& pushed, core::PushResult& result,
                      std::string& reply_bytes) {
   const auto& [bytes, item, payload_crc, move] = pushed;
-  const auto times = due_times(item.due, shard_);
+  const auto times = requested_due(item.due, shard_);
   if (!times) {
     result.error = times.error();
     return;
@@ -107,7 +107,8 @@ void Pushes::replace(Handle found, const Pushed& pushed, core::PushResult& resul
   const Message& message = shard_.state.slab[found];
   const QueueId queue = message.queue;
   const Stage stage = message.stage();
-  if (const auto times = due_times(pushed.item.due, shard_); !times) {  // before the old one goes
+  if (const auto times = requested_due(pushed.item.due, shard_);
+      !times) {  // before the old one goes
     result.error = times.error();
     return;
   }
@@ -123,7 +124,7 @@ void Pushes::replace(Handle found, const Pushed& pushed, core::PushResult& resul
 }
 
 void Pushes::move_due(Handle found, IfExists rule, const Pushed& pushed, core::PushResult& result) {
-  const auto times = due_times(pushed.item.due, shard_);
+  const auto times = requested_due(pushed.item.due, shard_);
   if (!times) {
     result.error = times.error();
     return;

@@ -5,7 +5,7 @@
 #include "base/planted.h"
 #include "core/retry_policy.h"
 #include "engines/embedded/records/record_bounds.h"
-#include "engines/embedded/shard/context/due_times.h"
+#include "engines/embedded/shard/context/requested_due.h"
 #include "engines/embedded/shard/requests/part_items.h"
 
 namespace tarry::embedded {
@@ -127,7 +127,7 @@ void ReceiptVerbs::retry(Handle handle, const core::SettleItem& item, std::strin
   const QueueSettings& settings = shard_.state.queue(message.queue).settings;
   const std::int64_t delay =
       item.delay ? item.delay->count() : core::backoff_ms(settings, attempt, message.id);
-  const auto times = due_times(Due::after(Millis(delay)), shard_);
+  const auto times = requested_due(Due::after(Millis(delay)), shard_);
   if (!times) {
     result.error = times.error();
     return;

@@ -1,4 +1,4 @@
-// When a message is due, by both clocks.
+// The due time that a request asks for, by both clocks.
 //
 // A pure function.
 #pragma once
@@ -13,12 +13,12 @@
 
 namespace tarry::embedded {
 
-struct DueTimes {
+struct RequestedDue {
   std::int64_t due_ms = 0;                  // REALTIME
   std::optional<std::int64_t> boot_due_ms;  // BOOTTIME, of a relative delay only
 };
 
 /// Counted from the turn's time. Error: `invalid_argument` if it is more than 100 years from now.
-[[nodiscard]] Result<DueTimes> due_times(Due due, const ShardContext& shard);
+[[nodiscard]] Result<RequestedDue> requested_due(Due due, const ShardContext& shard);
 
 }  // namespace tarry::embedded
