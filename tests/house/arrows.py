@@ -20,7 +20,7 @@ ALLOWED = {
     "net/redis/protocol": ["base"],
     "net/redis": ["net/redis/protocol", "base"],
     "wire": ["core", "base"],
-    # The embedded engine, from the ground up. `engines/embedded` itself: engine, front, threads.
+    # The embedded engine, from the ground up.
     "engines/embedded/records": ["core", "base"],
     "engines/embedded/state": ["engines/embedded/records", "core", "timing", "base"],
     "engines/embedded/journal": ["engines/embedded/records", "core", "timing", "storage", "base"],
@@ -53,12 +53,17 @@ ALLOWED = {
     "engines/embedded/tools": ["engines/embedded/store", "engines/embedded/recovery",
                                "engines/embedded/state", "engines/embedded/journal",
                                "engines/embedded/records", "core", "timing", "storage", "base"],
-    "engines/embedded": ["engines/embedded/tools", "engines/embedded/shard",
-                         "engines/embedded/shard/requests",
-                         "engines/embedded/reading", "engines/embedded/recovery",
-                         "engines/embedded/store", "engines/embedded/journal",
-                         "engines/embedded/state", "engines/embedded/records", "core", "timing",
-                         "storage", "base"],
+    "engines/embedded/threads": ["engines/embedded/shard", "engines/embedded/shard/requests",
+                                 "engines/embedded/reading", "engines/embedded/state",
+                                 "engines/embedded/journal", "core", "timing", "storage", "base"],
+    "engines/embedded/front": ["engines/embedded/threads", "engines/embedded/store",
+                               "engines/embedded/shard/requests", "engines/embedded/records",
+                               "core", "timing", "storage", "base"],
+    "engines/embedded": ["engines/embedded/front", "engines/embedded/tools",
+                         "engines/embedded/shard", "engines/embedded/recovery",
+                         "engines/embedded/reading", "engines/embedded/store",
+                         "engines/embedded/journal", "engines/embedded/state",
+                         "engines/embedded/records", "core", "timing", "storage", "base"],
     "engines/remote": ["core", "net/http", "wire", "base"],
     # A store in Redis, from the ground up: the texts of the scripts, how a message is written, one
     # server; then the verbs; `layouts` is an engine of its own, for queues of others.

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "engines/embedded/front.h"
+#include "engines/embedded/front/front.h"
 #include "engines/embedded/recovery/recovery.h"
 #include "engines/embedded/store/store_files.h"
 #include "engines/embedded/store/store_lock.h"

@@ -1,4 +1,4 @@
-#include "engines/embedded/commit_thread.h"
+#include "engines/embedded/threads/commit_thread.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "engines/embedded/front.h"
+#include "engines/embedded/front/front.h"
 
 namespace tarry::embedded {
 namespace {

@@ -25,13 +25,13 @@
 #include <vector>
 
 #include "core/answer_thread.h"
-#include "engines/embedded/commit_thread.h"
+#include "engines/embedded/threads/commit_thread.h"
 #include "engines/embedded/journal/committer.h"
 #include "engines/embedded/journal/journal.h"
 #include "engines/embedded/reading/record_reads.h"
 #include "engines/embedded/shard/requests/operation.h"
 #include "engines/embedded/shard/shard.h"
-#include "engines/embedded/sleeper.h"
+#include "engines/embedded/threads/sleeper.h"
 #include "engines/embedded/state/shard_state.h"
 
 namespace tarry::embedded {

@@ -20,7 +20,7 @@
 #include "core/limits.h"
 #include "core/waiting_count.h"
 #include "engines/embedded/shard/requests/operation.h"
-#include "engines/embedded/shard_runner.h"
+#include "engines/embedded/threads/shard_runner.h"
 #include "engines/embedded/store/store_files.h"
 #include "storage/storage.h"
 #include "timing/clock.h"

@@ -1,4 +1,4 @@
-#include "engines/embedded/sleeper.h"
+#include "engines/embedded/threads/sleeper.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>

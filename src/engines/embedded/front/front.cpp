@@ -1,4 +1,4 @@
-#include "engines/embedded/front.h"
+#include "engines/embedded/front/front.h"
 
 #include <algorithm>
 #include <map>

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "core/answer_thread.h"
-#include "engines/embedded/group_commit_delay.h"
+#include "engines/embedded/threads/group_commit_delay.h"
 #include "engines/embedded/journal/committer.h"
 #include "engines/embedded/reading/record_reads.h"
 

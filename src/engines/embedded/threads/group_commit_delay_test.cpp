@@ -1,4 +1,4 @@
-#include "engines/embedded/group_commit_delay.h"
+#include "engines/embedded/threads/group_commit_delay.h"
 
 #include <gtest/gtest.h>
 

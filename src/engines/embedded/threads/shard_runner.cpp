@@ -1,4 +1,4 @@
-#include "engines/embedded/shard_runner.h"
+#include "engines/embedded/threads/shard_runner.h"
 
 #include <algorithm>
 #include <utility>

@@ -8,7 +8,7 @@
 #include "base/crc32c.h"
 #include "base/text.h"
 #include "core/validation.h"
-#include "engines/embedded/front.h"
+#include "engines/embedded/front/front.h"
 #include "engines/embedded/records/tokens.h"
 #include "engines/embedded/store/key_route.h"
 
