@@ -245,7 +245,7 @@ class OneShard final : public Router {
     if (!job.empty()) jobs_.emplace_back(last_taken_, std::move(job));
   }
 
-  // What the front does between the steps of a removal (front_remove.cpp), where there is one
+  // What the front does between the steps of a removal (queue_removals.cpp), where there is one
   // shard.
   bool go_on_removing(const OperationPtr& op) {
     const auto& request = std::get<core::RemoveRequest>(op->request);

@@ -1,32 +1,22 @@
 #include "engines/embedded/front/front.h"
 
 #include <algorithm>
-#include <map>
 #include <new>
 #include <utility>
 
 #include "base/assert.h"
 #include "core/claimed.h"
-#include "core/queue_sums.h"
 #include "core/validation.h"
+#include "engines/embedded/front/stats_sum.h"
 #include "engines/embedded/shard/requests/part_failure.h"
 
 namespace tarry::embedded {
-namespace {
-
-Error closed_error() { return {ErrorCode::closed, "the store was closed"}; }
-
-void add(QueueStats& to, const QueueStats& from) {
-  core::add_states(to, from);
-  // A claim waits at every shard at once.
-  to.waiting_claims = std::max(to.waiting_claims, from.waiting_claims);
-  to.paused = to.paused || from.paused;
-  core::add(to.counters, from.counters);
-}
-
-}  // namespace
-
-Front::Front(Config config) : config_(std::move(config)), waiting_(config_.limits) {}
+Front::Front(Config config)
+    : config_(std::move(config)),
+      shards_(*this, answers_),
+      removals_(shards_),
+      split_(config_.identity, config_.limits, shards_, removals_),
+      waiting_(config_.limits) {}
 
 Front::~Front() { close(); }
 
@@ -34,19 +24,13 @@ void Front::start(std::vector<ShardParts> shards, std::unique_ptr<storage::Direc
                   std::unique_ptr<storage::Lock> lock) {
   directory_ = std::move(directory);
   lock_ = std::move(lock);
-  std::vector<std::string> going;
-  const ShardState& first = *shards.front().state;
-  for (QueueId queue = 0; queue < first.queue_count(); ++queue) {
-    if (first.queue(queue).removed) going.push_back(first.queue(queue).name);
+  const std::vector<std::string> half_removed = freeze_half_removed(shards);
+  shards_.start(std::move(shards), config_.clock);
+  for (const std::string& queue : half_removed) {
+    log({LogLevel::info, "removal_resumed",
+         "queue " + queue + ": its removal was cut short; finishing it"});
+    submit(core::RemoveRequest{queue, true}, [](Result<core::Reply>) {});
   }
-  for (ShardParts& parts : shards) {
-    for (const std::string& queue : going) parts.shard->freeze(queue);
-    const auto number = static_cast<std::uint32_t>(runners_.size());
-    runners_.push_back(
-        std::make_unique<ShardRunner>(number, std::move(parts), config_.clock, answers_));
-  }
-  for (auto& runner : runners_) runner->start();
-  resume_removals(going);
 }
 
 void Front::log(const LogEntry& entry) {
@@ -78,7 +62,7 @@ void Front::submit_waiting(core::Request request, core::Completion completion) {
   const OperationPtr op =
       begin(std::move(request), std::move(completion), Operation::Completes::waiter);
   if (!op) return;
-  lend(*op);
+  shards_.lend(*op);
   op->ended.wait();
   try {
     op->read_rest();
@@ -89,17 +73,6 @@ void Front::submit_waiting(core::Request request, core::Completion completion) {
     op->fail({ErrorCode::unknown_outcome, "out of memory"});
   }
   run_completion(*op);
-}
-
-// Carries out the parts that this thread has posted, unless another thread does.
-void Front::lend(Operation& op) noexcept {
-  while (op.lent_to.any()) {
-    for (std::uint32_t shard = 0; shard < shards(); ++shard) {
-      if (!op.lent_to.test(shard)) continue;
-      op.lent_to.reset(shard);
-      runners_[shard]->lend();
-    }
-  }
 }
 
 OperationPtr Front::begin(core::Request request, core::Completion completion,
@@ -119,23 +92,18 @@ OperationPtr Front::begin(core::Request request, core::Completion completion,
   // Nobody can withdraw a claim whose caller is blocked in it.
   if (const auto* claim = std::get_if<core::ClaimRequest>(&op->request);
       claim != nullptr && claim->wait.count() > 0 && !op->is_waited_for()) {
-    const std::scoped_lock lock(tickets_mutex_);
-    op->ticket = next_ticket_++;
-    tickets_.emplace(op->ticket, op);
+    tickets_.give(op);
   }
   try {
-    std::visit([&](auto& asked) { dispatch(op, asked); }, op->request);
+    split_.dispatch(op);
   } catch (...) {  // no memory: no shard has heard of it
-    if (op->ticket != 0) {
-      const std::scoped_lock lock(tickets_mutex_);
-      tickets_.erase(op->ticket);
-    }
+    tickets_.take_back(*op);
     throw;
   }
   return op;
 }
 
-void Front::post(std::uint32_t shard, Part part) { (void)runners_[shard]->post(part); }
+void Front::post(std::uint32_t shard, Part part) { (void)shards_.post(shard, std::move(part)); }
 
 // -- ends
 
@@ -145,16 +113,12 @@ void Front::refuse(core::Completion completion, Error error) {
   });
 }
 
-void Front::finish_later(const OperationPtr& op) {
-  answers_.post([this, op] { finish_part(op); });
-}
-
 void Front::finish_part(const OperationPtr& op) {
   if (op->parts.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     if (std::holds_alternative<core::ClaimRequest>(op->request)) {
       end_claim(op);
     } else if (std::holds_alternative<core::RemoveRequest>(op->request)) {
-      go_on_removing(op);
+      if (removals_.go_on(op)) complete(op);
     } else if (std::holds_alternative<core::GetRequest>(op->request)) {
       end_get(op);
     } else {
@@ -180,9 +144,9 @@ void Front::complete_here(Operation& op) {
 }
 
 void Front::finish_reply(Operation& op) {
-  if (op.error) return tell_partly_done(op, shards());
+  if (op.error) return tell_partly_done(op, shards_.size());
   const core::EngineThreadScope scope;
-  if (!op.figures.empty()) merge_stats(op);
+  if (!op.figures.empty()) sum_figures(op, config_.durable);
   if (!op.error) tell_watches(op.reply);
 }
 
@@ -198,36 +162,26 @@ void Front::run_completion(Operation& op) noexcept {
   }
 }
 
-void Front::merge_stats(Operation& op) {
-  auto& reply = std::get<StoreStats>(op.reply);
-  std::map<std::string, QueueStats> queues;
-  base::Histogram lateness;
-  for (ShardFigures& shard : op.figures) {
-    for (QueueStats& stats : shard.queues) {
-      const auto found = queues.find(stats.queue);
-      if (found == queues.end()) {
-        std::string name = stats.queue;
-        queues.emplace(std::move(name), std::move(stats));
-      } else {
-        add(found->second, stats);
-      }
+// A shard that has none of a queue's keys does not know the queue; if the asked shards do not know
+// it, another one may.
+void Front::end_get(const OperationPtr& op) {
+  const auto is_absent = [](const Result<MessageInfo>& item) {
+    return !item && item.error().code == ErrorCode::not_found;
+  };
+  auto& items = std::get<core::GetReply>(op->reply).items;
+  if (op->error || op->found || std::ranges::none_of(items, is_absent)) return complete(op);
+  if (shards_.size() > 1 && !std::exchange(op->asks_for_queue, true)) {
+    try {
+      return shards_.send_to_all(op);
+    } catch (const std::bad_alloc&) {  // no shard has seen it, so this error is true
+      return complete(op);
     }
-    if (shard.lateness) lateness.merge(*shard.lateness);
-    reply.disk_bytes += shard.disk_bytes;
-    reply.live_bytes += shard.live_bytes;
-    reply.syncs += shard.syncs;
   }
-  reply.engine = "embedded";
-  reply.durable = config_.durable;
-  for (auto& [name, stats] : queues) reply.queues.push_back(std::move(stats));
-  reply.lateness = {lateness.count(), static_cast<double>(lateness.percentile(50)),
-                    static_cast<double>(lateness.percentile(99)),
-                    static_cast<double>(lateness.percentile(99.9)),
-                    static_cast<double>(lateness.max())};
-  const auto& asked = std::get<core::StatsRequest>(op.request);
-  if (!asked.queue.empty() && reply.queues.empty()) {
-    op.error = Error{ErrorCode::not_found, "there is no queue " + asked.queue};
+  const auto& request = std::get<core::GetRequest>(op->request);
+  for (auto& item : items) {
+    if (is_absent(item)) item = Error{ErrorCode::not_found, "there is no queue " + request.queue};
   }
+  complete(op);
 }
 
 // -- claims
@@ -245,10 +199,10 @@ void Front::claim_visited(const OperationPtr& op, std::uint32_t shard) {
     end_claim(op);
     return;
   }
-  if (reply.items.size() < request.max && op->shards_visited < shards()) {
+  if (reply.items.size() < request.max && op->shards_visited < shards_.size()) {
     Part part;
     part.op = op;
-    if (runners_[(shard + 1) % shards()]->post(part)) return;
+    if (shards_.post((shard + 1) % shards_.size(), std::move(part))) return;
     if (reply.items.empty()) op->fail(closed_error());
     end_claim(op);
     return;
@@ -276,11 +230,11 @@ void Front::begin_waiting(const OperationPtr& op) {
     return;
   }
   bool posted = false;
-  for (auto& runner : runners_) {
+  for (std::uint32_t shard = 0; shard < shards_.size(); ++shard) {
     Part part;
     part.kind = Part::Kind::wait;
     part.op = op;
-    posted = runner->post(part) || posted;
+    posted = shards_.post(shard, std::move(part)) || posted;
   }
   if (!posted && op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) {
     op->fail(closed_error());
@@ -289,7 +243,7 @@ void Front::begin_waiting(const OperationPtr& op) {
 }
 
 void Front::forget_waiting(const OperationPtr& op) {
-  for (std::uint32_t shard = 0; shard < shards(); ++shard) {
+  for (std::uint32_t shard = 0; shard < shards_.size(); ++shard) {
     Part part;
     part.kind = Part::Kind::forget;
     part.op = op;
@@ -299,14 +253,11 @@ void Front::forget_waiting(const OperationPtr& op) {
 
 void Front::end_claim(const OperationPtr& op) {
   op->phase.store(ClaimPhase::ended, std::memory_order_release);
-  if (op->ticket != 0) {
-    const std::scoped_lock lock(tickets_mutex_);
-    tickets_.erase(op->ticket);
-  }
+  tickets_.take_back(*op);
   if (op->waited) {
     waiting_.end(std::get<core::ClaimRequest>(op->request));
     // The shard that served it has forgotten it already; the others have not.
-    if (shards() > 1) forget_waiting(op);
+    if (shards_.size() > 1) forget_waiting(op);
   }
   auto& reply = std::get<core::ClaimReply>(op->reply);
   if (!op->error && op->abandoned.load(std::memory_order_acquire)) {
@@ -327,13 +278,7 @@ void Front::release(const core::ClaimReply& reply) {
 
 void Front::withdraw(core::Ticket ticket) {
   const Use use(*this);
-  OperationPtr op;
-  {
-    const std::scoped_lock lock(tickets_mutex_);
-    const auto found = tickets_.find(ticket);
-    if (found == tickets_.end()) return;
-    op = found->second.lock();
-  }
+  const OperationPtr op = tickets_.find(ticket);
   if (!op) return;
   op->abandoned.store(true);
   if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) return;
@@ -351,12 +296,12 @@ void Front::list_visited(const OperationPtr& op, std::uint32_t shard, Handle cur
     ++shard;
     cursor = 0;
   }
-  if (shard < shards()) {
+  if (shard < shards_.size()) {
     if (reply.messages.size() < request.limit && reply.bytes < config_.limits.max_reply) {
       Part part;
       part.op = op;
       part.cursor = cursor;
-      send(shard, std::move(part));
+      shards_.send(shard, std::move(part));
       return;
     }
     reply.next = std::to_string(shard) + "." + std::to_string(cursor);
@@ -364,22 +309,13 @@ void Front::list_visited(const OperationPtr& op, std::uint32_t shard, Handle cur
   finish_part(op);
 }
 
-void Front::send(std::uint32_t shard, Part part) {
-  if (!runners_[shard]->post(part)) refuse_part(part);
-}
-
-void Front::refuse_part(const Part& part) {
-  fail_part(part, closed_error());
-  finish_later(part.op);
-}
-
 void Front::close() {
   closed_.store(true);
   const std::scoped_lock lock(close_mutex_);
-  for (auto& runner : runners_) runner->stop();
+  shards_.stop();
   answers_.retire();
   for (std::uint32_t users = users_.load(); users > 0; users = users_.load()) users_.wait(users);
-  for (auto& runner : runners_) runner->let_go();
+  shards_.let_go();
   lock_.reset();
   directory_.reset();
 }

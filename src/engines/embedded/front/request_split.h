@@ -1,0 +1,76 @@
+// RequestSplit: cuts each kind of request into parts, one a shard, and prepares its reply before
+// the shards fill it in.
+//
+// Thread safety: all of it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/engine.h"
+#include "core/limits.h"
+#include "engines/embedded/front/queue_removals.h"
+#include "engines/embedded/front/shard_set.h"
+#include "engines/embedded/shard/requests/operation.h"
+#include "engines/embedded/store/store_files.h"
+
+namespace tarry::embedded {
+
+class RequestSplit {
+ public:
+  RequestSplit(const StoreIdentity& identity, const core::Limits& limits, ShardSet& shards,
+               QueueRemovals& removals)
+      : identity_(identity), limits_(limits), shards_(shards), removals_(removals) {}
+
+  /// Sends the operation's first parts. Throws if memory runs out; then no shard has heard of it.
+  void dispatch(const OperationPtr& op);
+
+ private:
+  void dispatch(const OperationPtr& op, core::PushRequest& request);
+  void dispatch(const OperationPtr& op, core::MoveRequest& request);
+  void dispatch(const OperationPtr& op, core::CancelRequest& request);
+  void dispatch(const OperationPtr& op, core::RescheduleRequest& request);
+  void dispatch(const OperationPtr& op, core::ClaimRequest& request);
+  void dispatch(const OperationPtr& op, core::SettleRequest& request);
+  void dispatch(const OperationPtr& op, core::ExtendRequest& request);
+  void dispatch(const OperationPtr& op, core::GetRequest& request);
+  void dispatch(const OperationPtr& op, core::ListRequest& request);
+  void dispatch(const OperationPtr& op, core::StatsRequest& request);
+  void dispatch(const OperationPtr& op, core::ForecastRequest& request);
+  void dispatch(const OperationPtr& op, core::ConfigureRequest& request);
+  void dispatch(const OperationPtr& op, core::PauseRequest& request);
+  void dispatch(const OperationPtr& op, core::ResumeRequest& request);
+  void dispatch(const OperationPtr& op, core::PurgeRequest& request);
+  void dispatch(const OperationPtr& op, core::ReviveRequest& request);
+  void dispatch(const OperationPtr& op, core::ReshardRequest& request);
+  void dispatch(const OperationPtr& op, core::RemoveRequest& request);
+
+  [[nodiscard]] std::uint32_t shard_for_key(std::string_view queue, std::string_view key) const;
+  /// The receipt's shard and claim. An error or `stale` goes into the result.
+  [[nodiscard]] std::uint32_t shard_for_receipt(std::string_view receipt, ClaimName& claim,
+                                                core::ItemResult& result) const;
+  /// The shard of the next messages without a key, or of the next claim: each in turn.
+  [[nodiscard]] std::uint32_t next_shard() noexcept;
+  /// Sends the whole request to all shards; they fill in the reply together.
+  void ask_all(const OperationPtr& op, core::Reply reply);
+  /// `shard_of(i)` says where item i belongs; items of shard kNowhere are done already.
+  template <typename ShardOf>
+  void split(const OperationPtr& op, std::size_t count, ShardOf&& shard_of);
+  template <typename Items, typename Pick>
+  void split_pushes(const OperationPtr& op, const std::string& queue, const std::string& bytes,
+                    const Items& items, const Pick& pick);
+  /// Sends each item to the shard that its receipt names.
+  template <typename Items>
+  void split_by_receipts(const OperationPtr& op, const std::string& bytes, const Items& items);
+
+  const StoreIdentity& identity_;
+  const core::Limits& limits_;
+  ShardSet& shards_;
+  QueueRemovals& removals_;
+  std::atomic<std::uint32_t> turn_{0};
+};
+
+}  // namespace tarry::embedded
