@@ -2,10 +2,12 @@
 // SettingsPatch. Validation, JSON, the configuration file, the command line, the journal and the
 // Redis engine go over the rows.
 //
+// The defaults stand in <tarry/settings.h>, as the initial values of QueueSettings.
+//
 // To add a setting, add a member to both structs of <tarry/settings.h>, and a row at the end of the
-// table. Its default must be 0: older stores do not have it, and scripts then read 0. In Redis it
-// is a further word of META's settings. In the journal it makes the queue's record longer: that is
-// a new version of the format ("Changing a format" in CONTRIBUTING.md).
+// table. The default of a new setting must be 0: older stores do not have it, and scripts then read
+// 0. In Redis it is a further word of META's settings. In the journal it makes the queue's record
+// longer: that is a new version of the format ("Changing a format" in CONTRIBUTING.md).
 //
 // Thread safety: constants and pure functions.
 #pragma once

@@ -1,4 +1,4 @@
-// Counters: the counts of a worker's sessions for one of its queues. Thread safe.
+// Counters: what the runs of a worker on one of its queues have counted. Thread safe.
 #pragma once
 
 #include <atomic>

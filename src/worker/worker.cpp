@@ -14,7 +14,7 @@
 #include "base/thread.h"
 #include "core/validation.h"
 #include "worker/counters.h"
-#include "worker/session.h"
+#include "worker/queue_run.h"
 #include "worker/turns.h"
 
 namespace tarry {
@@ -102,7 +102,7 @@ class Worker::Impl {
         return Unexpected(ErrorCode::misuse, "the worker runs already; once is the limit");
       running_ = true;
     }
-    Result<void> result = run_sessions(std::move(stop));
+    Result<void> result = run_queues(std::move(stop));
     // Under the lock: otherwise the destructor could free the condition variable during the call.
     const std::lock_guard lock(mutex_);
     running_ = false;
@@ -131,15 +131,15 @@ class Worker::Impl {
   }
 
  private:
-  /// A session a queue: the first on this thread, each of the others on one of its own.
-  Result<void> run_sessions(std::stop_token stop) {
+  /// A run a queue: the first on this thread, each of the others on one of its own.
+  Result<void> run_queues(std::stop_token stop) {
     std::stop_source end;
     const auto end_all = [&end] { end.request_stop(); };
     const std::stop_callback on_stop(std::move(stop), end_all);
     const std::stop_callback on_own_stop(stop_.get_token(), end_all);
     std::vector<Result<void>> results(queues_.size());
     const auto run_one = [&](std::size_t i) noexcept {
-      results[i] = run_session(i, end.get_token());
+      results[i] = run_queue(i, end.get_token());
       end_all();
     };
     Result<void> started;
@@ -165,13 +165,13 @@ class Worker::Impl {
     return {};
   }
 
-  // Without memory it ends the program: answers are on their way to a session, which must not
+  // Without memory it ends the program: answers are on their way to a run, which must not
   // disappear.
-  Result<void> run_session(std::size_t i, std::stop_token stop) noexcept {
+  Result<void> run_queue(std::size_t i, std::stop_token stop) noexcept {
     const QueueWork& work = queues_[i];
-    worker::Session session(work.queue.engine(), work.queue.name(), work.options, work.handler,
-                            counters_[i], turns_);
-    return session.run(std::move(stop));
+    worker::QueueRun run(work.queue.engine(), work.queue.name(), work.options, work.handler,
+                         counters_[i], turns_);
+    return run.run(std::move(stop));
   }
 
   const std::vector<QueueWork> queues_;

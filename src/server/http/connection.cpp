@@ -6,7 +6,7 @@
 
 #include "base/ascii.h"
 #include "base/text.h"
-#include "server/http/admission.h"
+#include "server/http/sender_check.h"
 
 namespace tarry::http {
 namespace {

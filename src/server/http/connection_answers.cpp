@@ -4,8 +4,8 @@
 #include <variant>
 
 #include "core/away.h"
-#include "server/http/admission.h"
 #include "server/http/connection.h"
+#include "server/http/sender_check.h"
 #include "server/session/store_error.h"
 
 namespace tarry::http {

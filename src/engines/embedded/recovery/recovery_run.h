@@ -1,6 +1,6 @@
 // One recovery of one shard, in three parts, each in a file: which segments belong to the journal
-// (recovery_segments.cpp), what they contain (recovery_replay.cpp), and an end that can be
-// continued (recovery_end.cpp). Every branch that decides marks its row (recovery_rows.h).
+// (recovery_segments.cpp), what they contain (recovery_batches.cpp), and an end that can be
+// continued (recovery_rewrite.cpp). Every branch that decides marks its row (recovery_rows.h).
 //
 // Thread safety: none.
 #pragma once

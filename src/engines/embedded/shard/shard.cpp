@@ -40,7 +40,7 @@ Shard::Shard(const ShardConfig& config, ShardState& state, Journal& journal, Com
       forecasts_(context_),
       removals_(context_, queues_, sweeps_, forecasts_),
       queries_(context_, removals_),
-      wheels_(context_) {
+      time_events_(context_) {
   // The reserve must suffice for the longest record that the last run left.
   for (Handle handle = 0; handle < context_.state.slab.end(); ++handle) {
     if (context_.state.slab.is_live(handle))
@@ -88,7 +88,7 @@ void Shard::execute(Part part) {
   // Messages that earlier parts made due are ready for this part.
   const auto next = context_.state.due_wheel.next_due();
   if (next && *next <= context_.now.realtime_ms) {
-    wheels_.run();
+    time_events_.run();
     context_.mark("time.amid-turn");
   }
   decide(part);
@@ -105,12 +105,12 @@ void Shard::decide(const Part& part) {
 }
 
 void Shard::advance(timing::Instant now) {
-  wheels_.observe(now);
+  time_events_.observe(now);
   context_.now = now;
   if (context_.failure) return;
-  wheels_.record_renewed_leases();
+  time_events_.record_renewed_leases();
   claims_.begin_leases();
-  wheels_.run();
+  time_events_.run();
   claims_.wake_held();
 }
 

@@ -35,7 +35,7 @@
 #include "engines/embedded/shard/verbs/receipt_verbs.h"
 #include "engines/embedded/shard/verbs/removals.h"
 #include "engines/embedded/shard/verbs/sweeps.h"
-#include "engines/embedded/shard/verbs/wheels.h"
+#include "engines/embedded/shard/verbs/time_events.h"
 #include "engines/embedded/state/shard_state.h"
 #include "timing/clock.h"
 
@@ -85,7 +85,7 @@ class Shard {
   /// it durable, so later losses are damage and not a torn tail. Call `take_job` after.
   void end_journal();
   [[nodiscard]] Figures figures() const noexcept {
-    return {wheels_.clock_steps(), cleaned_segments_, copied_messages_};
+    return {time_events_.clock_steps(), cleaned_segments_, copied_messages_};
   }
 
  private:
@@ -113,7 +113,7 @@ class Shard {
   Forecasts forecasts_;
   Removals removals_;
   Queries queries_;
-  Wheels wheels_;
+  TimeEvents time_events_;
   std::uint64_t cleaned_segments_ = 0;
   std::uint64_t copied_messages_ = 0;
   bool closing_ = false;

@@ -1,4 +1,4 @@
-#include "server/http/admission.h"
+#include "server/http/sender_check.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ unsigned status_for(std::vector<net::HttpField> fields, std::string target = "/h
   return refused ? refused->status : 200;
 }
 
-TEST(Admission, the_host_must_be_ours) {
+TEST(SenderCheck, the_host_must_be_ours) {
   for (const char* host : {"localhost", "LOCALHOST:7733", "127.0.0.1", "127.0.0.1:80", "127.1.2.3",
                            "[::1]", "[::1]:7733", "queue.example", "Queue.Example:1"}) {
     EXPECT_EQ(status_for({{"Host", host}}), 200u) << host;
@@ -31,7 +31,7 @@ TEST(Admission, the_host_must_be_ours) {
   EXPECT_EQ(status_for({{"Host", "evil.example"}}, "http://localhost/"), 200u);
 }
 
-TEST(Admission, no_page_of_another_origin_may_ask) {
+TEST(SenderCheck, no_page_of_another_origin_may_ask) {
   EXPECT_EQ(status_for({{"Host", "localhost:1"}, {"Origin", "http://localhost:1"}}), 200u);
   for (const char* origin : {"http://evil.example", "null", "https://localhost:1",
                              "http://localhost:2", "http://localhost", ""}) {
@@ -49,7 +49,7 @@ unsigned status_with(std::vector<net::HttpField> fields, std::string target = "/
   return refused ? refused->status : 200;
 }
 
-TEST(Admission, the_token_must_be_given_where_there_is_one) {
+TEST(SenderCheck, the_token_must_be_given_where_there_is_one) {
   for (const char* good : {"Bearer s3cret", "bearer s3cret", "BEARER  s3cret"}) {
     EXPECT_EQ(status_with({{"authorization", good}}), 200u) << good;
   }
@@ -72,7 +72,7 @@ TEST(Admission, the_token_must_be_given_where_there_is_one) {
   EXPECT_FALSE(check_token({}, ""));
 }
 
-TEST(Admission, no_token_is_needed_to_probe_and_for_nothing_else_there) {
+TEST(SenderCheck, no_token_is_needed_to_probe_and_for_nothing_else_there) {
   for (const char* target : {"/healthz", "/readyz"}) {
     for (const char* method : {"GET", "HEAD"}) {
       EXPECT_EQ(status_with({}, target, method), 200u) << method;
@@ -87,7 +87,7 @@ TEST(Admission, no_token_is_needed_to_probe_and_for_nothing_else_there) {
   }
 }
 
-TEST(Admission, takes_request_ids_that_are_fit_for_a_log) {
+TEST(SenderCheck, takes_request_ids_that_are_fit_for_a_log) {
   const auto id = [](std::string value) {
     net::HttpMessage message;
     message.fields = {{"x-request-id", value}};

@@ -1,4 +1,4 @@
-// Wheels: the work that time causes: messages fall due, leases run out, dead and remembered
+// TimeEvents: the work that time causes: messages fall due, leases run out, dead and remembered
 // messages expire, the wall clock steps.
 //
 // Thread safety: none; the shard's thread.
@@ -11,9 +11,9 @@
 
 namespace tarry::embedded {
 
-class Wheels {
+class TimeEvents {
  public:
-  explicit Wheels(ShardContext& shard) : shard_(shard) {}
+  explicit TimeEvents(ShardContext& shard) : shard_(shard) {}
 
   /// Detects a step of the wall clock. Call it before the turn's time becomes `now`.
   void observe(timing::Instant now);

@@ -1,4 +1,4 @@
-#include "server/http/admission.h"
+#include "server/http/sender_check.h"
 
 #include <algorithm>
 

@@ -1,18 +1,18 @@
-// Session: the changes that the engine's answers and the handlers' verdicts make. The controller's
-// side is in session.cpp.
+// QueueRun: the changes that the engine's answers and the handlers' verdicts make. The controller's
+// side is in queue_run.cpp.
 #include <exception>
 #include <memory>
 #include <utility>
 
 #include "core/reply_as.h"
-#include "worker/session.h"
+#include "worker/queue_run.h"
 #include "worker/verdicts.h"
 
 namespace tarry::worker {
 
 // -- completions
 
-void Session::on_claimed(Result<core::Reply> reply) {
+void QueueRun::on_claimed(Result<core::Reply> reply) {
   const auto claimed = core::shared_claim(std::move(reply));
   const std::lock_guard lock(mutex_);
   const Moment now = leases::moment_now();
@@ -25,14 +25,14 @@ void Session::on_claimed(Result<core::Reply> reply) {
   news();
 }
 
-void Session::on_settled(Result<core::Reply> reply) {
+void QueueRun::on_settled(Result<core::Reply> reply) {
   const auto settled = core::reply_as<core::ItemsReply>(std::move(reply));
   const std::lock_guard lock(mutex_);
   book_.settled(settled, leases::moment_now());
   news();
 }
 
-void Session::on_extended(Result<core::Reply> reply) {
+void QueueRun::on_extended(Result<core::Reply> reply) {
   const auto extended = core::reply_as<core::ItemsReply>(std::move(reply));
   const std::lock_guard lock(mutex_);
   for (const auto& [id, end] : book_.extended(extended, leases::moment_now())) {
@@ -51,7 +51,7 @@ void Session::on_extended(Result<core::Reply> reply) {
 
 // -- jobs
 
-void Session::accept(Delivery delivery, Moment begun, Moment now) {
+void QueueRun::accept(Delivery delivery, Moment begun, Moment now) {
   const auto id = book_.hold(delivery.receipt(), delivery.lease(), begun, now);
   if (!id) return;
   jobs_.emplace(*id, Job(std::move(delivery)));
@@ -60,7 +60,7 @@ void Session::accept(Delivery delivery, Moment begun, Moment now) {
   work_arrived_.notify_one();
 }
 
-void Session::work() {
+void QueueRun::work() {
   Lock lock(mutex_);
   for (;;) {
     work_arrived_.wait(lock, [this] { return finished_ || (!stopping_ && !waiting_.empty()); });
@@ -85,13 +85,13 @@ void Session::work() {
 }
 
 // Its lease ended before it began: by now another worker may have it.
-void Session::give_back(JobId id) {
+void QueueRun::give_back(JobId id) {
   --counters_.waiting;
   jobs_.erase(id);
   book_.end(id, {.action = core::SettleAction::release}, leases::moment_now());
 }
 
-void Session::work_on(Lock& lock, JobId id) {
+void QueueRun::work_on(Lock& lock, JobId id) {
   Job& job = jobs_.at(id);
   job.begun = true;
   --counters_.waiting;
@@ -106,12 +106,12 @@ void Session::work_on(Lock& lock, JobId id) {
   news();
 }
 
-Verdict Session::thrown(std::string_view what) const {
+Verdict QueueRun::thrown(std::string_view what) const {
   counters_.threw(what);
   return {.action = Action::retry, .reason = "the handler threw: " + std::string(what)};
 }
 
-Verdict Session::handle(const Job& job) const {
+Verdict QueueRun::handle(const Job& job) const {
   try {
     return handler_(job.delivery, job.stop.get_token());
   } catch (const std::exception& exception) {
@@ -123,12 +123,12 @@ Verdict Session::handle(const Job& job) const {
 
 // -- ends
 
-void Session::stop_for(std::optional<Error> why) {
+void QueueRun::stop_for(std::optional<Error> why) {
   book_.stop(leases::moment_now(), std::move(why));
   news();
 }
 
-void Session::news() {
+void QueueRun::news() {
   pass_on();
   if (book_.stopped_at() && !stopping_.exchange(true)) {
     turns_.wake();
@@ -138,7 +138,7 @@ void Session::news() {
   news_arrived_.notify_one();
 }
 
-void Session::pass_on() {
+void QueueRun::pass_on() {
   counters_.ended(book_.take_counts());
   note_outage(book_.outage());
   auto refusal = book_.take_refusal();
@@ -147,7 +147,7 @@ void Session::pass_on() {
   tell_wanted_.notify_one();
 }
 
-void Session::note_outage(std::optional<Error> outage) {
+void QueueRun::note_outage(std::optional<Error> outage) {
   if (outage.has_value() == is_away_) return;
   is_away_ = outage.has_value();
   if (!options_.on_outage) return;

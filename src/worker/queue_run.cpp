@@ -1,4 +1,4 @@
-#include "worker/session.h"
+#include "worker/queue_run.h"
 
 #include <algorithm>
 #include <system_error>
@@ -10,8 +10,8 @@
 
 namespace tarry::worker {
 
-Session::Session(core::Engine& engine, const std::string& queue, const WorkerOptions& options,
-                 const Handler& handler, Counters& counters, Turns& turns)
+QueueRun::QueueRun(core::Engine& engine, const std::string& queue, const WorkerOptions& options,
+                   const Handler& handler, Counters& counters, Turns& turns)
     : engine_(engine),
       queue_(queue),
       options_(options),
@@ -20,7 +20,7 @@ Session::Session(core::Engine& engine, const std::string& queue, const WorkerOpt
       turns_(turns),
       book_({options.lease, options.drain}) {}
 
-Result<void> Session::run(std::stop_token stop) {
+Result<void> QueueRun::run(std::stop_token stop) {
   std::vector<std::jthread> threads;
   threads.reserve(std::size_t{options_.concurrency} + 1);
   std::optional<Error> no_threads;
@@ -55,7 +55,7 @@ Result<void> Session::run(std::stop_token stop) {
 
 // -- the controller
 
-void Session::control(Lock& lock) {
+void QueueRun::control(Lock& lock) {
   for (;;) {
     const Moment now = leases::moment_now();
     look_for_lapsed(now);
@@ -65,7 +65,7 @@ void Session::control(Lock& lock) {
   }
 }
 
-std::optional<Session::Moment> Session::next_moment() const {
+std::optional<QueueRun::Moment> QueueRun::next_moment() const {
   std::optional<Moment> next = book_.next();
   const auto consider = [&next](Moment moment) { next = std::min(next.value_or(moment), moment); };
   if (wants_claim()) consider(book_.claim_at());
@@ -73,7 +73,7 @@ std::optional<Session::Moment> Session::next_moment() const {
   return next;
 }
 
-void Session::wait_for_news(Lock& lock) {
+void QueueRun::wait_for_news(Lock& lock) {
   const auto arrived = [this] { return news_; };
   if (const std::optional<Moment> until = next_moment()) {
     news_arrived_.wait_until(lock, base::BootClock::time_point(*until), arrived);
@@ -83,15 +83,15 @@ void Session::wait_for_news(Lock& lock) {
   news_ = false;
 }
 
-std::size_t Session::room() const noexcept {
+std::size_t QueueRun::room() const noexcept {
   const std::size_t most = std::size_t{options_.concurrency} + options_.prefetch;
   return most - std::min(most, jobs_.size());
 }
 
-bool Session::wants_claim() const noexcept { return book_.may_claim() && room() > 0; }
+bool QueueRun::wants_claim() const noexcept { return book_.may_claim() && room() > 0; }
 
-core::Ticket Session::submit(Lock& lock, core::Request request,
-                             void (Session::*answered)(Result<core::Reply>)) {
+core::Ticket QueueRun::submit(Lock& lock, core::Request request,
+                              void (QueueRun::*answered)(Result<core::Reply>)) {
   lock.unlock();
   const core::Ticket ticket = engine_.submit(
       std::move(request),
@@ -100,31 +100,31 @@ core::Ticket Session::submit(Lock& lock, core::Request request,
   return ticket;
 }
 
-bool Session::claim(Lock& lock, Moment now) {
+bool QueueRun::claim(Lock& lock, Moment now) {
   if (!wants_claim()) return false;
   auto request = book_.claim(static_cast<std::uint32_t>(room()), now);
   if (!request) return false;
   request->queues = {queue_};
-  claim_ticket_ = submit(lock, *std::move(request), &Session::on_claimed);
+  claim_ticket_ = submit(lock, *std::move(request), &QueueRun::on_claimed);
   return true;
 }
 
-bool Session::settle(Lock& lock, Moment now) {
+bool QueueRun::settle(Lock& lock, Moment now) {
   auto request = book_.settle(now);
   pass_on();
   if (!request) return false;
-  submit(lock, *std::move(request), &Session::on_settled);
+  submit(lock, *std::move(request), &QueueRun::on_settled);
   return true;
 }
 
-bool Session::extend(Lock& lock, Moment now) {
+bool QueueRun::extend(Lock& lock, Moment now) {
   auto request = book_.extend(now);
   if (!request) return false;
-  submit(lock, *std::move(request), &Session::on_extended);
+  submit(lock, *std::move(request), &QueueRun::on_extended);
   return true;
 }
 
-bool Session::drain(Lock& lock, Moment now) {
+bool QueueRun::drain(Lock& lock, Moment now) {
   if (!stopping_) return false;
   for (const JobId id : waiting_) {
     book_.end(id, {.action = core::SettleAction::release}, now);
@@ -140,7 +140,7 @@ bool Session::drain(Lock& lock, Moment now) {
 }
 
 // Whatever the store has to say of it yet: from now on another delivery may begin.
-void Session::look_for_lapsed(Moment now) {
+void QueueRun::look_for_lapsed(Moment now) {
   for (const JobId id : book_.lapsed(now)) {
     Job& job = jobs_.at(id);
     if (job.begun && !std::exchange(job.over, true)) want_signals();
@@ -149,7 +149,7 @@ void Session::look_for_lapsed(Moment now) {
 
 // -- what users are told
 
-void Session::tell() {
+void QueueRun::tell() {
   Lock lock(mutex_);
   for (;;) {
     std::vector<base::UniqueFunction<void()>> calls = take_calls();
@@ -164,12 +164,12 @@ void Session::tell() {
   }
 }
 
-void Session::want_signals() {
+void QueueRun::want_signals() {
   signal_wanted_ = true;
   tell_wanted_.notify_one();
 }
 
-std::vector<base::UniqueFunction<void()>> Session::take_calls() {
+std::vector<base::UniqueFunction<void()>> QueueRun::take_calls() {
   std::vector<base::UniqueFunction<void()>> calls;
   const bool signals = std::exchange(signal_wanted_, false);
   for (auto job = jobs_.begin(); signals && job != jobs_.end(); ++job) {

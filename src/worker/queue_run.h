@@ -1,4 +1,4 @@
-// Session: one run of a worker on one queue, from the first claim to the end of the drain.
+// QueueRun: one run of a worker on one queue, from the first claim to the end of the drain.
 //
 // One thread, the controller (which calls `run`), sends the engine the requests of the book of
 // leases: claims, extensions, settlements. Handler threads take jobs and leave verdicts;
@@ -44,13 +44,13 @@
 
 namespace tarry::worker {
 
-class Session {
+class QueueRun {
  public:
-  /// All of these outlive the session; the options have been checked.
-  Session(core::Engine& engine, const std::string& queue, const WorkerOptions& options,
-          const Handler& handler, Counters& counters, Turns& turns);
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+  /// All of these outlive the run; the options have been checked.
+  QueueRun(core::Engine& engine, const std::string& queue, const WorkerOptions& options,
+           const Handler& handler, Counters& counters, Turns& turns);
+  QueueRun(const QueueRun&) = delete;
+  QueueRun& operator=(const QueueRun&) = delete;
 
   /// As Worker::run.
   [[nodiscard]] Result<void> run(std::stop_token stop);
@@ -75,7 +75,7 @@ class Session {
   [[nodiscard]] bool extend(Lock& lock, Moment now);
   [[nodiscard]] bool drain(Lock& lock, Moment now);
   core::Ticket submit(Lock& lock, core::Request request,
-                      void (Session::*answered)(Result<core::Reply>));
+                      void (QueueRun::*answered)(Result<core::Reply>));
   void look_for_lapsed(Moment now);
   [[nodiscard]] std::size_t room() const noexcept;
   [[nodiscard]] bool wants_claim() const noexcept;

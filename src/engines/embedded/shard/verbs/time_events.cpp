@@ -1,4 +1,4 @@
-#include "engines/embedded/shard/verbs/wheels.h"
+#include "engines/embedded/shard/verbs/time_events.h"
 
 #include <algorithm>
 #include <string>
@@ -14,7 +14,7 @@ constexpr std::int64_t kExpiryAgainMs = 1000;
 
 }  // namespace
 
-void Wheels::observe(timing::Instant now) {
+void TimeEvents::observe(timing::Instant now) {
   // The wheel has the time of the opening. After a small step back, which it sits out, it is ahead
   // until the clock has caught up.
   const bool backwards =
@@ -30,9 +30,11 @@ void Wheels::observe(timing::Instant now) {
     shard_.state.step_back(now.realtime_ms, stepped);
 }
 
-bool Wheels::take_room() { return !shard_.room.take(kExpiryRecord, kExpiryRecord, Purpose::end); }
+bool TimeEvents::take_room() {
+  return !shard_.room.take(kExpiryRecord, kExpiryRecord, Purpose::end);
+}
 
-void Wheels::due_expired(Handle handle) {
+void TimeEvents::due_expired(Handle handle) {
   const Message& message = shard_.state.slab[handle];
   if (message.stage() == Stage::scheduled) {
     // If a relative delay was counted in another era, its BOOTTIME must have come too.
@@ -56,7 +58,7 @@ void Wheels::due_expired(Handle handle) {
                             handle);
 }
 
-void Wheels::lease_expired(Handle handle) {
+void TimeEvents::lease_expired(Handle handle) {
   const Message& message = shard_.state.slab[handle];
   if (message.stage() == Stage::scheduled) {          // was held
     if (message.due_ms() > shard_.now.realtime_ms) {  // the wall clock has gone back since
@@ -81,7 +83,7 @@ void Wheels::lease_expired(Handle handle) {
   give_back(handle);
 }
 
-void Wheels::give_back(Handle handle) {
+void TimeEvents::give_back(Handle handle) {
   const Message& message = shard_.state.slab[handle];
   const History& history = shard_.state.histories[message.history];
   const std::uint32_t most = shard_.state.max_attempts(handle);
@@ -105,7 +107,7 @@ void Wheels::give_back(Handle handle) {
 
 // Without the record, each further restart would start the lease once more, and the message would
 // never come back.
-void Wheels::record_renewed_leases() {
+void TimeEvents::record_renewed_leases() {
   std::vector<Handle> renewed = shard_.state.take_renewed_leases();
   while (!renewed.empty()) {
     const Handle handle = renewed.back();
@@ -122,7 +124,7 @@ void Wheels::record_renewed_leases() {
   }
 }
 
-void Wheels::run() {
+void TimeEvents::run() {
   // Leases first: a message that one gives back is due already and becomes ready in the same call.
   shard_.state.lease_wheel.advance_to(
       shard_.now.boottime_ms, [this](Handle handle) { lease_expired(handle); },
