@@ -21,7 +21,7 @@ namespace tarry::embedded {
 struct EmbeddedOptions {
   std::string path;  // empty: in RAM
   SyncPolicy sync = SyncPolicy::always;
-  std::uint32_t shards = 0;                 // 0: as the store has; 1 for a new store
+  std::uint32_t shards = 0;                 // 0: as many as the store has, 1 for a new store
   std::uint64_t segment_bytes = 0;          // 64 KiB .. 256 MiB; 0: 64 MiB, less on a small disk
   std::uint64_t memory_bytes = UINT64_MAX;  // capacity in RAM, path empty only
   core::Limits limits;

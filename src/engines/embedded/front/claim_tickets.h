@@ -1,6 +1,6 @@
 // ClaimTickets: the claims that a caller may withdraw, by their tickets.
 //
-// Thread safety: all of it.
+// Thread safety: any thread may call any function.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
-// Front: the embedded engine as the rest of tarry sees it. Checks requests, has them cut into parts
-// (RequestSplit), leads claims and lists from shard to shard, joins the answers.
+// Front: the embedded engine as the rest of tarry sees it. It checks requests, has them cut into
+// parts (RequestSplit), sends claims and lists from shard to shard, and joins the answers.
 //
-// Thread safety: all of it.
+// Thread safety: any thread may call any function.
 #pragma once
 
 #include <atomic>
@@ -62,9 +62,8 @@ class Front final : public core::Engine, public Router {
   void log(const LogEntry& entry) override;
 
  private:
-  /// Null if the request was refused; the completion then gets the error. Threads that are not the
-  /// engine's (`post`, `lend` and others) reach a shard only inside a Use: `close` waits for all of
-  /// them before it destroys the shards.
+  /// A thread that is not the engine's (in `post`, `lend` and others) reaches a shard only while it
+  /// holds a Use. `close` waits until nobody holds one, and then destroys the shards.
   class Use {
    public:
     explicit Use(Front& front) noexcept : front_(front) { front_.users_.fetch_add(1); }
@@ -77,9 +76,10 @@ class Front final : public core::Engine, public Router {
    private:
     Front& front_;
   };
+  /// Null if the request was refused; then the completion gets the error.
   [[nodiscard]] OperationPtr begin(core::Request request, core::Completion completion,
                                    Operation::Completes completes);
-  // Completes, on an engine's thread, a request that ends on the caller's thread.
+  // Completes a refused request with the error, on an engine's thread, not on the caller's.
   void refuse(core::Completion completion, Error error);
   void end_get(const OperationPtr& op);
   void begin_waiting(const OperationPtr& op);
@@ -105,7 +105,8 @@ class Front final : public core::Engine, public Router {
   ClaimTickets tickets_;
   core::WaitingCount waiting_;
 
-  core::AnswerThread answers_;  // last: its remaining answers need the other members
+  // Last, so destroyed first: its remaining answers need the other members.
+  core::AnswerThread answers_;
 };
 
 }  // namespace tarry::embedded

@@ -1,7 +1,8 @@
 // QueueRemovals: leads removals of queues from step to step (operation.h). A store runs one removal
 // at a time: two removals of one queue would wait for each other.
 //
-// Thread safety: all of it. No other thread touches a removal's operation between two of its steps.
+// Thread safety: any thread may call any function. Between two steps of a removal no other thread
+// touches its operation.
 #pragma once
 
 #include <deque>
@@ -18,11 +19,11 @@ class QueueRemovals {
  public:
   explicit QueueRemovals(ShardSet& shards) : shards_(shards) {}
 
-  /// Sends the first step once the removals before it have ended. Throws if memory runs out; then
-  /// no shard has heard of it.
+  /// Sends the first step once all earlier removals have ended. Throws if memory runs out; then no
+  /// shard has heard of this removal.
   void begin(const OperationPtr& op);
-  /// All shards concerned have ended a step. Sends the next one; or returns true, when the removal
-  /// has ended and the next removal has begun.
+  /// Call when all shards concerned have ended a step. Sends the next step and returns false. After
+  /// the last step it begins the next removal and returns true.
   [[nodiscard]] bool go_on(const OperationPtr& op);
 
  private:
@@ -35,7 +36,8 @@ class QueueRemovals {
   std::deque<OperationPtr> removals_;  // the first is under way
 };
 
-/// The queues whose removal the last run left half done. They are frozen in all shards.
+/// Freezes, in all shards, the queues whose removal the last run left half done. Returns their
+/// names.
 [[nodiscard]] std::vector<std::string> freeze_half_removed(std::vector<ShardParts>& shards);
 
 }  // namespace tarry::embedded

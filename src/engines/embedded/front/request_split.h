@@ -1,7 +1,7 @@
-// RequestSplit: cuts each kind of request into parts, one a shard, and prepares its reply before
-// the shards fill it in.
+// RequestSplit: cuts each request into parts, one for each shard concerned, and prepares the reply
+// that the shards fill in.
 //
-// Thread safety: all of it.
+// Thread safety: any thread may call any function.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,8 @@ class RequestSplit {
                QueueRemovals& removals)
       : identity_(identity), limits_(limits), shards_(shards), removals_(removals) {}
 
-  /// Sends the operation's first parts. Throws if memory runs out; then no shard has heard of it.
+  /// Sends the operation's first parts. Throws if memory runs out; then no shard has heard of the
+  /// operation.
   void dispatch(const OperationPtr& op);
 
  private:
@@ -49,14 +50,15 @@ class RequestSplit {
   void dispatch(const OperationPtr& op, core::RemoveRequest& request);
 
   [[nodiscard]] std::uint32_t shard_for_key(std::string_view queue, std::string_view key) const;
-  /// The receipt's shard and claim. An error or `stale` goes into the result.
+  /// Returns the shard that the receipt names, and sets `claim`. If the text is no receipt or
+  /// another store's, returns kNowhere and sets the error or `stale` in `result`.
   [[nodiscard]] std::uint32_t shard_for_receipt(std::string_view receipt, ClaimName& claim,
                                                 core::ItemResult& result) const;
-  /// The shard of the next messages without a key, or of the next claim: each in turn.
+  /// The shard for the next messages without a key, or for the next claim. The shards take turns.
   [[nodiscard]] std::uint32_t next_shard() noexcept;
-  /// Sends the whole request to all shards; they fill in the reply together.
+  /// Sends the whole request to all shards. Together they fill in the reply.
   void ask_all(const OperationPtr& op, core::Reply reply);
-  /// `shard_of(i)` says where item i belongs; items of shard kNowhere are done already.
+  /// Sends each item i to the shard `shard_of(i)`. If that is kNowhere, the item is done already.
   template <typename ShardOf>
   void split(const OperationPtr& op, std::size_t count, ShardOf&& shard_of);
   template <typename Items, typename Pick>

@@ -1,7 +1,7 @@
-// ShardSet: the running shards of a store. Sends parts of an operation to one of them, to some, or
+// ShardSet: the running shards of a store. It sends parts of an operation to one shard, to some, or
 // to all.
 //
-// Thread safety: all of it, from `start` until `let_go`.
+// Thread safety: any thread may call any function, from `start` until `let_go`.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace tarry::embedded {
 
 class ShardSet {
  public:
-  /// Both outlive it. `answers` tells the router of parts that no shard took.
+  /// Both must outlive the set. If no shard takes a part, `answers` tells the router so.
   ShardSet(Router& router, core::AnswerThread& answers) : router_(router), answers_(answers) {}
 
   /// Call once, with the shards in order.
@@ -30,11 +30,11 @@ class ShardSet {
     return static_cast<std::uint32_t>(runners_.size());
   }
 
-  /// False if the shard has stopped. Throws if memory runs out; then the shard has not heard of it.
+  /// False if the shard has stopped. Throws if memory runs out; then the part was not posted.
   [[nodiscard]] bool post(std::uint32_t shard, Part part);
-  /// As `post`, but a part that comes too late ends with `closed`.
+  /// As `post`, but if the shard has stopped, the part ends with the error `closed`.
   void send(std::uint32_t shard, Part part);
-  /// Sends one part to each shard for which `part_of` gives one; `parts` is their number. It sends
+  /// Sends one part to each shard for which `part_of` returns one. `parts` is their number. Sends
   /// all of them, or throws and sends none.
   template <typename PartOf>
   void send_some(const OperationPtr& op, std::uint32_t parts, PartOf&& part_of);
@@ -45,7 +45,7 @@ class ShardSet {
   /// Carries out the parts that this thread has posted, unless another thread does.
   void lend(Operation& op) noexcept;
 
-  /// As ShardRunner's, of each in turn.
+  /// These two call the function of the same name of each ShardRunner, one after the other.
   void stop();
   void let_go() noexcept;
 

@@ -5,7 +5,7 @@
 
 namespace tarry::embedded {
 
-/// `op.figures` into the reply. `op.error` is set if the request asks for a queue of which no shard
+/// Joins `op.figures` in the reply. Sets `op.error` if the request asks for a queue that no shard
 /// knows.
 void sum_figures(Operation& op, bool durable);
 

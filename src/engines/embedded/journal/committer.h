@@ -1,24 +1,23 @@
-// Committer: writes batches, syncs them by the policy, then runs their tasks. So it makes answers
-// true. It is a plain object: a CommitThread, a test or the simulator runs it.
+// Committer: writes batches, syncs them as the policy says, then runs their tasks, which give the
+// answers. It is a plain object: a CommitThread, a test or the simulator runs it.
 //
 // Invariants
-//  1. Batches reach their files in order. A task or answer runs after all batches up to its job's
-//     are durable, under the policy. Answers that another thread gives run in any order with later
-//     ones; each is true, whatever fails meanwhile.
-//  2. The first failed write or sync is final: that job and all later ones fail, nothing is tried
-//     again (Linux may have dropped the dirty pages and call them clean).
-//  3. A segment's header is written only after its predecessor was synced (policy os: the seal then
-//     says that it is not proven).
+//  1. Batches reach their files in order. A task or answer runs only when all batches of its job
+//     and of earlier jobs are durable, as the policy says. Answers that another thread gives may
+//     run before or after later ones. Each stays true, whatever fails meanwhile.
+//  2. The first failed write or sync is final: that job and all later jobs fail, and nothing is
+//     tried again, because Linux may have dropped the dirty pages and marked them clean.
+//  3. A segment's header is written only after its predecessor was synced (policy os: also without
+//     that sync; the header's seal then says `not proven`).
 //  4. The directory is synced before the first task of a new segment.
-//  5. The begun mark names a segment only after that was synced (begun_mark.h).
-//  6. Files are removed, or released for reuse, only after the batches before are synced (under
-//     every policy) and after earlier tasks have read their messages.
-//  7. No answer is a success after a sync finds that the directory was moved, or that the open
-//     segment has lost its name: written data would be gone with the process, or lie where nobody
-//     looks.
+//  5. The begun mark names a segment only after that segment was synced (begun_mark.h).
+//  6. Files are removed, or released for reuse, only after all earlier batches are synced (under
+//     every policy) and all earlier tasks have read their messages.
+//  7. If a sync finds that the directory was moved, or that the open segment has lost its name, all
+//     later answers are errors. The data would lie where nobody looks, or be gone with the process.
 //
-// Thread safety: one thread at a time calls `run` and `sync_pending`: it has the committer. Any
-// thread may call the rest.
+// Thread safety: only one thread at a time may call `run` and `sync_pending`: that thread "has the
+// committer". Any thread may call the other functions.
 #pragma once
 
 #include <atomic>
@@ -46,7 +45,8 @@ namespace tarry::embedded {
 
 class Committer {
  public:
-  /// `reads`: null if nobody reads the journal while it is written. All arguments must outlive it.
+  /// `reads`: null if nobody reads the journal while it is written. All arguments must outlive the
+  /// committer.
   Committer(SyncPolicy policy, storage::Directory& directory, SegmentFiles& files,
             const timing::Clock& clock, JournalReads* reads = nullptr)
       : policy_(policy),
@@ -56,22 +56,22 @@ class Committer {
         reads_(reads != nullptr ? reads : &no_reads_) {}
 
   void run(CommitJob job);
-  /// The job takes no waiting for a disk, as far as one can know.
+  /// True if the job probably needs no wait for a disk.
   [[nodiscard]] bool is_quick(const CommitJob& job) const noexcept;
-  /// The job is answered after a sync of its own.
+  /// True if the job is answered only after a sync of its own.
   [[nodiscard]] bool syncs_for(const CommitJob& job) const noexcept {
     return policy_ == SyncPolicy::always && !job.batches.empty();
   }
-  /// Called when a job is durable. It either takes the job's answers, to run them on another thread
-  /// without a failure, or returns false and leaves them. Set before the first `run`.
+  /// Called when a job is durable. Returns true if it has taken the job's answers, to run them on
+  /// another thread as successes. Returns false if it has left them. Set before the first `run`.
   using Aside = std::function<bool(std::vector<CommitTask>& answers)>;
   void set_aside(Aside aside) { aside_ = std::move(aside); }
   /// Called when a job is durable, before any caller is answered. Set before the first `run`.
   void set_durable(std::function<void()> durable) { when_durable_ = std::move(durable); }
-  /// The shard's side has failed: nothing more is written, and nothing acknowledged. Any thread.
+  /// For a shard that has failed: from now on nothing is written and nothing acknowledged.
   void stop() noexcept { stopped_.store(true, std::memory_order_release); }
-  /// Recent reads had to wait for the disk, so jobs should list the records that their tasks will
-  /// fetch.
+  /// True if recent reads had to wait for the disk. Jobs should then list the records that their
+  /// tasks will fetch.
   [[nodiscard]] bool waits_for_disk() const noexcept {
     return waits_for_disk_.load(std::memory_order_relaxed);
   }
@@ -81,7 +81,7 @@ class Committer {
     return policy_ == SyncPolicy::every_100ms && !dirty_.empty() && !failure_;
   }
 
-  /// The last batch known durable (synced), and written.
+  /// The last batch that is known to be synced, and the last one that was written.
   [[nodiscard]] std::uint64_t durable() const noexcept {
     return durable_.load(std::memory_order_acquire);
   }
@@ -94,7 +94,7 @@ class Committer {
   /// Bytes of the latest batches that are kept in RAM.
   [[nodiscard]] std::uint64_t recent_bytes() const noexcept { return reads_->recent_bytes(); }
   [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
-  /// Why; only once `failed`.
+  /// The first failure; only once `failed()`.
   [[nodiscard]] const Error& failure() const noexcept { return *failure_; }
   void start_at(std::uint64_t durable, std::uint64_t begun) noexcept;
 
@@ -121,8 +121,8 @@ class Committer {
   std::map<std::uint64_t, std::shared_ptr<storage::File>> dirty_;
   bool directory_dirty_ = false;
   std::uint64_t begun_ = 0;                      // the begun mark
-  std::shared_ptr<storage::File> open_segment_;  // that was written last
-  std::chrono::nanoseconds looked_{};            // when, at the store's place
+  std::shared_ptr<storage::File> open_segment_;  // the segment written last
+  std::chrono::nanoseconds looked_{};            // when look_at_place last ran
   std::int64_t last_sync_boot_ms_ = 0;
   std::optional<Error> failure_;
   std::atomic<std::uint64_t> durable_{0};

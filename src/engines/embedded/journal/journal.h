@@ -1,6 +1,6 @@
-// Journal: the shard's side of its journal. Encodes records into the open batch, knows where each
-// record lies, rolls segments, reserves room, and reads records back for cleaning and key checks.
-// The committer does the writing and syncing.
+// Journal: the shard's side of its journal. It encodes records into the open batch, knows where
+// each record lies, begins new segments, reserves room, and reads records back for cleaning and key
+// checks. The committer does the writing and syncing.
 //
 // Thread safety: none; the shard's thread owns it.
 //
@@ -9,11 +9,12 @@
 //  2. A record is appended only where room was reserved: within the head's allocated bytes, or in a
 //     segment that was prepared (created and allocated, not yet written).
 //  3. A segment's number is never used again. The file of a cleaned segment may be used again under
-//     the next number. Until it is written, its header names the former segment. Old bytes in it
-//     have another salt, and their batches lower numbers.
+//     the next number. Until that file is written, its header names the former segment. The old
+//     bytes in it have another salt, and the old batches lower numbers.
 //  4. A record's position is final when `append` returns, though its bytes are written later.
-//  5. A run opens with the same records wherever it begins, before its first own one.
-//  6. No record holds a field that the store's format version does not have.
+//  5. The first records of a run are always the opening, whether it begins a new segment or
+//     continues the last run's.
+//  6. No record holds a field that is missing in the store's format version.
 #pragma once
 
 #include <algorithm>
@@ -54,27 +55,27 @@ struct JournalTail {
   std::uint64_t begun = 0;  // the begun mark
   bool proven = true;       // the last segment was synced
   bool is_clean = false;    // it ends with `closed`
-  /// The last segment may be continued: its file ends where the segment does, no bytes after it
-  /// could pass for one of its batches, and no backup shares the file. If false, all segments are
-  /// closed.
+  /// The next run may continue the last segment: its file ends where the segment ends, no bytes
+  /// after the end could pass for one of its batches, and no backup shares the file. If false, all
+  /// segments are closed.
   bool goes_on = false;
 };
 
 class Journal {
  public:
   struct Config {
-    std::uint32_t version = kFormatVersion;  // that it is written in
+    std::uint32_t version = kFormatVersion;  // the format that it is written in
     std::uint64_t store_id = 0;
     std::uint64_t hash_seed = 0;
     std::uint32_t shard = 0;
     std::uint64_t segment_bytes = 64ull << 20;
     SyncPolicy policy = SyncPolicy::always;
-    /// Shared by all journals on a disk: while one of them moves room from its head to the next
-    /// segment (`close_head`), the others take none. Null: the journal is alone on its disk.
+    /// Shared by all journals on a disk. While one journal moves room from its head to the next
+    /// segment (`close_head`), the others allocate none. Null: the journal is alone on its disk.
     std::shared_ptr<std::shared_mutex> disk_room;
   };
-  /// Appends the records that a new segment opens with, and each run in a segment of the one
-  /// before: clock, marks, queues with counters.
+  /// Appends the opening: clock, marks, queues with counters. A new segment begins with it, and so
+  /// does a run that continues the last run's segment.
   using Opening = std::function<void(std::string&)>;
 
   Journal(Config config, storage::Directory& directory, SegmentFiles& files,
@@ -82,17 +83,16 @@ class Journal {
 
   RecordPlace append(const PutRecord& record);
   void append(const Record& record);
-  /// Appends a queue's record. If it is the queue's first, each next segment opens with one more
-  /// record, counters included.
+  /// Appends a queue's record. If `is_new`, this is the queue's first record, and the opening of
+  /// each later segment has one more record, with the queue's counters.
   void append(const QueueRecord& record, bool is_new);
   void append_gone(GoneWhy why, std::uint32_t queue, Ref ref);
   void append_remembered(Ending ending, std::uint32_t queue, std::int64_t settled_ms,
                          std::int64_t until_ms, Ref ref);
 
-  /// Makes sure that `bytes` of records, none longer than `largest`, can be appended, and that
-  /// `reserve` bytes more remain. Allocates as needed. Errors: `no_space` (nothing important has
-  /// changed); any other error is final. The reserve is for records of at most
-  /// `largest_of_reserve`.
+  /// Makes sure that `bytes` of records, none longer than `largest`, can be appended, and that then
+  /// `reserve` more bytes remain, for records of at most `largest_of_reserve`. Allocates as needed.
+  /// Errors: `no_space` (nothing important has changed); any other error is final.
   Result<void> ensure_room(std::uint64_t bytes, std::uint64_t largest, std::uint64_t reserve,
                            std::uint64_t largest_of_reserve = 0);
 
@@ -107,50 +107,55 @@ class Journal {
   /// next call of any member. Errors: `damaged`, io_error.
   Result<PutRecord> read(const RecordPlace& place);
 
-  /// The payload's length as the record at a position states it, without reading the payload; the
-  /// whole record's, where nothing can be read.
+  /// The payload's length, as the record at that place states it; the payload itself is not read.
+  /// If the record cannot be read, returns the length of the whole record.
   [[nodiscard]] std::uint64_t payload_bytes(const RecordPlace& place);
 
-  /// Written, and probably so long ago that the committer no longer has it in RAM.
+  /// True if the record was written, and probably so long ago that the committer no longer has it
+  /// in RAM.
   [[nodiscard]] bool is_only_on_disk(const RecordPlace& place) const noexcept;
 
   /// Closed segments, oldest first; the head is not among them.
   [[nodiscard]] const std::deque<SegmentInfo>& closed() const noexcept { return closed_; }
-  /// The oldest closed segment has wholly reached its file, so it can be read and removed.
+  /// True if all of the oldest closed segment has reached its file, so that it can be read and
+  /// removed.
   [[nodiscard]] bool oldest_is_written() const noexcept;
-  /// On a full disk: closes the head, so that its garbage can be cleaned. If `enough` bytes remain
-  /// without the head's spare room, that room comes back when its file is cleaned; otherwise it
-  /// goes to the next segment. Returns false unless all is written and about `least` bytes remain.
-  /// Nothing has changed then, except that another program may have taken some of the room.
+  /// On a full disk: closes the head, so that its garbage can be cleaned. If `enough` bytes are
+  /// prepared after the head, its spare room stays in its file until that is cleaned. Otherwise the
+  /// spare room moves to the next segment. Returns false if some batch is not written yet, or if
+  /// hardly `least` bytes would remain. Then nothing has changed, except that another program may
+  /// have taken some of the room.
   Result<bool> close_head(std::uint64_t least, std::uint64_t enough);
-  /// Nothing was appended since the start, and nothing has to be: the last run closed it cleanly.
+  /// True if nothing was appended since the start and nothing needs to be, because the last run
+  /// closed the journal cleanly.
   [[nodiscard]] bool is_as_it_was() const noexcept {
     return was_clean_ && (resumed_ || head_.number == 0);
   }
-  /// A record of `size` fits without further allocation.
+  /// True if a record of `size` bytes fits without further allocation.
   [[nodiscard]] bool fits(std::uint64_t size) const noexcept { return room(size) >= size; }
   [[nodiscard]] const SegmentInfo& head() const noexcept { return head_; }
   /// Forgets the oldest segment, which has been cleaned. Its file is removed or kept.
   void drop_oldest();
-  /// Keeps the file of the segment that was dropped last, for `reuse_file`, once nobody needs it
-  /// any more. So no other program on a full disk takes its room in between, and a disk syncs a
-  /// file faster that was written before. Only if hardly more than `enough` bytes remain (as
-  /// `ensure_room` counts them, for records of at most `largest`), and if the file's room is worth
-  /// it.
+  /// Keeps the file of the segment that was dropped last; call `reuse_file` once nobody reads it
+  /// any more. So no other program on a full disk takes its room meanwhile, and a file that was
+  /// written before is synced faster. Keeps nothing and returns false if clearly more than `enough`
+  /// bytes remain (as `ensure_room` counts them, for records of at most `largest`), or if the file
+  /// gives too little room or is longer than segments are now.
   [[nodiscard]] bool keep_file(const SegmentInfo& dropped, std::uint64_t enough,
                                std::uint64_t largest);
-  /// The first kept file becomes the last prepared segment. It replaces a shorter one, if `enough`
-  /// bytes remain without that. An error is final.
+  /// Makes the first kept file the last prepared segment. It replaces the last prepared segment if
+  /// that is shorter and `enough` bytes remain without it. An error is final.
   Result<void> reuse_file(std::uint64_t enough, std::uint64_t largest);
   [[nodiscard]] std::uint64_t closed_bytes() const noexcept { return closed_bytes_; }
-  /// The longest message's record that was appended since the start, or noted.
+  /// The length of the longest message record that was appended or noted since the start.
   [[nodiscard]] std::uint64_t largest_put() const noexcept { return largest_put_; }
   void note_put(std::uint64_t bytes) noexcept { largest_put_ = std::max(largest_put_, bytes); }
-  /// The size of segments, or of the largest closed one if that is longer.
+  /// The configured size of a segment, or the length of the largest closed segment if that is
+  /// longer.
   [[nodiscard]] std::uint64_t largest_segment() const noexcept { return largest_segment_; }
-  /// Bytes that a segment holds before its first message, at most.
+  /// The most bytes that a segment holds before its first message.
   [[nodiscard]] std::uint64_t opening_bytes() const noexcept;
-  /// How much less room there is if segments open with `bytes` more.
+  /// By how much the room shrinks if the opening grows by `bytes`.
   [[nodiscard]] std::uint64_t openings_grow_by(std::uint64_t bytes) const noexcept {
     return (prepared_.size() + 1) * (bytes + bytes / 4);
   }
@@ -160,12 +165,13 @@ class Journal {
     if (head_.number != 0) return head_.number;
     return closed_.empty() ? 0 : closed_.back().number;
   }
-  /// Where the record of a live message lies.
+  /// The place of a live message's record.
   [[nodiscard]] RecordPlace place(Position position) const noexcept {
     return {position.segment(newest_segment()), position};
   }
 
-  /// After the last commit: cuts the head to its contents, and removes prepared and kept files.
+  /// Call after the last commit. Cuts the head to its contents, and removes prepared and kept
+  /// files.
   Result<void> trim();
 
  private:
@@ -207,7 +213,7 @@ class Journal {
   std::uint64_t largest_segment_ = 0;
   std::uint64_t largest_put_ = 0;
   SegmentInfo head_;      // number 0: none yet
-  bool resumed_ = false;  // the head is another run's, which has not been written on yet
+  bool resumed_ = false;  // the head is the last run's; this run has appended nothing to it yet
   bool was_clean_ = false;
   std::shared_ptr<storage::File> head_file_;
   std::deque<Prepared> prepared_;
@@ -227,8 +233,8 @@ class Journal {
   std::uint32_t run_queue_ = 0;
   std::int64_t run_until_ms_ = 0;
 
-  std::vector<std::shared_ptr<const SealedBatch>> sealed_;    // not taken
-  std::deque<std::shared_ptr<const SealedBatch>> in_flight_;  // taken or not, not written
+  std::vector<std::shared_ptr<const SealedBatch>> sealed_;    // sealed, not taken yet
+  std::deque<std::shared_ptr<const SealedBatch>> in_flight_;  // sealed, not written yet
   std::uint64_t untaken_bytes_ = 0;
   std::string read_buffer_;
 };

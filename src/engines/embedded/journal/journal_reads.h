@@ -21,11 +21,12 @@ class JournalReads {
 
   /// The batch has reached its file, after all batches reported before.
   virtual void written(const std::shared_ptr<const SealedBatch>& /*batch*/) {}
-  /// Segments up to this one go: nothing may keep their files, or their room would not be freed.
+  /// The segments up to this one are being removed or reused. Nobody may keep their files open, or
+  /// their room would not be freed.
   virtual void freed(std::uint64_t /*segment*/) {}
-  /// These will be fetched in a moment. If `waits_for_disk`, the disk starts to read them.
+  /// A job will fetch these records in a moment, so the reader may ask the disk for them now.
   virtual void expect(std::span<const RecordPlace> /*places*/) {}
-  /// Reads have had to wait for the disk lately.
+  /// True if recent reads had to wait for the disk.
   [[nodiscard]] virtual bool waits_for_disk() const { return false; }
   /// Bytes of the latest batches that are kept in RAM; a constant.
   [[nodiscard]] virtual std::uint64_t recent_bytes() const noexcept { return 0; }

@@ -1,7 +1,7 @@
 // SegmentFiles: the open files of a shard's journal, by segment number. The shard's thread opens
-// and forgets them, the committer writes and reads them.
+// and forgets the files, the committer writes and reads them.
 //
-// Thread safety: all of it.
+// Thread safety: any thread may call any function.
 #pragma once
 
 #include <cstdint>
@@ -40,14 +40,14 @@ class SegmentFiles {
   std::map<std::uint64_t, std::shared_ptr<storage::File>> files_;
 };
 
-/// The file of an existing segment. `damaged`: it is no regular file.
+/// Opens the file of an existing segment. Errors: `damaged` if it is no regular file; io_error.
 [[nodiscard]] Result<std::unique_ptr<storage::File>> open_segment(storage::Directory& directory,
                                                                   std::string_view name,
                                                                   storage::OpenMode mode);
 
-/// Reads a message's record into `buffer` and decodes it; its views point there. Errors: `damaged`
-/// if the bytes there are not that record. The payload is not checked. Nothing from `end` on is
-/// read: a position's size is rounded up, and another thread may be writing after the record.
+/// Reads a message's record into `buffer` and decodes it; its views point there. The payload is not
+/// checked. Errors: `damaged` if the bytes there are not that record. Reads nothing from `end` on,
+/// because a position's size is rounded up, and another thread may be writing after the record.
 [[nodiscard]] Result<PutRecord> read_put(const SegmentFiles& files, std::uint64_t segment,
                                          Position position, std::string& buffer,
                                          std::uint64_t end = UINT64_MAX);
@@ -66,7 +66,8 @@ struct PutHead {
 [[nodiscard]] Result<PutHead> read_put_head(const SegmentFiles& files, std::uint64_t segment,
                                             Position position, std::string& buffer);
 
-/// The payload of such a record, checked. Errors: `damaged` if it does not check.
+/// Reads the payload of that record and compares its checksum. Errors: `damaged` if the checksum
+/// differs.
 [[nodiscard]] Result<std::string> read_payload(const SegmentFiles& files, const PutHead& head);
 
 }  // namespace tarry::embedded

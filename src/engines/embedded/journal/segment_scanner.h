@@ -24,7 +24,7 @@ class SegmentScanner {
                  std::uint64_t end);
 
   enum class Step : std::uint8_t {
-    batch,  // a good one: `header`, `body`, `offset`
+    batch,  // a good batch: see `header`, `body`, `offset`
     end,    // exactly at the end
     bad,    // no good batch of the next number begins at `offset`
   };
@@ -43,19 +43,20 @@ class SegmentScanner {
   [[nodiscard]] std::uint64_t next_number() const noexcept { return next_number_; }
 
   struct Beyond {
-    std::uint64_t durable = 0;  // the highest that one states
-    std::uint64_t batches = 0;  // of the number that is due or a later one
+    std::uint64_t durable = 0;  // the highest `durable` that one of them states
+    std::uint64_t batches = 0;  // those with the expected number or a higher one
   };
-  /// The good batches of this segment from `offset` on. Looks at every aligned place, and no
-  /// further once one states that `enough` is durable.
+  /// Looks for good batches of this segment at every aligned place from `offset` on. Stops at the
+  /// first that states `enough` or more as durable.
   Result<Beyond> beyond(std::uint64_t enough);
 
   /// After Step::bad: the next call of `next` continues with the first later good batch that has
   /// the expected number or a higher one. False if there is none.
   Result<bool> skip_bad();
 
-  /// The end of the last batch of this segment, whole or not, that begins at `good_end` or after
-  /// it: the torn tail. Other bytes there may be left from an older segment, whose file this was.
+  /// The end of the torn tail: where the last batch of this segment ends, complete or not, that
+  /// begins at `good_end` or later. Other bytes there may be left from an older segment that had
+  /// this file.
   Result<std::uint64_t> torn_end();
 
  private:
@@ -76,7 +77,8 @@ class SegmentScanner {
   std::uint64_t buffer_offset_ = 0;
 };
 
-/// The good batch, with any salt, directly after the segment's header or the place of a lost one.
+/// The header of the batch that directly follows the segment's header, or the place of a lost
+/// header. The batch may have any salt; empty if its checksum is wrong.
 [[nodiscard]] Result<std::optional<BatchHeader>> first_batch_in(const storage::File& file);
 
 }  // namespace tarry::embedded
