@@ -1,5 +1,5 @@
 // AheadReads: reads records of a journal ahead, while other threads decide, commit and deliver. One
-// thread reads, and another finds what was read; neither waits for the other. If a record is
+// thread reads records, another finds them, and neither waits for the other. If a record is
 // missing, the finder reads it itself, and the reader continues after it.
 //
 // Thread safety: `read` by one thread at a time; `look`, `find` and `missed` by another.
@@ -30,26 +30,28 @@ class AheadReads {
   AheadReads(const SegmentFiles& files, std::unique_ptr<storage::Reader> reader)
       : files_(&files), reader_(std::move(reader)) {}
 
-  /// Reads some of the expected records, in this order: those in the page cache, and then it asks
-  /// the disk for the rest. Returns how many of `places` are done, at least one: records that were
-  /// read, and records before them that a claim has read itself.
+  /// Reads some of `places`, in this order. It reads records that are in the page cache, and asks
+  /// the disk for the others. Returns how many of `places` are done, at least one; that includes
+  /// earlier records that a claim has read itself.
   [[nodiscard]] std::size_t read(std::span<const RecordPlace> places);
 
-  /// Makes everything read so far findable, and invalidates what was found before.
+  /// From now on `find` sees everything that was read so far. Bytes that were found before become
+  /// invalid.
   void look();
-  /// The bytes of the record there, as far as they could be read; empty if it is not among them.
+  /// The bytes of the record at that place, as far as they could be read; empty if it was not read
+  /// ahead.
   [[nodiscard]] std::string_view find(const RecordPlace& place) noexcept;
-  /// This one was not there in time. Records that were to be read before it are not read any more:
-  /// by now they are claimed, and their claims read them.
+  /// Call when the record at that place was not read in time. The reader then skips it and all
+  /// records before it: they are claimed by now, and their claims read them.
   void missed(const RecordPlace& place);
 
  private:
   using Runs = std::unique_ptr<RecordRuns>;
-  // Records in one read. With the gaps between them a chunk takes up to three times its bytes. A
-  // longer record is not kept here; the disk is only asked to read it.
+  // Records in one read. With the gaps between them a chunk takes up to three times its bytes. For
+  // a longer record the disk is only asked to read it; the record is not kept here.
   static constexpr std::size_t kChunk = 64;
   static constexpr std::uint64_t kChunkBytes = 128 << 10;
-  // Chunks: for claims of several queues or claimers, which come in turn.
+  // How many chunks are kept: claims from several queues, or by several clients, alternate.
   static constexpr std::size_t kKept = 32;
 
   [[nodiscard]] static std::span<const RecordPlace> first_chunk(

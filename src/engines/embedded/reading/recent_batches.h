@@ -26,15 +26,16 @@ class RecentBatches {
   explicit RecentBatches(std::uint64_t most) : most_(most) {}
 
   [[nodiscard]] std::uint64_t most() const noexcept { return most_; }
-  /// The batch has been written, after all that were added before.
+  /// Adds a batch that was written after all batches added before.
   void add(std::shared_ptr<const SealedBatch> batch);
-  /// Forgets batches of segments up to this one, which are removed: kept batches would keep these
-  /// files, and so their room, in use.
+  /// Forgets the batches of segments up to this one. These segments are being removed, so nobody
+  /// will ask for their records.
   void forget(std::uint64_t segment);
-  /// The bytes of the record there, at most as many as its position says; empty if they are not
-  /// kept.
+  /// The bytes of the record at that place, at most as many as its position says; empty if its
+  /// batch is not kept.
   [[nodiscard]] std::string_view find(const RecordPlace& place) const noexcept;
-  /// Finds all places, and the batches that hold them, each once. False if one is not kept.
+  /// Finds the records at all `places`, and lists each batch that holds some of them once. False if
+  /// a record is not kept.
   [[nodiscard]] bool find(std::span<const RecordPlace> places,
                           std::vector<std::string_view>& records,
                           std::vector<std::shared_ptr<const SealedBatch>>& batches) const;
@@ -48,7 +49,7 @@ class RecentBatches {
   };
   struct Entry {
     std::string_view bytes;
-    std::shared_ptr<const SealedBatch> batch;  // holds them
+    std::shared_ptr<const SealedBatch> batch;  // holds the bytes
   };
   static constexpr std::size_t kNone = SIZE_MAX;
 
@@ -62,7 +63,8 @@ class RecentBatches {
 
   std::uint64_t most_;
   std::uint64_t bytes_ = 0;
-  // By batch; entries before the first are gone. Starts are searched, so they lie by themselves.
+  // One start and one entry for each batch; those before `first_` are forgotten. The starts have an
+  // array of their own, because they are searched.
   std::vector<Start> starts_;
   std::vector<Entry> entries_;
   std::size_t first_ = 0;

@@ -1,6 +1,6 @@
 // RecordReads: reads the records of a journal while it is written, many at once: from RAM if they
-// are there, otherwise from the files. The bytes of a record lie in several places in turn. This is
-// who may read them there, and with which function:
+// are there, otherwise from the files. During its life a record lies in several places. The table
+// says which thread may read it there, and with which function:
 //
 //   place                             | from, until                  | thread and function
 //   ----------------------------------|------------------------------|-----------------------------
@@ -16,8 +16,8 @@
 // S has the shard. C has the committer: it reads records for deliveries, or holds them for A. A
 // gives the answer; it may be the caller's own thread.
 //
-// Thread safety: one thread calls `read_ahead`, beside C, but not while C removes segments, because
-// its open files would keep their room. C calls the rest.
+// Thread safety: one thread calls `read_ahead`, at the same time as C works, but not while C
+// removes segments: files that are open then would keep their room. C calls the other functions.
 #pragma once
 
 #include <atomic>
@@ -37,8 +37,7 @@
 
 namespace tarry::embedded {
 
-/// Records in RAM, to be used later and on any thread: copies, or views into batches that are kept
-/// until then.
+/// Records in RAM that any thread may use later: copies, or views into `batches`.
 struct HeldRecords {
   std::vector<std::string_view> records;
   std::vector<std::shared_ptr<const SealedBatch>> batches;
@@ -50,11 +49,11 @@ class RecordReads final : public JournalReads {
  public:
   /// How much of its latest writes a shard keeps in RAM, to read it from there.
   static constexpr std::uint64_t kRecentBytes = 8ull << 20;
-  /// An answer that is made later copies at most this much; copying more would take as long as
-  /// reading.
+  /// For an answer that is given later, at most this much is copied. Copying more would take as
+  /// long as reading it again.
   static constexpr std::uint64_t kMostCopied = 256ull << 10;
   /// How records are held. where_they_lie is for a reader that reads in a moment, because each
-  /// record may keep a batch of megabytes. by_copies is for a reader that waits in a queue.
+  /// record may keep a batch of megabytes in RAM. by_copies is for a reader that waits in a queue.
   enum class Hold : std::uint8_t { where_they_lie, by_copies };
 
   /// `files` must outlive it.
@@ -87,7 +86,7 @@ class RecordReads final : public JournalReads {
   // -- JournalReads
   void written(const std::shared_ptr<const SealedBatch>& batch) override { recent_.add(batch); }
   void freed(std::uint64_t segment) override { recent_.forget(segment); }
-  /// Not for more of them than a disk does at a time anyway.
+  /// Asks the disk for at most kMostExpected records: it does not read more at a time anyway.
   void expect(std::span<const RecordPlace> places) override;
   [[nodiscard]] bool waits_for_disk() const override { return reader_->has_waited(); }
   [[nodiscard]] std::uint64_t recent_bytes() const noexcept override { return recent_.most(); }
@@ -99,7 +98,7 @@ class RecordReads final : public JournalReads {
   RecentBatches recent_;
   std::unique_ptr<storage::Reader> reader_;
   std::vector<std::string_view> found_;
-  std::vector<std::size_t> missing_;  // of found_
+  std::vector<std::size_t> missing_;  // indices in found_
   std::shared_ptr<std::atomic<bool>> distrust_ = std::make_shared<std::atomic<bool>>(false);
   RecordRuns direct_;
   RecordRuns anew_;

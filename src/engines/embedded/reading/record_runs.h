@@ -3,9 +3,10 @@
 // Thread safety: none.
 //
 // Invariants
-//  1. Between two calls it keeps no file open, whose room could not be given back.
+//  1. Between two calls it keeps no file open, because the room of an open file cannot be freed.
 //  2. After `read` the entries are sorted by their place, and their bytes lie in the buffer.
-//  3. The filter has every entry's bit: one look is enough for most records that were not added.
+//  3. The filter has every entry's bit. So for most records that were not added, one look at the
+//     filter is enough.
 #pragma once
 
 #include <bitset>
@@ -24,8 +25,8 @@ namespace tarry::embedded {
 
 class RecordRuns {
  public:
-  /// Bytes between two records that are read for nothing, at most, rather than with a call of their
-  /// own: a page is copied in the time that the call takes.
+  /// If the gap between two records is at most this many bytes, one call reads both records and the
+  /// gap. A second call would take as long as copying a page.
   static constexpr std::uint64_t kGap = 4096;
 
   struct Entry {
@@ -49,12 +50,12 @@ class RecordRuns {
   };
   /// Reads the records added since `clear`.
   void read(const SegmentFiles& files, storage::Reader& reader, How how);
-  /// Asks the disk for it, reads nothing, and clears.
+  /// Asks the disk for the records added since `clear`, reads nothing, and clears.
   void expect(const SegmentFiles& files);
 
   [[nodiscard]] std::span<const Entry> entries() const noexcept { return entries_; }
-  /// The bytes of the record there; empty if it was not read. O(1) for the entry that was added
-  /// after the one found last.
+  /// The bytes of the record at that place; empty if it was not read. O(1) for the entry that was
+  /// added after the one found last.
   [[nodiscard]] std::string_view find(const RecordPlace& place) noexcept;
 
  private:
@@ -65,7 +66,7 @@ class RecordRuns {
     std::uint64_t begin = 0;  // in the file
     std::uint64_t end = 0;
     std::size_t at = 0;    // in buffer_
-    std::size_t read = 0;  // of reads_; kNone: there is no such file
+    std::size_t read = 0;  // index in reads_; kNone: there is no such file
   };
   static constexpr std::size_t kNone = SIZE_MAX;
   static constexpr int kFilterBits = 12;
@@ -80,7 +81,7 @@ class RecordRuns {
 
   std::vector<Entry> entries_;
   std::bitset<std::size_t{1} << kFilterBits> filter_;
-  std::vector<std::uint32_t> where_;  // in entries_, by their index
+  std::vector<std::uint32_t> where_;  // positions in entries_, by Entry::index
   std::size_t next_ = 0;              // index in where_ after the entry found last
   std::vector<Run> runs_;
   std::vector<storage::Read> reads_;

@@ -1,8 +1,8 @@
-// ReplyReader: turns a shard's decision into its caller's reply, by reading keys, headers and
-// payloads from the journal. It runs on the committer's thread after the batches are written, so
-// the shard never waits for a disk to answer. If the records are in RAM, any thread can do it.
+// ReplyReader: turns a shard's decision into the caller's reply: it reads keys, headers and
+// payloads from the journal. It runs on the committer's thread after the batches are written, so an
+// answer never makes the shard wait for a disk. If the records are in RAM, any thread may run it.
 //
-// Thread safety: none; one object a thread.
+// Thread safety: none; one object for each thread.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace tarry::embedded {
 
 /// A claimed message, as decided; its bytes are still in the journal.
 struct Grant {
-  std::uint32_t queue = 0;  // of the Grants
+  std::uint32_t queue = 0;  // index in Grants::queues
   bool generated_key = false;
   Handle handle = kNoHandle;
   std::uint64_t id = 0;
@@ -42,7 +42,7 @@ struct Grants {
   std::int64_t claimed_ms = 0;
 };
 
-/// A message looked at, as it was then.
+/// A message as it was when the shard looked at it.
 struct MessageFacts {
   MessageInfo info;  // all but key, headers, payload
   Handle handle = kNoHandle;
@@ -55,26 +55,27 @@ class ReplyReader {
   ReplyReader(const SegmentFiles& files, std::uint32_t store_tag, std::uint16_t shard)
       : files_(&files), store_tag_(store_tag), shard_(shard) {}
 
-  /// Appends the messages to the reply. Appends to `damaged` the places in `grants` of the messages
-  /// whose bytes do not check.
+  /// Appends the messages to the reply. Appends to `damaged` the indices in `grants` of the
+  /// messages that have a wrong checksum.
   void add(const Grants& grants, RecordReads& records, core::ClaimReply& reply,
            std::vector<std::size_t>& damaged);
 
-  /// The same from held records, on any thread. A message with a wrong checksum is left out of the
-  /// reply and counted. Its lease runs out, and the next claim reads the file.
+  /// The same from held records, on any thread. Leaves messages with a wrong checksum out of the
+  /// reply, and returns their number. Their leases run out, and the next claim reads the file.
   [[nodiscard]] std::size_t add(const Grants& grants, const HeldRecords& records,
                                 core::ClaimReply& reply) const;
 
-  /// A reply of nothing but their receipts, to give them back.
+  /// A reply with nothing but the receipts of the messages, to give the messages back.
   [[nodiscard]] core::ClaimReply receipts(const Grants& grants) const;
 
-  /// Fills in the key and the push time. Reads little more of the record than the part before its
-  /// payload. Errors: `damaged`.
+  /// Fills in the key and the push time. Of the record it reads little more than the part before
+  /// the payload. Errors: `damaged`.
   Result<void> describe(MessageFacts& facts);
-  /// Bytes of the last described message in a reply: key, headers, and the payload if wanted.
+  /// How many bytes the message described last takes in a reply: key, headers, and the payload if
+  /// wanted.
   [[nodiscard]] std::uint64_t reply_bytes(const MessageFacts& facts, bool with_payload) const;
-  /// Fills in headers of the message last described, and the payload if wanted. (A remembered
-  /// message has neither any more.) Errors: `damaged`.
+  /// Fills in the headers of the message described last, and the payload if wanted. (A remembered
+  /// message has neither.) Errors: `damaged`.
   Result<void> complete(MessageFacts& facts, bool with_payload);
 
  private:

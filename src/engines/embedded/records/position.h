@@ -19,7 +19,8 @@ class Position {
   constexpr Position(std::uint64_t segment, std::uint64_t offset, std::uint64_t size) noexcept
       : raw_((segment & kSegmentMask) << 40 | offset << 12 | size_class(size)) {}
 
-  /// The segment's number, of which 24 bits are kept: the window of live segments ends at `newest`.
+  /// The segment's number. Only its low 24 bits are kept, so `newest`, the number of the newest
+  /// segment, must be given: the result is the highest number up to `newest` with these bits.
   [[nodiscard]] constexpr std::uint64_t segment(std::uint64_t newest) const noexcept {
     return newest - ((newest - (raw_ >> 40)) & kSegmentMask);
   }
@@ -58,7 +59,7 @@ class Position {
   std::uint64_t raw_ = 0;
 };
 
-/// The same with all of the segment's number.
+/// A position together with the segment's full number.
 struct RecordPlace {
   std::uint64_t segment = 0;
   Position position;

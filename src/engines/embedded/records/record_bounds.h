@@ -16,7 +16,7 @@
 namespace tarry::embedded {
 namespace bounds {
 
-/// Of a record without text, rounded up.
+/// The size of a record without text, rounded up.
 consteval std::uint64_t rounded(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
 
 }  // namespace bounds
@@ -25,17 +25,18 @@ consteval std::uint64_t rounded(std::size_t bytes) { return (bytes + 15) / 16 * 
 /// a copy carries, without a reason, rounded up.
 inline constexpr std::uint64_t kCarriedBytes = 56;
 
-/// A message with a delay since then grows by a due time in BOOTTIME too.
+/// If the message has since got a relative delay, its copy grows by a due time in BOOTTIME too.
 inline constexpr std::uint64_t kBootDueBytes = 8;
 
 // Bytes written for the end of a message. A run of ends is one record, which takes less.
 inline constexpr std::uint64_t kGoneRecord = bounds::rounded(record_layout::kGoneFixed + kRefBytes);
-/// Remembered; gone is shorter, and so is that it stops.
+/// The size of a `remembered` record. The other two records of a cancel, `gone` and `stopping`, are
+/// shorter.
 inline constexpr std::uint64_t kCancelRecord =
     bounds::rounded(record_layout::kRememberedFixed + kRefBytes);
 inline constexpr std::uint64_t kDueRecord =
     bounds::rounded(record_layout::kDueFixed + record_layout::kBootDueField);
-/// With the growth of a copy.
+/// Includes the growth of the message's copy.
 inline constexpr std::uint64_t kRescheduleRecord = kDueRecord + kBootDueBytes;
 inline constexpr std::uint64_t kBackRecord =
     bounds::rounded(record_layout::kBackFixed + record_layout::kBootDueField);
@@ -43,11 +44,11 @@ inline constexpr std::uint64_t kExtendRecord = bounds::rounded(record_layout::kL
 /// Bytes written when a lease runs out, without a reason.
 inline constexpr std::uint64_t kRunOutBytes =
     std::max(kBackRecord, bounds::rounded(record_layout::kDeadFixed));
-/// In addition to kClaimedItemBytes for each message.
+/// A claim's record without its messages, which take kClaimedItemBytes each.
 inline constexpr std::uint64_t kClaimedHead = bounds::rounded(record_layout::kClaimedFixed);
 
-/// Bytes for the death of a message: its record, and its reason, `reason` bytes long, again when
-/// its full record is copied.
+/// Bytes for the death of a message with a reason of `reason` bytes: the record with the reason,
+/// and the reason again for the next copy of the message's full record.
 [[nodiscard]] constexpr std::uint64_t dead_bytes(std::uint64_t reason) {
   return bounds::rounded(record_layout::kDeadFixed) +
          2 * std::min<std::uint64_t>(reason, core::kMaxReason);
@@ -64,7 +65,8 @@ inline constexpr std::size_t kOwnReason = 48;
 
 /// A retry with the store's own reason.
 inline constexpr std::uint64_t kRetryRecord = std::max(kBackRecord, dead_bytes(kOwnReason));
-/// The longest record that an expiry writes. A reason's second time has room of its own.
+/// The longest record that an expiry writes. The copy of a reason (see `dead_bytes`) has room of
+/// its own.
 inline constexpr std::uint64_t kExpiryRecord =
     std::max({kCancelRecord, kRunOutBytes, kExtendRecord,
               bounds::rounded(record_layout::kDeadFixed + kOwnReason)});

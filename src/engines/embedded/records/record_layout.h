@@ -1,7 +1,7 @@
 // The byte layout of records, shared by writing and reading; docs/formats/journal.md describes it.
 //
-// Every record begins: u32 length (of the whole record), u8 type, u8 detail, u16 small. Each type
-// defines the meaning of its `detail` and `small`.
+// Every record begins with u32 length (of the whole record), u8 type, u8 detail, u16 small. Each
+// type defines the meaning of its `detail` and `small`.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ enum PutFlag : std::uint8_t {
 enum DueFlag : std::uint8_t { kDueBoot = 1, kRevived = 2 };
 enum QueueFlag : std::uint8_t { kPaused = 1, kPausedUntil = 2, kCounters = 4, kRemoved = 8 };
 
-// In a put, counted from its first byte.
+// Offsets in a put.
 inline constexpr std::size_t kPutRefAt = 8;
 inline constexpr std::size_t kPutPayloadLengthAt = 40;
 inline constexpr std::size_t kPutCrcAt = kPutFixedBytes - 4;

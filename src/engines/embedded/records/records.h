@@ -35,17 +35,17 @@ enum class RecordType : std::uint8_t {
   closed = 13,
 };
 
-/// A message by place and name: replay ignores a record whose id is not at its handle, because a
-/// later full record has superseded it.
+/// Names a message by its handle and its id. If the message at the handle has another id, replay
+/// ignores the record: a later full record has superseded it.
 struct Ref {
   Handle handle = kNoHandle;
   std::uint64_t id = 0;
   friend bool operator==(const Ref&, const Ref&) = default;
 };
 
-/// A queue's name, settings and pause; at the head of a segment its counters too. `removed` with a
-/// name: the queue is to be removed from all shards (this record is in the store's first shard).
-/// Without a name: it is gone from this shard, and its number is free.
+/// A queue's name, settings and pause; in an opening also its counters. `removed` with a name: the
+/// queue is to be removed from all shards (only the store's first shard has this record). `removed`
+/// without a name: the queue is gone from this shard, and its number is free.
 struct QueueRecord {
   std::uint32_t queue = 0;
   std::string_view name;
@@ -70,7 +70,7 @@ struct Carried {
   std::string_view reason;
 };
 
-/// A message in full. With `copy`, cleaning wrote it again, and it does not count as accepted a
+/// A message in full. `copy`: cleaning wrote the message again, which does not count as accepted a
 /// second time.
 struct PutRecord {
   Ref ref;
@@ -78,10 +78,10 @@ struct PutRecord {
   std::int64_t due_ms = 0;
   std::uint32_t priority = 0;
   std::uint16_t max_attempts = 0;  // 0: the queue's
-  bool generated_key = false;      // `key` is empty: it spells store, shard, handle and id
+  bool generated_key = false;      // `key` is empty: the key consists of store, shard, handle, id
   bool copy = false;
-  bool damaged = false;                     // payload did not check when last read
-  std::optional<std::int64_t> boot_due_ms;  // relative delay: BOOTTIME it needs, this boot only
+  bool damaged = false;                     // the payload had a wrong checksum when last read
+  std::optional<std::int64_t> boot_due_ms;  // relative delay: due by BOOTTIME too, in this boot
   std::optional<std::int64_t> pushed_ms;    // empty: not known; version 1 has none
   std::optional<Carried> carried;
   std::string_view key;
@@ -113,7 +113,7 @@ struct ClaimedRecord {
 };
 
 enum class BackWhy : std::uint8_t { retry = 0, release = 1, run_out = 2 };
-/// Claim ended, and the message is to be delivered again.
+/// The claim has ended, and the message is to be delivered again.
 struct BackRecord {
   BackWhy why = BackWhy::retry;
   Ref ref;
@@ -204,21 +204,21 @@ void append_record(std::string& out, const PutRecord& record);
 /// GoneRecord or RememberedRecord of the same kind.
 void extend_run(std::string& out, std::size_t record_start, Ref ref);
 
-/// Takes one record from the front of `in`. Nothing if the bytes are no record.
+/// Takes one record from the front of `in`. Returns nothing if the bytes are no record.
 [[nodiscard]] std::optional<Record> take_record(std::string_view& in);
 
 /// As take_record, if a put comes first; otherwise returns nothing and leaves `in` unchanged. Most
 /// records are puts, and this function avoids the variant.
 [[nodiscard]] std::optional<PutRecord> take_put(std::string_view& in);
 
-/// Decodes a put from bytes that begin with one, as read from its position; the bytes may be cut
-/// after it. Returns nothing if length, type or the checksum over all but the payload are wrong.
-/// The payload is not checked: `payload_checks` does.
+/// Decodes the put at the beginning of the bytes; they may go on after it. Returns nothing if the
+/// length, the type, or the checksum over all but the payload is wrong. Does not check the payload:
+/// see `payload_checks`.
 [[nodiscard]] std::optional<PutRecord> decode_put(std::string_view bytes);
 [[nodiscard]] bool payload_checks(const PutRecord& record) noexcept;
 
-/// Reads the message and the payload's length from the first kPutFixedBytes of a put, unchecked.
-/// Returns nothing if no put begins there.
+/// These two read the message and the payload's length from the first kPutFixedBytes of a put,
+/// without a check. They return nothing if no put begins there.
 [[nodiscard]] std::optional<Ref> put_ref_of(std::string_view bytes) noexcept;
 [[nodiscard]] std::optional<std::uint32_t> put_payload_bytes(std::string_view bytes) noexcept;
 

@@ -1,6 +1,6 @@
 // A queue's settings as bytes of its record, as docs/formats/journal.md has them: durations, then
 // counts, then rules, each kind in the order of the table. Size, writing and reading stand here
-// together; a further setting makes a new version of the format.
+// together. A new setting needs a new version of the format.
 //
 // Thread safety: constants and pure functions.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace tarry::embedded {
 
-/// The most that settings take.
+/// The most bytes that settings take.
 inline constexpr std::size_t kSettingsBytes = core::settings_of<core::DurationSetting>() * 8 +
                                               core::settings_of<core::CountSetting>() * 4 +
                                               core::settings_of<core::RuleSetting>() * 4;
@@ -33,8 +33,8 @@ inline void write_settings(base::ByteFiller& to, const QueueSettings& settings) 
       [&](const auto& row) { to.u32(static_cast<std::uint32_t>(settings.*row.value)); });
 }
 
-/// `bytes`: how many of the record are its settings. False: there are too many bytes, or one stands
-/// for no value.
+/// `bytes`: how many bytes of the record are settings. False if that number is wrong, or if a rule
+/// has no such value.
 [[nodiscard]] inline bool read_settings(base::ByteReader& in, std::size_t bytes,
                                         QueueSettings& settings) {
   bool good = bytes == kSettingsBytes;

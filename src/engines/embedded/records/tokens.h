@@ -1,11 +1,11 @@
 // Receipts and generated keys, as text. Both name a shard, a slot there and the id that must be
-// found in it, so that neither needs an index; a receipt also counts the claim, which is what
-// fences it.
+// found in the slot. So neither needs an index. A receipt also has the number of the claim: that
+// fences it against later claims.
 //
 //   receipt   "r" + 30 of base64url: store tag (32), shard (16), handle (32), id (64), claims (32)
 //   generated key  "_" + 24 of base64url: store tag (32), shard (16), handle (32), id (64)
 //
-// Pure functions. The store tag keeps tokens of another store from meaning anything here.
+// Pure functions. Because of the store tag, tokens of another store mean nothing here.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // ForgivingFile: a file of which some parts cannot be read. Unreadable parts read as zeros, which
-// never check as a batch. For salvage, which must get past a bad sector.
+// are never a good batch. Salvage needs it to get past a bad sector.
 //
 // Thread safety: one thread at a time. Read only.
 #pragma once

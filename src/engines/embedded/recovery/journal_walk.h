@@ -3,8 +3,8 @@
 //
 // A batch is good if its checksum is right, it has its segment's salt, and its number is above the
 // last one's. For a segment without a header the salt follows from the store's hash seed
-// (`salt_of`). If that salt finds nothing, STORE may be lost, or the segment is older than that
-// rule. Then the walk takes the salt of the batch in the first batch's place.
+// (`salt_of`). If no batch has that salt, STORE may be lost, or the segment is older than that
+// rule. Then the walk takes the salt from the place of the segment's first batch.
 //
 // Thread safety: none.
 #pragma once
@@ -27,11 +27,11 @@
 
 namespace tarry::embedded {
 
-/// A place where something is gone.
+/// A place where bytes or a whole file are lost.
 struct Loss {
   std::string file;  // with its path
   std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;  // 0 with a file that is missing
+  std::uint64_t bytes = 0;  // 0 if the file is missing
   std::string what;
 };
 
@@ -42,9 +42,10 @@ class JournalWalk {
     virtual ~Visitor() = default;
     /// The next batch is from a segment whose opening is lost, so its boot is not known.
     virtual void opening_lost() = 0;
-    /// Between the batch before and the next one something is lost.
+    /// Something is lost between the last batch and the next one.
     virtual void gap() = 0;
-    /// Returns where in `body` it could not go on reading; its size if it read everything.
+    /// Returns the offset in `body` at which reading had to stop, or the size of `body` if
+    /// everything was read.
     virtual std::size_t batch(std::uint64_t segment, std::uint64_t body_offset,
                               std::string_view body) = 0;
   };
@@ -57,7 +58,7 @@ class JournalWalk {
     std::vector<Loss> losses;
   };
 
-  /// `place`: of any segment.
+  /// `place`: that of any segment of the shard.
   JournalWalk(storage::Directory& directory, const SegmentPlace& place, std::uint64_t hash_seed)
       : directory_(&directory), place_(place), hash_seed_(hash_seed) {}
 
@@ -70,7 +71,7 @@ class JournalWalk {
 
   /// The journal's files, to read messages from; they are forgiving files.
   [[nodiscard]] const SegmentFiles& files() const noexcept { return files_; }
-  /// When the batch that a visitor is given was written.
+  /// The time at which the visitor's present batch was written.
   [[nodiscard]] std::int64_t written_ms() const noexcept { return written_ms_; }
   [[nodiscard]] std::uint64_t newest_segment() const noexcept {
     return segments_.empty() ? 0 : segments_.back().number;
@@ -103,7 +104,7 @@ class JournalWalk {
   std::uint64_t hash_seed_;
   std::uint64_t begun_ = 0;  // the begun mark
   std::vector<Segment> segments_;
-  std::set<std::uint64_t> no_files_;  // segments whose names are no regular files'
+  std::set<std::uint64_t> no_files_;  // segments whose file is no regular file
   SegmentFiles files_;
 
   Figures figures_;

@@ -3,15 +3,15 @@
 // record:
 //
 //   a full record of a message that is there    its state is replaced
-//   another message at a message's place, or    the older one had ended
-//   under its key
-//   a record of a message that is not there     counts; what it says of the message is lost
-//   a queue whose name is lost                  gets one: "salvaged-SHARD-NUMBER"
-//   a queue under another's number, or that     the one before has gone (queue_names.h)
-//   is named under another
+//   another message at a message's handle, or   the older message had ended
+//   with its key
+//   a record of a message that is not there     counted; its data is lost
+//   a queue whose name is lost                  gets a name: "salvaged-SHARD-NUMBER"
+//   a queue under the number or with the name   the earlier queue has gone (queue_names.h)
+//   of another
 //
-// A message without any record after the last gap may have ended in that gap. It is kept: at least
-// once.
+// A message without any record after the last gap may have ended in that gap. It is kept, because
+// messages are delivered at least once.
 //
 // Thread safety: none.
 #pragma once
@@ -33,15 +33,15 @@ namespace tarry::embedded {
 
 class LenientReplay final : public JournalWalk::Visitor {
  public:
-  /// Nothing is lost after a queue's last record.
+  /// In `queues_told_ms`: nothing is lost after the queue's last record.
   static constexpr std::int64_t kNothingLost = std::numeric_limits<std::int64_t>::max();
 
   struct Figures {
     JournalWalk::Figures walk;
     std::uint64_t records = 0;
-    std::uint64_t lost_messages = 0;           // later records tell of them
+    std::uint64_t lost_messages = 0;           // known only from later records
     std::uint64_t uncertain_messages = 0;      // may have ended or changed in a gap
-    std::vector<std::int64_t> queues_told_ms;  // by number: when its record was; kNothingLost
+    std::vector<std::int64_t> queues_told_ms;  // by number: time of its last record
     std::vector<QueueId> unnamed;              // queues whose name is lost
   };
 
@@ -67,7 +67,8 @@ class LenientReplay final : public JournalWalk::Visitor {
   [[nodiscard]] bool known(std::uint32_t queue) const noexcept {
     return queue < state_->queue_count();
   }
-  /// The record's message exists. `ends`: the record is its last, except for `forgotten`.
+  /// True if the record's message exists. `ends`: the record is the message's last, except for
+  /// `forgotten`.
   bool find(Ref ref, bool ends);
   void forget(Handle handle);
   [[nodiscard]] bool has_key(Handle handle, const PutRecord& record);
@@ -78,8 +79,8 @@ class LenientReplay final : public JournalWalk::Visitor {
   Figures figures_;
   QueueNames names_;
   std::uint32_t gaps_ = 0;
-  std::vector<std::uint32_t> gaps_before_queue_;  // by number: its last record
-  std::vector<std::uint32_t> gaps_before_;        // by handle: its last record
+  std::vector<std::uint32_t> gaps_before_queue_;  // by number, of its last record
+  std::vector<std::uint32_t> gaps_before_;        // by handle, of its last record
   std::unordered_set<std::uint64_t> only_told_;   // ids of messages whose full record is lost
   std::uint64_t newest_segment_ = 0;
   std::string buffer_;

@@ -1,13 +1,13 @@
-// QueueNames: which queue a number is, as the records of a damaged journal tell, one after the
-// other. A number may be several queues', one after the other, and the records that say so may be
-// lost.
+// QueueNames: which queue has which number, according to the records of a damaged journal, read in
+// order. A number may have had several queues, one after the other, and the records of such a
+// change may be lost. So it concludes from what it finds:
 //
-//   a number is freed, or named as another queue        the queue before has gone
-//   a queue is named under another number               so has the one that was told before
-//   a message is put where a queue was to be removed,   so has that queue; whose the message is,
-//   or has gone                                         a later record may tell
+//   a number is freed, or named as another queue     the number's queue has gone
+//   a queue is named under another number            the queue under its former number has gone
+//   a message is put into a queue that was to be     that queue has gone; a later record may tell
+//   removed, or has gone                             which queue the message belongs to
 //
-// Nobody can know what else happened in a gap: a number keeps its queue.
+// Otherwise a number keeps its queue, because nobody can know what happened in a gap.
 //
 // Thread safety: none.
 #pragma once
@@ -24,26 +24,26 @@ namespace tarry::embedded {
 
 class QueueNames {
  public:
-  /// A queue that was removed, with those of its messages that have no record after that gap. The
-  /// others may belong to the next queue.
+  /// A queue that was removed. With it went those of its messages whose last record has at most
+  /// `gap` gaps before it. The others may belong to the number's next queue.
   struct Ended {
     std::uint32_t queue = 0;
     std::uint32_t gap = 0;
   };
 
-  /// `gaps`: how many gaps lie before the record.
+  /// Returns the queues whose end the record shows. `gaps`: how many gaps lie before the record.
   std::vector<Ended> tell(const QueueRecord& record, std::uint32_t gaps);
   std::optional<Ended> tell(const PutRecord& record);
 
   /// The last known name; empty if the queue was removed. Nothing if no record states it.
   [[nodiscard]] std::optional<std::string> name(std::uint32_t queue) const;
-  /// Some number has that name.
+  /// True if some number has that name.
   [[nodiscard]] bool taken(const std::string& name) const { return numbers_.contains(name); }
 
  private:
   struct Told {
     std::string name;
-    bool removed = false;  // or to be
+    bool removed = false;  // or to be removed
     std::uint32_t gaps = 0;
   };
 

@@ -26,20 +26,20 @@ struct RecoveryReport {
   std::uint64_t batches = 0;
   std::uint64_t records = 0;
   std::uint64_t torn_bytes = 0;
-  std::uint64_t torn_segment = 0;  // where they begin, if there are any
+  std::uint64_t torn_segment = 0;  // where the torn bytes begin, if there are any
   std::uint64_t torn_offset = 0;
   std::uint64_t cut_batches = 0;       // intact batches after the tear, which are cut too
-  std::uint64_t last_cut_segment = 0;  // that such a batch is in
-  bool clean = false;                  // the last record says so
+  std::uint64_t last_cut_segment = 0;  // the last segment with such a batch
+  bool clean = false;                  // the last record is `closed`
   std::int64_t last_realtime_ms = 0;   // time high-water
 };
 
 struct RecoveryOptions {
-  std::uint32_t version = kFormatVersion;  // that the journal is to be written in
+  std::uint32_t version = kFormatVersion;  // in which to write the journal
   std::uint64_t store_id = 0;
-  std::uint64_t hash_seed = 0;  // which salts segments have whose header is lost
+  std::uint64_t hash_seed = 0;  // gives the salt of a segment whose header is lost
   std::uint32_t shard = 0;
-  bool read_only = false;                             // look, change nothing
+  bool read_only = false;                             // change nothing
   std::function<void(std::uint64_t bytes)> progress;  // bytes read since the last call
   std::function<void(Row)> mark;  // called with each row that applies; may be empty
 };

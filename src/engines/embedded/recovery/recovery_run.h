@@ -88,9 +88,9 @@ class RecoveryRun {
   const RecoveryOptions& options_;
   std::deque<Found> segments_;
   std::deque<HeaderState> headers_;    // of segments_, while they are checked
-  std::vector<std::uint64_t> doomed_;  // removed when all is done: nothing goes before a refusal
+  std::vector<std::uint64_t> doomed_;  // removed at the end: a refused journal loses no file
   std::uint64_t oldest_unwritten_ = 0;
-  std::uint64_t unwritten_proof_ = 0;  // a batch that one of the unwritten says was durable
+  std::uint64_t unwritten_proof_ = 0;  // the last batch that an unwritten one states as durable
   std::uint64_t begun_ = 0;            // the begun mark
   std::uint64_t low_water_ = 0;
   bool mark_is_guess_ = false;
