@@ -4,10 +4,10 @@
 // ...); Shard runs the turns and the cleaning.
 //
 // A turn: `advance` to now, `execute` each part, `serve_waiting`, `work_slice`, then `take_job` for
-// the committer. Every answer leaves with the job whose batches hold the records behind it.
+// the committer. An answer leaves with the job whose batches hold the answer's records.
 //
-// Thread safety: none; the shard's thread owns it. Tasks it puts into jobs run on the committer's
-// thread and touch only what they own, the segment files, and the Router.
+// Thread safety: none; the shard's thread owns it. The tasks that it puts into jobs run on the
+// committer's thread. They touch only their own data, the segment files, and the Router.
 #pragma once
 
 #include <cstdint>
@@ -54,22 +54,23 @@ class Shard {
         RecordReads& reads, SegmentFiles& files, Router& router);
 
   void advance(timing::Instant now);
-  /// Takes the room of the reserve before other programs do, as far as there is room. At opening:
-  /// the last run gave its reserve back when it ended.
+  /// Call at opening: takes the room of the reserve, as far as there is any, before other programs
+  /// take it. The last run gave its reserve back when it ended.
   void keep_back();
   void execute(Part part);
-  /// Claims that wait, for which something is due now.
+  /// Serves waiting claims for which messages are due now.
   void serve_waiting();
-  /// A slice of cleaning and of long sweeps (purge, revive all). True while there is more to do.
+  /// Does a slice of cleaning and of long sweeps (purge, revive all). True while there is more to
+  /// do.
   bool work_slice();
   [[nodiscard]] CommitJob take_job();
-  /// Before the first part: requests for the queue wait until its removal has ended.
+  /// Call before the first part. Requests for the queue then wait until its removal has ended.
   void freeze(const std::string& queue) { removals_.freeze(queue); }
   /// The records that the next claims will probably need: the front messages of each queue that was
   /// claimed from since the last call, unless they are still in RAM.
   [[nodiscard]] std::vector<RecordPlace> look_ahead() { return read_ahead_.look(); }
 
-  /// When to call `advance` next; by both clocks. Nothing: no need.
+  /// When to call `advance` next, by each clock; empty if that clock needs no call.
   [[nodiscard]] std::optional<std::int64_t> next_realtime_ms() const;
   [[nodiscard]] std::optional<std::int64_t> next_boottime_ms() const;
 
@@ -79,10 +80,12 @@ class Shard {
   }
   void fail(Error error);
 
-  /// Completes waiting requests; the shard's last job syncs. Call `take_job` after.
+  /// Completes all waiting requests. Call `take_job` afterwards: that job, the shard's last one
+  /// with requests, is synced under every policy.
   void close();
-  /// Writes the record of a clean end, once that job is done. Its batch proves all batches before
-  /// it durable, so later losses are damage and not a torn tail. Call `take_job` after.
+  /// Call when that job is done. Writes the record of a clean end. Its batch proves that all
+  /// earlier batches were durable, so later losses are damage and not a torn tail. Call `take_job`
+  /// afterwards.
   void end_journal();
   [[nodiscard]] Figures figures() const noexcept {
     return {time_events_.clock_steps(), cleaned_segments_, copied_messages_};
@@ -90,7 +93,7 @@ class Shard {
 
  private:
   void decide(const Part& part);
-  /// Sweeps, forecasts and parts that wait for a removal end now, with that error.
+  /// Ends all sweeps, all forecasts, and all parts that wait for a removal, with `error`.
   void end_long_work(const Error& error);
   bool go_on();
   // -- cleaning
@@ -98,7 +101,8 @@ class Shard {
   [[nodiscard]] bool cleaning_is_due();
   void close_head();
   void release(const SegmentInfo& cleaned);
-  /// That many files of cleaned segments are gone, and that many may be used again.
+  /// The files of `removed` cleaned segments are gone, and those of `reusable` others may be used
+  /// again.
   void room_is_back(std::uint64_t removed, std::uint64_t reusable);
 
   ShardContext context_;

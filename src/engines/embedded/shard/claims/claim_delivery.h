@@ -1,13 +1,13 @@
 // ClaimDelivery: hands over the claimed messages once the claim is durable. It is the last step of
-// a claim on one shard, and a task of its commit job. It reads the messages from the journal, or
-// holds those in RAM until the caller reads them.
+// a claim on one shard, and a task of its commit job. It reads the messages from the journal, or,
+// if they are in RAM, holds them until the caller reads them.
 //
-// Thread safety: none; made by the shard's thread, run once by the committer's. Its remaining work
-// runs later, on the thread that gives the answer.
+// Thread safety: none. The shard's thread makes it, and the committer's thread runs it once. Its
+// remaining work runs later, on the thread that gives the answer.
 //
 // Invariants
 //  1. The part ends once: its reply has the messages, or its operation has failed.
-//  2. If there is no memory for the messages, none of them is handed over: they are given back.
+//  2. If there is no memory for the messages, all of them are given back, and none is handed over.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ class ClaimDelivery {
     std::uint32_t shard = 0;
   };
 
-  /// `waiter_reads`: the caller waits for the answer, and reads the messages on its own thread.
+  /// `waiter_reads`: the caller waits for the answer, and may read the messages on its own thread.
   ClaimDelivery(const Wiring& wiring, OperationPtr op, Grants grants,
                 UncommittedLeases::Durable durable, bool waiter_reads)
       : wiring_(wiring),

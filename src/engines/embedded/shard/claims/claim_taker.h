@@ -5,7 +5,7 @@
 // Invariants
 //  1. No message is taken before it is due by this turn's clock, whatever made it ready. Exception:
 //     a claim by key that asks for any state.
-//  2. The messages that a claim takes from one queue at once are one record.
+//  2. The messages that a claim takes from one queue in one go have one record.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@
 
 namespace tarry::embedded {
 
-/// How many payload bytes a claim may still hand out. Sizes are known roughly without reading the
-/// journal, and never too small. Only a claim that comes near its limit reads.
+/// How many payload bytes a claim may still hand out. As long as the journal is not read, only
+/// upper bounds of sizes are known. So a claim reads the journal only if it comes near its limit.
 struct ByteBudget {
   std::uint64_t max = 0;
   bool first_may_exceed = true;  // the first message is handed out whatever its size
@@ -37,10 +37,11 @@ class ClaimTaker {
   /// Takes room for a claim; lowers `max` if there is room for fewer messages.
   [[nodiscard]] std::optional<Error> take_room(const core::ClaimRequest& request,
                                                std::uint32_t& max);
-  /// At most `max` messages. `start_at`: the first of several queues; if not set, they take turns.
+  /// Takes at most `max` messages. `start_at`: which of several queues comes first; if not set,
+  /// they take turns.
   [[nodiscard]] Grants take(const core::ClaimRequest& request, std::uint32_t max, ByteBudget budget,
                             std::optional<std::size_t> start_at = std::nullopt);
-  /// Whether the claim could take something of the queue.
+  /// True if the claim could take a message of the queue.
   [[nodiscard]] bool has_any(QueueId queue, const core::ClaimRequest& request) const;
 
  private:
@@ -52,8 +53,7 @@ class ClaimTaker {
                     Grants& grants);
   /// Leases one message and notes the facts for its delivery.
   void take_one(Handle handle, ClaimedRecord& record, Grants& grants);
-  /// Takes the message into the budget if it may be handed out with the others; the first one
-  /// always may.
+  /// True if the message may be handed out together with `grants`; then counts it in the budget.
   [[nodiscard]] bool fits(ByteBudget& budget, const Message& message, const Grants& grants) const;
   [[nodiscard]] bool can_take(Handle handle, const core::ClaimRequest& request) const;
   [[nodiscard]] ClaimedRecord begin_record(QueueId queue, const core::ClaimRequest& request) const;

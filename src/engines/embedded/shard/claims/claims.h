@@ -26,26 +26,27 @@ class Claims {
       : shard_(shard), taker_(taker), reads_(&reads), uncommitted_(shard.state) {}
 
   void execute(const core::ClaimRequest& request, const Part& part);
-  /// A claimed message did not check at its delivery: it becomes dead.
+  /// Makes a claimed message dead that had a wrong checksum at its delivery.
   void set_damaged_aside(const Part& part);
 
   // -- leases
-  /// Begins the leases of durable claims, and holds those of other claims.
+  /// Begins the leases of claims that have become durable, and lets no lease of another claim run
+  /// out.
   void begin_leases();
 
   // -- waiting
   void wait(const OperationPtr& op);
-  /// Serves waiting claims for which messages are due now, and ends those whose wait is over. In
-  /// slices: the next turn continues.
+  /// Serves waiting claims for which messages are due now, and ends claims whose wait is over. Does
+  /// one slice; the next turn continues.
   void serve_waiting();
   [[nodiscard]] bool has_waiting_to_serve() const;
   /// Looks at queues where claims wait although messages are ready: a pause may have ended by time,
   /// or the clock may have caught up after a small step back. Each turn it also looks at a few
-  /// others, in case a wake-up was lost.
+  /// other queues, in case a wake-up was lost.
   void wake_held();
-  /// When `wake_held` will next wake a queue, by REALTIME. Nothing: no such time is known.
+  /// When `wake_held` will next wake a queue, by REALTIME. Empty if no such time is known.
   [[nodiscard]] std::optional<std::int64_t> next_wake_ms() const;
-  /// All waiting claims end with that error, and so does every later claim that would wait.
+  /// Ends all waiting claims with `error`, and also every later claim that would wait.
   void stop_waiting(const Error& error);
 
  private:

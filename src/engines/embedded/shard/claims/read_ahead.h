@@ -1,8 +1,8 @@
-// ReadAhead: which records are read ahead, so that a claim need not wait for them: as many as two
-// claims like the last one take, within limits, as file systems do for sequential reads. One
-// claim's worth is read while the other is claimed.
+// ReadAhead: chooses the records to read ahead, so that claims need not wait for a disk. Like a
+// file system during sequential reads, it reads enough for two claims like the last one, within
+// limits: the messages of one claim are read while those of the other are claimed.
 //
-// Thread safety: none; the shard's thread. The reading is another thread's (ahead_reads.h).
+// Thread safety: none; the shard's thread. Another thread reads the records (ahead_reads.h).
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class ReadAhead {
  public:
   ReadAhead(ShardState& state, Journal& journal) : state_(&state), journal_(&journal) {}
 
-  /// A claim has taken that many messages of the queue.
+  /// Call when a claim has taken `count` messages of the queue.
   void note_claimed(QueueId queue, std::size_t count);
   /// The records that the next claims will probably need: the front messages of each queue that was
   /// claimed from since the last call, unless they are still in RAM.

@@ -4,8 +4,9 @@
 // Thread safety: none, the shard's thread; except for Durable, which the committer's thread calls.
 //
 // Invariants
-//  1. The lease of a claim begins when the claim became durable, and not before it was decided.
-//  2. A lease does not run out before that: `hold` moves its end.
+//  1. The lease of a claim begins at the time when the claim became durable, but never before the
+//     time when it was decided.
+//  2. A lease does not run out before its claim is durable: `hold` moves its end.
 //  3. A message whose claim has ended, or that was claimed again since, is not touched.
 #pragma once
 
@@ -49,12 +50,13 @@ class UncommittedLeases {
 
   explicit UncommittedLeases(ShardState& state) : state_(&state) {}
 
-  /// A claim, of one message at least, that was decided at `now_boot_ms`.
+  /// Adds a claim of at least one message, which was decided at `now_boot_ms`.
   [[nodiscard]] Durable add(const Grants& grants, std::int64_t now_boot_ms);
-  /// Lets the leases begin whose claims have become durable since the last call.
+  /// Begins the leases of claims that have become durable since the last call.
   void start();
-  /// A lease whose claim is not durable yet begins now at the earliest. If it ran out, the message
-  /// might be delivered twice at the same time, or become dead before any client had it.
+  /// Starts those leases again that would run out by now though their claims are not durable yet.
+  /// If such a lease ran out, its message might be delivered twice at the same time, or become dead
+  /// before any client had it.
   void hold(std::int64_t now_boot_ms);
 
  private:
@@ -63,7 +65,7 @@ class UncommittedLeases {
   struct Claim {
     std::vector<std::pair<Handle, std::uint32_t>> claims;  // handle, claim number
     std::int64_t decided_boot_ms = 0;
-    std::int64_t first_end_boot_ms = 0;  // of its leases, as far as is known
+    std::int64_t first_end_boot_ms = 0;  // of its leases, a lower bound
     bool is_committed = false;
   };
 
@@ -73,8 +75,8 @@ class UncommittedLeases {
   ShardState* state_;
   std::shared_ptr<Starts> starts_ = std::make_shared<Starts>();
   std::deque<Claim> claims_;
-  std::uint64_t first_ = 0;             // the number of its front
-  std::int64_t hold_boot_ms_ = kNever;  // none of their leases ends before
+  std::uint64_t first_ = 0;             // the number of claims_.front()
+  std::int64_t hold_boot_ms_ = kNever;  // no lease of claims_ ends before
 };
 
 }  // namespace tarry::embedded

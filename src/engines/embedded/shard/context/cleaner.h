@@ -2,9 +2,9 @@
 // Its live messages are written again at the head, as full-state copies; then the low-water mark
 // moves past it, and once both are synced the committer removes the file.
 //
-// Why oldest first is enough: a record of segment k may be part of the message's full record at k
-// or before it (then that record is copied, in its newest state, before k is removed). Otherwise a
-// later full record supersedes it.
+// Why it is enough to clean the oldest first: take any record in segment k. If the full record of
+// its message lies in k or an older segment, the message's newest state is written again, in full,
+// before k is removed. Otherwise a later full record supersedes the record in k.
 //
 // Thread safety: none; the shard's thread owns it.
 #pragma once
@@ -29,42 +29,42 @@ class Cleaner {
  public:
   Cleaner(ShardState& state, Journal& journal, SegmentFiles& files, Mark mark = {});
 
-  /// True if there is more garbage than the journal should hold: closed segments over 4/3 the live
-  /// bytes (without their openings), or the oldest wholly dead. When pressed, less garbage is
+  /// True if the journal holds too much garbage: the closed segments without their openings exceed
+  /// 4/3 of the live bytes, or the oldest one has no live message. When pressed, less garbage is
   /// enough. Forgets the press once cleaning would gain too little.
   [[nodiscard]] bool wanted();
-  /// Messages of a segment that was closed a moment ago will soon end: left alone, nearly none of
-  /// them needs a copy. So for a second after a segment was closed in this run, while it is the
-  /// only one, unless pressed. Called in every turn: it notes when the second began, and forgets it
-  /// at its end.
+  /// True if cleaning should wait. Most messages of a segment that was closed a moment ago end
+  /// soon, and then need no copy. So the only closed segment is left alone for a second after this
+  /// run closed it, unless pressed. Call it in every turn, because it notes when that second begins
+  /// and ends.
   [[nodiscard]] bool holds_off(std::int64_t now_boot_ms);
-  /// BOOTTIME at which that ends; none if it does not.
+  /// The BOOTTIME at which that second ends; empty if cleaning need not wait.
   [[nodiscard]] std::optional<std::int64_t> held_off_until() const noexcept {
     return held_off_until_;
   }
   /// True if pressed hard and the garbage lies in the head, which must be closed before it can be
   /// cleaned.
   [[nodiscard]] bool head_wanted() const;
-  /// Room is short: clean while that gains enough. Lightly: an eighth of the live bytes. Hard: a
-  /// sixty-fourth, which is below the shard's reserve for work.
+  /// Room is short: clean as long as that gains enough. Enough is an eighth of the live bytes
+  /// (lightly), or a sixty-fourth (hard), which is less than the shard's reserve for work.
   enum class Press : std::uint8_t { none, lightly, hard };
   void press(Press press) noexcept { pressed_ = std::max(pressed_, press); }
   [[nodiscard]] Press pressed() const noexcept { return pressed_; }
 
   struct Slice {
     std::uint64_t copied = 0;
-    std::optional<SegmentInfo> finished;  // may go after the next sync
+    std::optional<SegmentInfo> finished;  // may be removed after the next sync
   };
   /// Cleans about `budget` bytes of the oldest segment. Errors: `no_space` (tries again later); any
   /// other error is final.
   Result<Slice> run(std::uint64_t budget);
-  /// In the middle of a segment.
+  /// True in the middle of a segment.
   [[nodiscard]] bool running() const noexcept { return scanner_ != nullptr; }
-  /// Bytes of cleaning's reserve that are used for copies so far. Until the whole reserve is there
-  /// again (`repaid`), only the rest is needed.
+  /// How many bytes of cleaning's reserve the copies have used so far. Until the whole reserve is
+  /// there again (`repaid`), only the rest must be kept free.
   [[nodiscard]] std::uint64_t spent() const noexcept { return spent_; }
   void repaid() noexcept { spent_ = 0; }
-  /// Bytes that cleaning the oldest segment will copy, at most.
+  /// The most bytes that cleaning the oldest segment will copy.
   [[nodiscard]] std::uint64_t cost() const;
 
  private:
@@ -90,7 +90,7 @@ class Cleaner {
   std::uint64_t segment_ = 0;
   std::uint64_t spent_ = 0;
   Press pressed_ = Press::none;
-  std::uint64_t newest_closed_ = 0;  // that holds_off has seen, or the start
+  std::uint64_t newest_closed_ = 0;  // as holds_off saw it last, or at the start
   std::optional<std::int64_t> held_off_until_;
   // A round covers all segments that are closed when it begins. After a round that gains nothing,
   // no round begins until there is more garbage. Short batches make the journal longer than the
@@ -101,7 +101,7 @@ class Cleaner {
   std::uint64_t round_written_ = 0;  // by cleaning alone
   bool rests_ = false;
   std::uint64_t rest_garbage_ = 0;  // garbage that the last round could not free
-  std::uint64_t rest_live_ = 0;     // bytes that were live around it
+  std::uint64_t rest_live_ = 0;     // live bytes at that time
   Mark mark_;
 };
 

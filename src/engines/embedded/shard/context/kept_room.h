@@ -1,10 +1,10 @@
-// KeptRoom: the reserve of a journal's room, so that a full disk stops pushes and nothing else. On
-// a full disk, in this order: nothing more is accepted; claims wait for cleaning; then verbs that
-// give claims back; verbs that end messages go on. The room that cleaning needs for one segment is
-// given to nothing else, and cleaning takes no other. Why that is enough: docs/decisions/0001.
+// KeptRoom: the reserve of a journal's room, so that a full disk stops pushes and nothing else. As
+// a disk fills up, pushes are refused first. Then claims wait for cleaning, and then verbs that
+// give claims back. Verbs that end messages always go on. The room for cleaning one segment is
+// given to nothing else, and cleaning uses no other room. Why that is enough: docs/decisions/0001.
 //
-// Errors: `no_space` or `too_large`, and nothing has changed. Any other error of the journal ends
-// the shard: it becomes its failure, and all later requests are refused with it.
+// Errors: `no_space` or `too_large`, and nothing has changed. Any other error of the journal
+// becomes the shard's failure: all later requests are refused with that error.
 //
 // Thread safety: none; the shard's thread.
 #pragma once
@@ -24,7 +24,7 @@ namespace tarry::embedded {
 /// The reserve for work is this part of the live bytes, plus a base.
 inline constexpr std::uint64_t kWorkShare = 16;
 
-/// The purpose of wanted room decides how much must remain.
+/// Why room is wanted. That decides how much room must remain.
 enum class Purpose : std::uint8_t {
   accept,  // pushes, and other verbs that make the store larger
   work,    // claims, reasons, and other work that can wait for cleaning
@@ -47,28 +47,30 @@ class KeptRoom {
         failure_(&failure),
         options_(options) {}
 
-  /// Room for `bytes` in records, none longer than `largest`; `accepted` messages among them.
+  /// Takes room for `bytes` of records, none longer than `largest`. `accepted`: how many new
+  /// messages they hold.
   [[nodiscard]] std::optional<Error> take(std::uint64_t bytes, std::uint64_t largest,
                                           Purpose purpose, std::uint64_t accepted = 0);
-  /// What must stay behind when there are `more` messages of `more_bytes` than now.
+  /// How many bytes must remain if there are `more` messages than now, with `more_bytes` in all.
   [[nodiscard]] std::uint64_t reserve(Purpose purpose, std::uint64_t more_bytes = 0,
                                       std::uint64_t more = 0) const noexcept;
-  /// Takes what must be kept back, as far as there is room.
+  /// Takes the whole reserve, as far as there is room.
   void keep_back();
-  /// Takes again what cleaning has used of its reserve, if there is room.
+  /// Fills up cleaning's reserve again, if there is room.
   void repay();
 
-  /// A segment has been cleaned. True: its file is to be used again, because little more than the
-  /// reserve remains. False: it is to be removed.
+  /// Call when a segment has been cleaned. True: use its file again, because little more than the
+  /// reserve remains. False: remove the file.
   [[nodiscard]] bool keeps_file(const SegmentInfo& cleaned);
-  /// That many files of cleaned segments are gone, or may be used again.
+  /// Call when the files of `segments` cleaned segments are removed, or may be used again.
   void note_freed(std::uint64_t segments);
   /// The journal may write over the files of `segments` cleaned segments.
   void reuse(std::uint64_t segments);
 
-  /// Something that must be kept back is not.
+  /// True if part of the reserve is missing.
   [[nodiscard]] bool is_short() const noexcept { return tight_ || cleaner_->spent() != 0; }
-  /// Cleaning has used its reserve, and the room that it freed is not there yet.
+  /// True if cleaning has to wait: it has used its reserve, and the room that it freed is not there
+  /// yet.
   [[nodiscard]] bool cleaning_waits() const;
 
  private:
@@ -76,7 +78,7 @@ class KeptRoom {
     std::uint64_t cleaning = 0;  // for one segment
     std::uint64_t growth = 0;    // for messages that have been claimed since they were written
     std::uint64_t work = 0;
-    std::uint64_t leases = 0;  // for running out
+    std::uint64_t leases = 0;  // for leases that run out
     std::uint64_t claims = 0;  // growth and leases of messages that can still be claimed
   };
   [[nodiscard]] Parts parts(std::uint64_t more_bytes = 0, std::uint64_t more = 0) const noexcept;
@@ -86,7 +88,7 @@ class KeptRoom {
   Cleaner* cleaner_;
   ShardFailure* failure_;
   Options options_;
-  std::uint64_t freeing_ = 0;  // cleaned segments whose room is on its way
+  std::uint64_t freeing_ = 0;  // cleaned segments whose room is not there yet
   bool tight_ = false;         // no space was left, and nothing has been accepted since
 };
 

@@ -15,7 +15,7 @@ class KeyLookup {
  public:
   KeyLookup(const ShardState& state, Journal& journal) : state_(&state), journal_(&journal) {}
 
-  /// kNoHandle if there is no such message, or `queue` is kNoQueue.
+  /// Returns kNoHandle if there is no such message, or if `queue` is kNoQueue.
   [[nodiscard]] Handle find(QueueId queue, std::string_view key) const;
 
  private:

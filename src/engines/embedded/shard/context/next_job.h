@@ -2,8 +2,8 @@
 // Callers are answered once the job's batches are durable, so that no answer shows a change that a
 // crash can take back.
 //
-// Thread safety: none, the shard's thread; but the tasks and answers run on the committer's thread,
-// or as answers do (commit.h), and touch only what they own and the Router.
+// Thread safety: none; the shard's thread. Tasks run on the committer's thread, and answers there
+// or on other threads (commit.h). Both touch only their own data and the Router.
 //
 // Invariants
 //  1. Each part ends once: by one of the `end` functions, by `refuse`, or by a task that was added.
@@ -29,9 +29,10 @@ class NextJob {
   void end(const OperationPtr& op);
   /// If the job fails, the part's items fail.
   void end(const Part& part);
-  /// For a part that changed a whole queue: counts it, with its messages, once it is durable.
+  /// For a part that changed a whole queue: once that is durable, counts this shard and `messages`
+  /// as changed.
   void end_changing(const OperationPtr& op, std::uint64_t messages = 0);
-  /// The part did nothing. It fails with `error`, whether the job fails or not.
+  /// For a part that did nothing: it fails with `error`, whether the job fails or not.
   void refuse(const Part& part, const Error& error);
   /// The task itself ends its part.
   void add_task(CommitTask task) { job_.tasks.push_back(std::move(task)); }

@@ -2,7 +2,7 @@
 // and changes the state at once, so that the two always agree. The caller has taken room for it
 // before (kept_room.h).
 //
-// If a message may be claimable by key after its record, such claims are woken.
+// If a claim by key may be able to take the message after its record, such claims are woken.
 //
 // Thread safety: none; the shard's thread.
 #pragma once

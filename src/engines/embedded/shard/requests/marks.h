@@ -1,5 +1,5 @@
 // Marks: names of branches that a shard has taken (`cleaning.finished`). The simulator listens, and
-// fails if no world has taken one of them. Recovery marks rows of its table instead
+// fails if a branch was taken in none of its worlds. Recovery marks rows of its table instead
 // (recovery_rows.h).
 //
 // Thread safety: called on the thread that takes the branch.

@@ -2,13 +2,14 @@
 // meanwhile.
 //
 // The front splits a request into parts, one for each shard concerned. Each shard fills in its own
-// items (no two write the same one). The thread that ends the last part completes the operation, or
-// wakes the thread that waits in `submit_waiting` and then completes it itself. A claim and a list
-// instead visit the shards one after the other, with one part in progress at a time. A waiting
-// claim waits at all shards, and the shard that changes its phase first serves it.
+// items (no two shards write the same item). The thread that ends the last part completes the
+// operation, or wakes the thread that waits in `submit_waiting`; that thread then completes the
+// operation. A claim and a list instead visit the shards one after the other, with one part in
+// progress at a time. A waiting claim waits at all shards, and the shard that changes its phase
+// first serves it.
 //
-// Thread safety: any thread may use `phase`, `abandoned` and `parts`; the reply as said above.
-// `merge` guards fields to which several shards add; `ended` hands the operation to the waiter.
+// Thread safety: any thread may use `phase`, `abandoned` and `parts`. For the reply see above.
+// `merge` guards the fields to which several shards add. `ended` hands the operation to the waiter.
 #pragma once
 
 #include <atomic>
@@ -40,13 +41,13 @@ enum class ClaimPhase : std::uint8_t {
   ended,       // completed, withdrawn or timed out
 };
 
-/// The steps of a removal, each on all shards or on the first one, each durable before the next
-/// begins. After a crash that follows `decide`, the next start completes the removal; a crash
-/// before `decide` has changed nothing.
+/// The steps of a removal. Each runs on all shards or on the first one, and is durable before the
+/// next step begins. After a crash that follows `decide`, the next start completes the removal. A
+/// crash before `decide` has changed nothing.
 enum class RemoveStep : std::uint8_t {
   look,    // all: no claims from now on, and other requests for the queue wait
-  decide,  // the first: writes down that it goes
-  sweep,   // all: its messages are removed; on all shards but the first also the queue
+  decide,  // the first shard: records that the queue is to be removed
+  sweep,   // all: remove the queue's messages, and all but the first shard the queue
   free,    // the first shard: removes the queue there too
   thaw,    // all: the requests that waited go on
 };
@@ -77,8 +78,8 @@ struct Operation {
   const Completes completes;
   base::Semaphore ended;  // wakes the waiter
 
-  // A waiter that lends itself to the shards meanwhile: it carries out its own parts. A default id:
-  // no thread is lent. Only that thread uses `lent_to`.
+  // The waiter's thread, if it carries out its own parts meanwhile (`lend`); otherwise a default
+  // id. Only that thread uses `lent_to`.
   std::atomic<std::thread::id> lender{};
   std::bitset<core::kMaxShards> lent_to;
 
@@ -87,12 +88,12 @@ struct Operation {
   // Number of shards on which a request about a whole queue changed something; guarded by merge.
   std::uint32_t shards_changed = 0;
 
-  std::vector<ShardFigures> figures;  // stats: one a shard
-  bool asks_for_queue = false;        // get: whether there is such a queue, of all shards
+  std::vector<ShardFigures> figures;  // stats: one for each shard
+  bool asks_for_queue = false;        // get: asks all shards whether the queue exists
 
   // removals; the step is set between the parts
   RemoveStep step = RemoveStep::look;
-  bool found = false;  // the queue, also of a get; these three: under merge
+  bool found = false;  // whether a shard has the queue; also for get; merge guards these three
   bool decided = false;
   std::uint64_t leased = 0;
 
@@ -102,12 +103,12 @@ struct Operation {
   std::int64_t wait_until_boot_ms = 0;
   bool waited = false;
   // Both are sequentially consistent. A withdrawing thread stores `abandoned` and then reads
-  // `phase`; a thread that begins to wait stores `phase` and then reads `abandoned`. One of them
-  // must see the other.
+  // `phase`; a thread that begins to wait stores `phase` and then reads `abandoned`. So at least
+  // one of them sees what the other has stored.
   std::atomic<ClaimPhase> phase{ClaimPhase::collecting};
   std::atomic<bool> abandoned{false};
-  // Claimed messages that are still to be read, which any thread can do; they belong after the
-  // reply's messages. Left to a waiter if no other shard adds messages.
+  // Reads claimed messages that are not read yet, and appends them to the reply. Any thread can run
+  // it. It is left to a waiter if no other shard adds messages.
   base::UniqueFunction<void(core::ClaimReply&)> rest;
 
   void read_rest() {
@@ -140,16 +141,16 @@ struct Part {
     request,  // decide it
     wait,     // a claim that found nothing anywhere: wait for something to fall due
     forget,   // a waiting claim has ended: drop it
-    damaged,  // a claimed message did not check: to the dead
-    freed,    // cleaned segments' files are gone, or may be written again
-    close,    // complete what waits; no request follows
+    damaged,  // a claimed message had a wrong checksum: make it dead
+    freed,    // files of cleaned segments are removed, or may be used again
+    close,    // complete waiting requests; no request follows
   };
   Kind kind = Kind::request;
   OperationPtr op;
   bool all_items = true;
   std::vector<std::uint32_t> items;  // if not all
   Handle cursor = 0;                 // list: where to go on
-  std::uint64_t removed = 0;         // freed: how many
+  std::uint64_t removed = 0;         // freed: how many files
   std::uint64_t reusable = 0;
   // damaged
   Handle handle = kNoHandle;
@@ -157,21 +158,21 @@ struct Part {
   std::uint32_t claims = 0;
 };
 
-/// Where a shard sends everything that does not end with it; the engine's front implements it.
+/// A shard sends here everything that does not end in the shard. The engine's front implements it.
 class Router {
  public:
   virtual ~Router() = default;
   /// One part of the operation has ended.
   virtual void finish_part(const OperationPtr& op) = 0;
-  /// A claim was served by `shard` (or found nothing there), durably. Goes on to the next shard,
-  /// waits, or completes it.
+  /// `shard` has served the claim, or found nothing, and that is durable. The router sends the
+  /// claim to the next shard, lets it wait, or completes it.
   virtual void claim_visited(const OperationPtr& op, std::uint32_t shard) = 0;
-  /// A list has seen a piece of `shard`, up to `cursor`; `exhausted`: all of it.
+  /// A list has seen the handles of `shard` up to `cursor`. `exhausted`: it has seen all of them.
   virtual void list_visited(const OperationPtr& op, std::uint32_t shard, Handle cursor,
                             bool exhausted) = 0;
   /// Hands a part to a shard's thread.
   virtual void post(std::uint32_t shard, Part part) = 0;
-  /// Gives back claimed messages that cannot be handed over; it reads only the reply's receipts.
+  /// Gives back claimed messages that cannot be handed over. Reads only the reply's receipts.
   virtual void release(const core::ClaimReply& reply) = 0;
   virtual void log(const LogEntry& entry) = 0;
 };

@@ -1,5 +1,5 @@
-// The errors of a part that a shard cannot carry out, and of a request whose parts fared
-// differently: docs/reference/errors.md, "Done in part".
+// The error of a part that a shard cannot carry out, and the error of a request of which only some
+// parts failed: docs/reference/errors.md, "Done in part".
 //
 // Thread safety: as for the operation's reply (operation.h).
 #pragma once
@@ -10,11 +10,12 @@
 
 namespace tarry::embedded {
 
-/// The part has failed. In a batch only this part's items fail, and other shards' work stands. If
-/// the part is the whole request, the request fails.
+/// Call when the part has failed. In a batch only this part's items fail, and the other shards'
+/// work stands. If the part is the whole request, the request fails.
 void fail_part(const Part& part, const Error& error);
 
-/// All parts have ended, and `op.error` is set: the error then also says how far the request came.
+/// Call when all parts have ended and `op.error` is set. Adds to the error how far the request
+/// came.
 void tell_partly_done(Operation& op, std::uint32_t shards);
 
 }  // namespace tarry::embedded

@@ -15,7 +15,7 @@ namespace tarry::embedded {
   return part.all_items ? all : part.items.size();
 }
 
-/// Calls `f(i)` for each; `i` is the item's number in the whole request.
+/// Calls `f(i)` for each item of the part. `i` is the item's number in the whole request.
 template <typename F>
 void each_item(const Part& part, std::size_t all, F&& f) {
   if (part.all_items) {
@@ -25,7 +25,7 @@ void each_item(const Part& part, std::size_t all, F&& f) {
   }
 }
 
-/// All items of the part that have not failed yet fail with that error.
+/// Gives `error` to all items of the part that have no error yet.
 template <typename Items>
 void fail_items(const Part& part, Items& items, const Error& error) {
   each_item(part, items.size(), [&](std::size_t i) {

@@ -1,5 +1,5 @@
-// Prepared: work that the submitting thread does for the shards, item by item. A shard has one
-// thread, and its callers are many.
+// Prepared: work that the submitting thread does for the shards, item by item, because a shard has
+// one thread and many callers.
 //
 // Plain values: filled in before the first part is posted, then only read.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace tarry::embedded {
 
-/// A claim of the shard that the item belongs to, as a receipt names it.
+/// A claim, as a receipt names it, in the shard to which the item belongs.
 struct ClaimName {
   Handle handle = kNoHandle;
   std::uint32_t claims = 0;

@@ -21,20 +21,20 @@ class ShardFailure {
   ShardFailure(std::uint32_t shard, Committer& committer, Router& router)
       : shard_(shard), committer_(&committer), router_(&router) {}
 
-  /// Also stops the committer, which writes and acknowledges nothing more. Later failures are
-  /// ignored.
+  /// Sets the failure, unless one is set already. Also stops the committer, which then writes and
+  /// acknowledges nothing more.
   void set(Error error) {
     if (error_) return;
     router_->log({LogLevel::error, "shard_stopped",
                   "shard " + std::to_string(shard_) + " stops: " + error.message});
-    // All later requests get this error. They are not at fault, whatever the file system's reason
-    // was.
+    // All later requests get this error, so its code must not blame them, whatever the file
+    // system's code was.
     error.code = ErrorCode::io_error;
     committer_->stop();
     error_ = std::move(error);
   }
   [[nodiscard]] explicit operator bool() const noexcept { return error_.has_value(); }
-  /// Why; nothing: the shard works.
+  /// The failure; empty if the shard works.
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
 
  private:

@@ -1,5 +1,5 @@
-// WaitingClaims: the claims that wait at one shard: at which queues, until when, and which of those
-// queues may have something for them by now.
+// WaitingClaims: the claims that wait at one shard: at which queues, until when, and which of these
+// queues may have messages for them by now.
 //
 // A claim that has ended elsewhere (withdrawn, served by another shard) is only noted. Its places
 // are removed in slices (`drop_ended`), so that ten thousand claims that hang up together delay no
@@ -10,9 +10,9 @@
 // Invariants
 //  1. A claim stands at each of its queues, in the order of `add`, until it is removed. An ended
 //     claim stays there for a while; its phase shows that it has ended.
-//  2. A queue that is woken is in `woken_` once, until `next_woken` returns it.
-//  3. A queue is held if claims wait there and none of them may have its messages. It is in
-//     `held_`, which may also name queues that are no longer held.
+//  2. A woken queue is in `woken_` exactly once, until `next_woken` returns it.
+//  3. A queue is held if it has messages that none of its waiting claims may take now. All held
+//     queues are in `held_`, which may also name queues that are no longer held.
 //  4. Each claim that has not been noted as ended has its deadline in `deadlines_`.
 #pragma once
 
@@ -41,7 +41,7 @@ class WaitingClaims {
   };
   struct Waiting {
     OperationPtr op;
-    std::uint64_t number = 0;  // no other's: claim numbers are given again
+    std::uint64_t number = 0;  // unique; claim numbers of `Lists` are used again
     bool ended = false;        // noted as ended
   };
   using Lists = core::WaitingLists<AtQueue, Waiting>;
@@ -51,9 +51,10 @@ class WaitingClaims {
   using Place = Lists::Place;
   static constexpr std::uint32_t kNone = Lists::kNone;
 
-  /// The claim waits from now on; its queues are woken: something may have come since it looked.
+  /// The claim waits from now on. Its queues are woken, because messages may have come since it
+  /// looked.
   void add(const OperationPtr& op);
-  /// The claim has ended elsewhere. Unknown claims are ignored.
+  /// Call when the claim has ended elsewhere. Unknown claims are ignored.
   void note_ended(const Operation* op);
   /// Removes the noted claims, as far as `budget` reaches; each place of a claim costs one.
   void drop_ended(std::size_t& budget);
@@ -72,18 +73,18 @@ class WaitingClaims {
   [[nodiscard]] std::uint64_t waiting_at(std::string_view queue) const;
 
   // -- waking
-  /// There may be something for the claims that wait at the queue.
+  /// Call when the queue may have messages for its waiting claims.
   void wake(std::string_view queue) {
     if (!empty()) wake_waiting(queue);
   }
-  /// The same, if any claim by key waits at all.
+  /// The same, but does nothing if no claim by key waits at any queue.
   void wake_by_key(std::string_view queue) {
     if (by_key_ != 0) wake(queue);
   }
   [[nodiscard]] bool has_woken() const noexcept { return !woken_.empty(); }
-  /// The queue that was woken first; kNone: none is left.
+  /// Takes out the queue that was woken first; kNone if none is left.
   [[nodiscard]] QueueNo next_woken();
-  /// It comes first in the next turn.
+  /// Wakes the queue again, as the first one of the next turn.
   void wake_again_first(QueueNo queue);
 
   // -- serving a queue: from the first place to the next
@@ -103,7 +104,7 @@ class WaitingClaims {
 
   // -- queues with messages that no claim could have: paused, or ahead of the clock
   void hold(QueueNo queue);
-  /// `f(name)` decides for each: it is no longer held, still held, or woken.
+  /// `f(name)` decides for each held queue whether it is no longer held, still held, or woken.
   enum class Held : std::uint8_t { no_more, still, woken };
   template <typename F>
   void look_at_held(F&& f) {
@@ -120,7 +121,8 @@ class WaitingClaims {
       if (lists_.is_queue(queue) && lists_.queue(queue).held) f(lists_.name(queue));
     }
   }
-  /// Some queues at which claims wait, others each time: `f(name)` says whether to wake one.
+  /// Looks at up to `count` queues with waiting claims, at other queues each time, and wakes those
+  /// for which `f(name)` is true.
   template <typename F>
   void sweep(std::size_t count, F&& f) {
     const QueueNo end = lists_.end_of_queues();
@@ -135,8 +137,8 @@ class WaitingClaims {
     if (deadlines_.empty()) return std::nullopt;
     return deadlines_.begin()->first;
   }
-  /// Notes claims whose wait has ended by then as ended, as far as `budget` reaches, and calls
-  /// `f(op)` for each.
+  /// Takes claims whose wait has ended by `now_boot_ms`, as far as `budget` reaches. Calls `f(op)`
+  /// for each, and notes it as ended.
   template <typename F>
   void expire(std::int64_t now_boot_ms, std::size_t& budget, F&& f) {
     while (budget > 0 && !deadlines_.empty() && deadlines_.begin()->first <= now_boot_ms) {
@@ -146,7 +148,7 @@ class WaitingClaims {
       note_ended(no);
     }
   }
-  /// Claims that have ended still stand at queues.
+  /// True if claims that have ended still stand at queues.
   [[nodiscard]] bool has_ended() const noexcept { return !ended_.empty(); }
 
  private:
@@ -157,7 +159,7 @@ class WaitingClaims {
   void remove_claim(Lists::ClaimNo no);
 
   Lists lists_;
-  std::unordered_map<const Operation*, Lists::ClaimNo> numbers_;  // not of those noted as ended
+  std::unordered_map<const Operation*, Lists::ClaimNo> numbers_;  // without claims noted as ended
   std::uint64_t last_number_ = 0;
   std::set<std::pair<std::int64_t, Lists::ClaimNo>> deadlines_;  // BOOTTIME
   std::deque<std::pair<Lists::ClaimNo, std::uint64_t>> ended_;   // with their numbers

@@ -1,5 +1,5 @@
-// Forecasts: counts, for each span of time ahead, how many messages of a queue fall due in it. In
-// slices, one a turn, over all handles; one forecast after the other.
+// Forecasts: counts, for each span of time ahead, how many messages of a queue fall due in it. It
+// visits all handles in slices, one slice in each turn. Forecasts run one after the other.
 //
 // Thread safety: none; the shard's thread.
 //
@@ -26,9 +26,10 @@ class Forecasts {
   void execute(const core::ForecastRequest& request, const Part& part);
   /// True while there is more to do.
   bool run_slice();
-  /// The queue is gone, and another queue may get its number: nothing more is counted for it.
+  /// Call when the queue is gone. Its forecasts count nothing more, because another queue may get
+  /// its number.
   void forget(QueueId queue) noexcept;
-  /// All end with that error.
+  /// Ends all forecasts with `error`.
   void fail_all(const Error& error);
 
  private:

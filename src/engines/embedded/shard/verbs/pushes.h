@@ -28,8 +28,8 @@ class Pushes {
     const core::MoveItem* move;  // the move that it is part of, or null
   };
 
-  /// Calls `push(i, queue)` for each item. The first good item makes the queue: a request with only
-  /// bad items leaves nothing behind.
+  /// Calls `push(i, queue)` for each item. The first good item makes the queue, so a request with
+  /// only bad items leaves nothing behind.
   template <typename F>
   void push_items(const std::string& name, const Part& part, core::PushReply& reply,
                   std::uint64_t bytes, std::uint64_t largest, F&& push);
@@ -41,7 +41,8 @@ class Pushes {
                  std::string& reply_bytes);
   void replace(Handle found, const Pushed& pushed, core::PushResult& result,
                std::string& reply_bytes);
-  /// Moves it to an earlier or later due time, if the push's time is earlier or later.
+  /// Moves the message to the push's due time if that is earlier (rule `earlier`) or later
+  /// (`later`).
   void move_due(Handle found, IfExists rule, const Pushed& pushed, core::PushResult& result);
 
   ShardContext& shard_;

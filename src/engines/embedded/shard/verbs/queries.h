@@ -1,5 +1,5 @@
-// Queries: get, list, stats: reads. They too answer only when everything that they saw is durable.
-// Tasks of the commit job read keys and payloads from the journal.
+// Queries: the verbs that only read: get, list and stats. They too answer only when everything that
+// they saw is durable. Tasks of the commit job read keys and payloads from the journal.
 //
 // Thread safety: none; the shard's thread.
 #pragma once

@@ -25,10 +25,10 @@ class Queues {
   /// Answers `unsupported`: the number of shards is set when the store is made.
   void execute(const core::ReshardRequest& request, const Part& part);
 
-  /// The room that making the queue takes, bytes; 0 if it exists.
+  /// How many bytes of room it takes to make the queue; 0 if the queue exists.
   [[nodiscard]] std::uint64_t bytes_to_make(const std::string& name) const;
-  /// The queue; makes it if it does not exist. The caller has taken room for it. Error: `no_space`
-  /// if the store has its limit of queues.
+  /// Finds the queue, or makes it if it does not exist. The caller has taken room for that. Error:
+  /// `no_space` if the store has its limit of queues.
   Result<QueueId> find_or_make(const std::string& name);
 
  private:

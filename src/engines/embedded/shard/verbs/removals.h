@@ -1,13 +1,13 @@
-// Removals: removes queues step by step on all shards (operation.h), led by the front. Other
-// requests for the queue wait here meanwhile, so that a push during the removal makes the queue
-// again and is not lost with the old one. Claims see the queue as paused.
+// Removals: removes queues step by step on all shards (operation.h); the front leads. Meanwhile
+// other requests for the queue wait here. So a push during the removal makes the queue again, and
+// is not lost with the old queue. Claims see the queue as paused.
 //
 // Thread safety: none; the shard's thread.
 //
 // Invariants
 //  1. From `look` or `freeze` until `thaw` the queue is frozen, and its requests are parked.
-//  2. The first shard frees the queue after all others: until then its record tells what a crash
-//     leaves to be done.
+//  2. The first shard frees the queue after all other shards. Until then its record says that the
+//     removal is to be completed, in case of a crash.
 //  3. A removal that failed half-way is stuck: requests for its queue fail until it begins again.
 #pragma once
 
@@ -34,13 +34,14 @@ class Removals {
   void execute(const core::RemoveRequest& request, const Part& part);
   /// From now on the queue gives no claims, and requests for it wait.
   void freeze(const std::string& queue);
-  /// True if the part's queue is being removed: the part waits for the end, or has failed.
+  /// True if the part's queue is being removed. Then the part waits for the end of the removal, or
+  /// has failed.
   [[nodiscard]] bool park(Part& part);
   /// The parts whose wait is over because their queue's removal has ended, in order.
   [[nodiscard]] std::vector<Part> take_thawed();
-  /// The removal is decided: stats no longer show the queue.
+  /// True if the queue's removal is decided. Then stats no longer show the queue.
   [[nodiscard]] bool is_going(const std::string& queue) const;
-  /// All waiting parts fail.
+  /// Fails all waiting parts with `error`.
   void fail_parked(const Error& error);
 
  private:
@@ -52,7 +53,7 @@ class Removals {
   void look(const std::string& queue, const OperationPtr& op);
   void decide(const std::string& queue, const OperationPtr& op);
   void sweep(const std::string& queue, const OperationPtr& op);
-  /// The queue's number is free again. Error: no room for the record.
+  /// Frees the queue's number. Error: no room for the record.
   [[nodiscard]] std::optional<Error> free_queue(QueueId queue);
   void thaw(const std::string& queue, const OperationPtr& op);
   [[nodiscard]] std::vector<Part> take_parked(const std::string& queue);

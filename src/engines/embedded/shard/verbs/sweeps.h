@@ -5,7 +5,7 @@
 // Thread safety: none; the shard's thread.
 //
 // Invariants
-//  1. A sweep leaves messages alone that were pushed after it began.
+//  1. A sweep does not touch messages that were pushed after it began.
 //  2. It ends its part once: after the last slice, when there is no room, or by `fail_all`.
 #pragma once
 
@@ -33,7 +33,7 @@ class Sweeps {
 
   /// True while there is more to do.
   bool run_slice();
-  /// All sweeps end with that error; their changes so far stand.
+  /// Ends all sweeps with `error`. Their changes so far stand.
   void fail_all(const Error& error);
 
  private:
@@ -50,7 +50,7 @@ class Sweeps {
 
   void begin(const OperationPtr& op, QueueId queue, Kind kind);
   [[nodiscard]] std::optional<Error> take_room(Kind kind);
-  /// True if the message counts as changed; the same for the three below.
+  /// These four return true if the message counts as changed.
   bool visit(Handle handle, Kind kind);
   bool purge(Handle handle);
   bool revive(Handle handle);
