@@ -1,15 +1,15 @@
 // ClockEras: how far REALTIME stood from BOOTTIME at different times of this boot. Within an era
-// the two run together, to kSameMs; the wall clock was set, and another begins.
+// the two clocks run together, to within kSameMs. When the wall clock is set, another era begins.
 //
 // A relative delay must really pass, even if the wall clock jumps forward meanwhile. So a message
-// with a relative delay remembers the era in which it was counted (8 bits). If it falls due by
-// REALTIME in another era, it is held until its BOOTTIME has come too.
+// with a relative delay remembers the era in which the delay was counted (8 bits). If it falls due
+// by REALTIME in another era, it is held until its BOOTTIME has come too.
 //
 // Thread safety: none; the shard's thread owns it.
 //
-// Invariant: era 0 means "no such promise"; an era keeps its offset while it is current, or while a
-// message counts by it. If 255 eras are in use, messages get era 0: they are still never early by
-// the store's own clock, which is the guarantee.
+// Invariant: an era keeps its offset while it is current, or while a message holds it. Era 0 is
+// none: such a message is due by REALTIME alone. If 255 eras are in use, messages get era 0. They
+// are still never early by the store's own clock, which is the guarantee.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ class ClockEras {
   /// A difference up to this may come from reading two clocks, and begins no era.
   static constexpr std::int64_t kSameMs = 20;
 
-  /// Tells the time. True when the wall clock has stepped, by `last_step_ms`.
+  /// Call with the present time. True if the wall clock has stepped; `last_step_ms` is by how much.
   bool observe(timing::Instant now) noexcept {
     const std::int64_t offset = now.realtime_ms - now.boottime_ms;
     if (!observed_ || std::llabs(offset - current_offset_) > kSameMs) {
@@ -41,13 +41,13 @@ class ClockEras {
     return stepped;
   }
 
-  /// The era of a message with these two due times, for as long as it counts by it: until `leave`.
+  /// The era of a message with these two due times. The message holds the era until `leave`.
   std::uint8_t join(std::int64_t due_ms, std::int64_t boot_due_ms) noexcept {
     const std::uint8_t era = find_or_add(due_ms - boot_due_ms, 0);
     ++users_[era];
     return era;
   }
-  /// The message has another due time, or is gone. For era 0 there is nothing to do.
+  /// Call when a message of that era gets another due time or is gone. Does nothing for era 0.
   void leave(std::uint8_t era) noexcept {
     if (era != 0) --users_[era];
   }
@@ -75,7 +75,7 @@ class ClockEras {
   }
 
   std::array<std::int64_t, 256> offset_{};
-  std::array<std::uint32_t, 256> users_{};  // messages that count by it
+  std::array<std::uint32_t, 256> users_{};  // messages that hold it
   std::uint32_t count_ = 0;
   std::uint8_t current_ = 0;
   bool observed_ = false;

@@ -8,12 +8,12 @@
 
 namespace tarry::embedded {
 
-/// `record` is the message's newest full record, as read back; it is marked if its payload does not
-/// check.
+/// `record` is the message's newest full record, as read back. If its payload has a wrong checksum,
+/// the result is marked as damaged.
 [[nodiscard]] PutRecord full_copy(const ShardState& state, const PutRecord& record);
 
-/// The same for a message whose record cannot be read: it keeps its id and place, under a key that
-/// we make.
+/// The same for a message whose record cannot be read: it keeps its id and handle, and gets a
+/// generated key.
 [[nodiscard]] PutRecord full_copy_of_lost(const ShardState& state, Handle handle);
 
 }  // namespace tarry::embedded

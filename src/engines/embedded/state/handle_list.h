@@ -1,17 +1,17 @@
-// HandleList: handles in the order in which they were appended; each can be removed by its place.
-// Thirteen share a cache line. So a walk over the list knows the next handles before it has looked
-// at their messages, and can prefetch all of them together. With links in the messages themselves
-// it would miss the cache for each message.
+// HandleList: handles in the order in which they were appended. Each can be removed by its place.
+// Thirteen handles share a cache line. So a walk over the list knows the next handles before it
+// looks at their messages, and can prefetch these messages together. With links in the messages
+// themselves, the walk would miss the cache for each message.
 //
-// Removing a handle leaves its place empty, so a list from which nearly all were removed keeps up
-// to a cache line for each that is left.
+// Removing a handle leaves its place empty. So if nearly all handles were removed, each remaining
+// one may occupy a whole cache line.
 //
 // Thread safety: none; the shard's thread owns lists and blocks.
 //
 // Invariants
 //  1. A block of a list holds at least one handle (a bit of `live`); free blocks hold none.
 //  2. Within a block, handles stand in the order of appending, and a block's handles come before
-//     the next block's. Only the last block is appended to; removing leaves the place empty.
+//     the next block's. Handles are appended to the last block only.
 #pragma once
 
 #include <array>
@@ -36,7 +36,8 @@ struct alignas(64) HandleBlock {
   [[nodiscard]] std::uint32_t count() const noexcept {
     return static_cast<std::uint32_t>(std::popcount(live));
   }
-  /// Passes them to `visit` in their order, until it answers false, which this answers then too.
+  /// Passes the handles to `visit` in their order, until `visit` returns false; then returns false
+  /// too.
   template <typename F>
   bool visit(F&& visit) const {
     for (unsigned left = live; left != 0; left &= left - 1) {
@@ -64,7 +65,7 @@ class HandleBlocks {
   [[nodiscard]] const HandleBlock& operator[](std::uint32_t block) const noexcept {
     return blocks_[block];
   }
-  /// An empty one. Throws std::bad_alloc, and nothing has changed.
+  /// Returns an empty block. Throws std::bad_alloc; then nothing has changed.
   [[nodiscard]] std::uint32_t allocate() {
     std::uint32_t block = free_;
     if (block != kNone) {
@@ -93,7 +94,7 @@ class HandleBlocks {
 class HandleList {
  public:
   [[nodiscard]] bool empty() const noexcept { return head_ == HandleBlocks::kNone; }
-  /// Only while not empty.
+  /// Call these two only if the list is not empty.
   [[nodiscard]] Handle first(const HandleBlocks& blocks) const noexcept {
     const HandleBlock& block = blocks[head_];
     return block.handles[static_cast<std::size_t>(std::countr_zero(block.live))];
@@ -102,7 +103,7 @@ class HandleList {
     const HandleBlock& block = blocks[tail_];
     return block.handles[static_cast<std::size_t>(std::bit_width(unsigned{block.live}) - 1)];
   }
-  /// The first and the last block: HandleBlocks::kNone while empty.
+  /// The first and the last block: HandleBlocks::kNone if the list is empty.
   [[nodiscard]] std::uint32_t head() const noexcept { return head_; }
   [[nodiscard]] std::uint32_t tail() const noexcept { return tail_; }
 

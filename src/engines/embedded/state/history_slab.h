@@ -5,8 +5,8 @@
 //
 // Invariants
 //  1. An entry belongs to exactly one message, whose `history` names it.
-//  2. `unwritten` counts the entries that are so: their messages' records grow when cleaning copies
-//     them.
+//  2. `unwritten()` counts the entries that their messages' full records do not hold. Such a record
+//     grows when cleaning copies it.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ inline constexpr HistoryHandle kNoHistory = 0xFFFF'FFFF;
 
 struct History {
   Tallies tallies;
-  std::uint32_t attempt = 0;      // attempts used so far; a released one does not count
-  std::int64_t until_ms = 0;      // leased: its end in BOOTTIME, as decided; otherwise: REALTIME
-  std::int64_t stamp_ms = 0;      // leased: the lease's length; dead, remembered: since when
-  std::uint32_t reason = 0;       // dead: number in the shard's reasons
-  Ending ending = Ending::acked;  // remembered
-  bool unwritten : 1 = true;      // the message's full record does not hold it
-  bool reason_unwritten : 1 = false;  // dead: nor its reason, which is counted (LiveBytes)
+  std::uint32_t attempt = 0;          // attempts used so far; released attempts do not count
+  std::int64_t until_ms = 0;          // leased: lease's end as decided, BOOTTIME; else REALTIME
+  std::int64_t stamp_ms = 0;          // leased: the lease's length; dead, remembered: since when
+  std::uint32_t reason = 0;           // dead: number in the shard's reasons
+  Ending ending = Ending::acked;      // remembered
+  bool unwritten : 1 = true;          // the message's full record does not hold it
+  bool reason_unwritten : 1 = false;  // dead: nor the reason, so LiveBytes counts it
   std::uint16_t late_ms = 0;          // leased: how much later than decided it began, and so ends
 
   /// BOOTTIME. The lease wheel uses until_ms; late_ms is checked only when that time has come,
@@ -62,7 +62,7 @@ class HistorySlab {
     return handle;
   }
 
-  /// The message's full record holds it from now on.
+  /// Call when the message's full record holds the entry.
   void written(HistoryHandle handle) noexcept {
     if (!entries_[handle].unwritten) return;
     entries_[handle].unwritten = false;

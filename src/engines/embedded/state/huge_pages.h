@@ -1,5 +1,5 @@
 // HugeBlock: memory for which the system is asked to use huge pages. It is for large data that is
-// read at random: with small pages each look costs a second cache miss, for the address.
+// read at random: with small pages each read costs a second cache miss, to translate the address.
 //
 // Thread safety: none; one owner. Its contents are neither constructed nor destroyed here.
 #pragma once
@@ -16,8 +16,8 @@ class HugeBlock {
  public:
   static constexpr std::size_t kPage = std::size_t{2} << 20;
 
-  /// `bytes` of a multiple of kPage are backed so, others, which begin with a cache line, as usual.
-  /// Throws std::bad_alloc.
+  /// Asks for huge pages if `bytes` is a multiple of kPage. Otherwise the memory is ordinary and
+  /// begins with a cache line. Throws std::bad_alloc.
   explicit HugeBlock(std::size_t bytes)
       : data_(::operator new(bytes, alignment(bytes))), bytes_(bytes) {
     // If it is refused, small pages are used.

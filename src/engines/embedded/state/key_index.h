@@ -1,13 +1,14 @@
-// KeyIndex: the users' keys of a shard, as a keyed 64-bit hash -> handle. An open-addressed table
-// of 8-byte slots: the handle and the hash's high half. The low half, which determines the slot,
-// stays in the message, so growing and erasing need no key. Linear probing, backward-shift deletion
-// (Knuth 6.4 R), load at most 3/4.
+// KeyIndex: finds the handles of users' keys in a shard, by a keyed 64-bit hash of the key. It is
+// an open-addressed table. A slot of 8 bytes holds the handle and the hash's high half. The low
+// half, which determines the slot, is in the message, so growing and erasing need no key. Linear
+// probing, backward-shift deletion (Knuth 6.4 R), load at most 3/4.
 //
 // Thread safety: none; the shard's thread owns it.
 //
 // Invariants
-//  1. Each indexed handle stands in exactly one slot, reachable from its place without a gap.
-//  2. Two keys may share a hash: a hit is a candidate, to be checked against the key's bytes.
+//  1. Each indexed handle stands in exactly one slot, and between its home slot and that slot no
+//     slot is empty.
+//  2. Two keys may share a hash. So a hit is only a candidate: the caller compares the key's bytes.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +22,13 @@ class KeyIndex {
  public:
   explicit KeyIndex(const MessageSlab& slab) : slab_(&slab) {}
 
-  /// The message's `key_hash` holds the low half of `hash` already.
+  /// The message's `key_hash` must hold the low half of `hash` already.
   void insert(Handle handle, std::uint64_t hash);
   /// The handle must be in the index, its message still in the slab.
   void erase(Handle handle);
 
-  /// Calls `candidate(handle)` for each handle of that hash until one answers true; that handle, or
-  /// kNoHandle.
+  /// Calls `candidate(handle)` for each handle of that hash until it returns true. Returns that
+  /// handle, or kNoHandle.
   template <typename F>
   [[nodiscard]] Handle find(std::uint64_t hash, F&& candidate) const {
     if (slots_.empty()) return kNoHandle;

@@ -1,5 +1,6 @@
-// LiveBytes: counts, for each journal segment, the bytes of records that are still the latest full
-// record of a message, and how much longer copies of them may be. Cleaning and the figures use it.
+// LiveBytes: counts, for each journal segment, the bytes of the records that are still a message's
+// latest full record, and how much longer the copies of these records may be. Cleaning and the
+// figures use it.
 //
 // Thread safety: none; the shard's thread owns it.
 //
@@ -24,7 +25,7 @@ struct SegmentLife {
   std::uint64_t bytes = 0;
   std::uint64_t reasons = 0;  // bytes of reasons that its dead messages' full records do not hold
 
-  /// By how much all copies together may be longer.
+  /// By how much the copies of all these records together may be longer.
   [[nodiscard]] std::uint64_t growth() const noexcept { return messages * kCarriedBytes + reasons; }
 };
 
@@ -49,21 +50,23 @@ class LiveBytes {
     TARRY_ASSERT(found->second.reasons == 0);
     segments_.erase(found);
   }
-  /// A message whose full record is in the segment is dead, for a reason that is not in it.
+  /// Call when a message has become dead for a reason that its full record, in that segment, does
+  /// not hold.
   void add_reason(std::uint64_t segment, std::uint64_t bytes) {
     SegmentLife& life = segments_.at(segment);
     life.reasons += bytes;
     reasons_ += bytes;
     most_growth_ = std::max(most_growth_, life.growth());
   }
-  /// The message has lost its reason, or gets another full record. Call it before `remove`.
+  /// Call when such a message has lost its reason, or gets another full record (then before
+  /// `remove`).
   void remove_reason(std::uint64_t segment, std::uint64_t bytes) {
     SegmentLife& life = segments_.at(segment);
     TARRY_ASSERT(life.reasons >= bytes);
     life.reasons -= bytes;
     reasons_ -= bytes;
   }
-  /// Looks at all segments for the most that one grows by, which may have become less.
+  /// Computes `most_growth` anew from all segments, because it may have become less.
   void measure_growth() noexcept {
     most_growth_ = 0;
     for (const auto& [segment, life] : segments_) {
@@ -77,7 +80,7 @@ class LiveBytes {
   [[nodiscard]] std::uint64_t total_bytes() const noexcept { return total_; }
   [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
   [[nodiscard]] std::uint64_t total_reasons() const noexcept { return reasons_; }
-  /// By how much the copies of one segment may be longer, at most.
+  /// The largest growth of any segment.
   [[nodiscard]] std::uint64_t most_growth() const noexcept { return most_growth_; }
 
  private:

@@ -6,10 +6,10 @@
 // Invariants
 //  1. A handle names one message from its put until it is gone; records in the journal name it too,
 //     so replay places messages at the handles they had.
-//  2. A free slot has Stage::free and is named once (after `rebuild_free_list`). The free list
-//     comes in chunks: each eleventh free slot holds the handles of ten others, and in `next` the
-//     handle of the eleventh before it; `free_` is the newest. So taking many slots follows no
-//     chain of cold slots.
+//  2. A free slot has Stage::free and is named once (after `rebuild_free_list`). The free list is a
+//     list of chunks: every eleventh free slot holds the handles of ten others, and in `next` the
+//     handle of the slot that does so for the next older chunk. `free_` names the slot of the
+//     newest chunk. So taking many slots follows no chain of cold slots.
 //  3. `next` and `prev` belong to the one list that the message is in: the due wheel (scheduled,
 //     dead, remembered), the lease wheel (leased; scheduled and held), or the free list. For a
 //     ready message `next` is its place in its lane.
@@ -37,14 +37,14 @@ struct Message {
   std::uint8_t generated_key : 1 = 0;
   std::uint8_t stopping : 1 = 0;   // leased, and then cancelled
   std::uint8_t held : 1 = 0;       // scheduled, past due by REALTIME, waits for BOOTTIME
-  std::uint8_t straggler : 1 = 0;  // ready, in its lane's heap: `next` is the place there
+  std::uint8_t straggler : 1 = 0;  // ready, in its lane's heap; `next` is the place there
   std::uint8_t options : 1 = 0;    // has an entry in the shard's options table
-  std::uint8_t era = 0;            // relative delay: the clock era it was counted in; 0: none
+  std::uint8_t era = 0;            // relative delay: the clock era in which it was counted
   Position position;
   std::uint32_t next = kNoHandle;
   std::uint32_t prev = kNoHandle;
   std::uint32_t queue : 31 = 0;
-  std::uint32_t boot_due_unwritten : 1 = 0;  // it has one, and its full record may not hold it
+  std::uint32_t boot_due_unwritten : 1 = 0;  // the full record may lack its BOOTTIME due
   std::uint32_t priority = 0;
   std::uint32_t key_hash = 0;         // low half of the key's hash: its place in the index
   std::uint32_t history = kNoHandle;  // its past, once it was claimed
@@ -83,13 +83,13 @@ class MessageSlab {
     return is_live(handle) && messages_[handle].id == id;
   }
 
-  /// The handle that `place` takes next if the caller names none. Does not take it.
+  /// The handle to pass to `place` next. Does not take it.
   [[nodiscard]] Handle peek_free() const noexcept {
     if (free_ == kNoHandle) return messages_.size();
     return names_ == 0 ? free_ : name_in(free_, names_ - 1);
   }
 
-  /// Takes a free slot. The handle from `peek_free`, or any handle during replay.
+  /// Takes the free slot `handle`: the one of `peek_free`, or any during replay.
   Message& place(Handle handle) {
     TARRY_ASSERT(handle <= kMaxHandle);
     if (replaying_ || free_ == kNoHandle) {
@@ -123,8 +123,8 @@ class MessageSlab {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return messages_.bytes(); }
 
  private:
-  // The bytes in which a free slot names others: all of it except the four bytes with the stage,
-  // and `next`.
+  // The offsets at which a free slot names other free slots: the whole slot except `next` and the
+  // four bytes with the stage.
   static constexpr std::array<std::uint8_t, 10> kNamesAt{0, 4, 8, 16, 20, 28, 32, 36, 40, 44};
   static_assert(offsetof(Message, due_high) == 12 && offsetof(Message, position) == 16 &&
                 offsetof(Message, next) == 24 && offsetof(Message, history) == 44);
@@ -145,7 +145,7 @@ class MessageSlab {
     names_ = 0;
   }
 
-  // The message that was added last.
+  // Takes the slot that was added last.
   void take_free() noexcept {
     if (names_ > 0) {
       --names_;
@@ -159,8 +159,8 @@ class MessageSlab {
   }
 
   ChunkedArray<Message, 12> messages_;
-  Handle free_ = kNoHandle;  // the free slot that others are added to
-  std::size_t names_ = 0;    // that it holds
+  Handle free_ = kNoHandle;  // the free slot that names the newest others
+  std::size_t names_ = 0;    // how many it names
   bool replaying_ = false;
 };
 

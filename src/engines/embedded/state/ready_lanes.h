@@ -1,16 +1,16 @@
 // ReadyLanes: the due messages of one queue of one shard, in the order of guarantee 8: by priority,
 // then by due time, then in push order (id).
 //
-// Each priority has a lane. The wheel hands messages out by due time, so nearly all join at the end
-// of their lane's list, O(1). A late message (pushed with a due time in the past, released,
-// returned by a lease) joins the lane's heap, O(log heap). The lane's first message is the lesser
-// of the list's head and the heap's top.
+// Each priority has a lane. The wheel hands out messages in the order of their due times, so nearly
+// all of them join at the end of their lane's list, O(1). A late message (pushed with a due time in
+// the past, released, returned by a lease) joins the lane's heap, O(log heap). The lane's first
+// message is the lesser of the list's head and the heap's top.
 //
 // Thread safety: none; the shard's thread owns it.
 //
 // Invariants
-//  1. A lane's list is sorted by (due, id), and its heap is a binary heap by the same. The place of
-//     a message in one of them is its `next`.
+//  1. A lane's list is sorted by (due, id), and its heap is a binary heap in the same order. A
+//     message's `next` is its place in the list or in the heap.
 //  2. There are no empty lanes.
 #pragma once
 
@@ -29,15 +29,15 @@ class ReadyLanes {
 
   void insert(Handle handle);
   void remove(Handle handle);
-  /// The first by order, or kNoHandle.
+  /// The first message in that order, or kNoHandle.
   [[nodiscard]] Handle first() const noexcept;
   [[nodiscard]] bool empty() const noexcept { return lanes_.empty(); }
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
   /// The earliest due time of any lane; only while not empty.
   [[nodiscard]] std::int64_t oldest_due_ms() const noexcept;
 
-  /// Passes the messages after the first `skip` to `visit`, in the lanes' order, until it returns
-  /// false; those in the heaps are left out.
+  /// Passes the messages of the lists, after the first `skip`, to `visit`, in order, until `visit`
+  /// returns false. Leaves out the messages in heaps.
   template <typename F>
   void visit_behind(std::size_t skip, F&& visit) const {
     for (const auto& [priority, lane] : lanes_) {
@@ -90,7 +90,7 @@ class ReadyLanes {
 
   [[nodiscard]] bool before(Handle a, Handle b) const noexcept;
   [[nodiscard]] Handle first_of(const Lane& lane) const noexcept;
-  /// Asks the processor for a block's messages. `block` may be none.
+  /// Asks the processor for a block's messages. `block` may be kNone.
   void prefetch(std::uint32_t block) const noexcept;
   void heap_set(Lane& lane, std::uint32_t place, Handle handle) noexcept;
   void sift_up(Lane& lane, std::uint32_t place) noexcept;

@@ -1,4 +1,4 @@
-// Reasons: why messages are dead, each text kept once however many share it.
+// Reasons: why messages are dead. Each text is kept once, however many messages share it.
 //
 // Thread safety: none; the shard's thread owns it. Number 0 is the empty reason.
 #pragma once

@@ -1,18 +1,18 @@
 // ShardState: everything that a shard knows, and `evolve`, the only function that changes it: one
-// record at a time, live and in replay alike. No clock, no I/O, no rules: those are Shard's
-// (decide).
+// record at a time, live and in replay alike. It has no clock, no I/O and no rules: the rules are
+// in Shard (decide).
 //
 // Thread safety: none; the shard's thread owns it.
 //
 // Invariants
-//  1. Replaying the journal's records in order gives the same state as living through them did
-//     (wheel and lane links apart, which `finish_replay` makes).
+//  1. Replaying the journal's records in order gives the same state as living through them did,
+//     except for the links of wheels and lanes, which `finish_replay` makes.
 //  2. A message that is not free is in exactly one list: due wheel, lease wheel or ready lane
 //     (message_slab.h).
 //  3. For each queue: accepted = scheduled + ready + leased + dead + acked + cancelled + replaced +
 //     expired + purged + moved_away, from the first segment of the store on.
-//  4. A record whose id is not at its handle changes counters only: a later full record has
-//     superseded the rest of it.
+//  4. If the message at a record's handle has another id, the record changes only counters, because
+//     a later full record has superseded the rest of it.
 #pragma once
 
 #include <array>
@@ -54,9 +54,9 @@ struct QueueState {
   std::string name;
   QueueSettings settings;
   bool paused = false;
-  bool removed = false;  // it was decided that it goes
-  bool frozen =
-      false;  // no claims: it may be about to be removed (the Shard sets it; no record does)
+  bool removed = false;  // its removal is decided
+  // No claims, because the queue may be about to be removed. Shard sets it; no record does.
+  bool frozen = false;
   std::optional<std::int64_t> paused_until_ms;
   QueueCounters counters;
   std::array<std::uint64_t, 6> count{};  // by Stage
@@ -66,13 +66,14 @@ struct QueueState {
   std::size_t read_ahead = 0;
   std::size_t most_claimed = 0;  // by one claim, since the last request to read ahead
 
-  /// False: its number is free for the next new queue.
+  /// False if its number is free for the next new queue.
   [[nodiscard]] bool is_there() const noexcept { return !name.empty(); }
-  /// No claims now: paused, until a time that has not come, or frozen.
+  /// True if claims get nothing now, because the queue is frozen, or paused without an end or with
+  /// an end after `now_ms`.
   [[nodiscard]] bool is_paused(std::int64_t now_ms) const noexcept {
     return frozen || (paused && (!paused_until_ms || now_ms < *paused_until_ms));
   }
-  /// In whatever stage, remembered ones included.
+  /// Messages in all stages, remembered ones included.
   [[nodiscard]] std::uint64_t messages() const noexcept {
     std::uint64_t sum = 0;
     for (const std::uint64_t in_stage : count) sum += in_stage;
@@ -83,7 +84,7 @@ struct QueueState {
   }
 };
 
-/// Settings of its queue that a message may override; kept only if it does.
+/// A message's own values for settings of its queue; kept only for messages that have such values.
 struct MessageOptions {
   std::uint16_t max_attempts = 0;
 };
@@ -107,10 +108,10 @@ class ShardState {
   /// Errors: `damaged` for a record that contradicts the state before it.
   Result<void> replay(const Record& record, std::uint64_t segment, std::uint64_t offset);
   Result<void> replay(const PutRecord& put, std::uint64_t segment, std::uint64_t offset);
-  /// Links everything, by `now`.
+  /// Puts all messages into wheels and lanes, as of `now`.
   void finish_replay(timing::Instant now);
-  /// The leases of another boot, whose BOOTTIME means nothing in this one: finish_replay started
-  /// them again. Returns them once.
+  /// The leases that finish_replay has started again: they began in another boot, whose BOOTTIME
+  /// means nothing in this boot. Returns them once.
   [[nodiscard]] std::vector<Handle> take_renewed_leases() noexcept {
     return std::exchange(renewed_leases_, {});
   }
@@ -124,7 +125,7 @@ class ShardState {
   void evolve(const PutRecord& record, std::uint64_t segment, Position position);
   void evolve(const DueRecord& record);
   /// A claim evolves message by message while it is being decided; then `count_claims` does the
-  /// queue's part. Together they are the whole record.
+  /// queue's part. Together these calls have the effect of the whole record.
   void evolve(const ClaimedRecord& record, const ClaimedItem& item);
   void count_claims(QueueId queue, std::size_t count);
   void evolve(const BackRecord& record);
@@ -137,22 +138,23 @@ class ShardState {
   void evolve(const ClockRecord& record);
   void evolve(const MarksRecord& record);
 
-  // -- what time does, and no record says
+  // -- changes that time causes, without a record
   void make_ready(Handle handle);  // scheduled -> ready
-  void hold(Handle handle);        // scheduled and past due, BOOTTIME not there yet
-  void unhold(Handle handle);      // BOOTTIME is there, but it is not past due any more
-  /// A lease begins at that BOOTTIME, and not when its claim was decided.
+  void hold(Handle handle);        // scheduled; due by REALTIME, not yet by BOOTTIME
+  void unhold(Handle handle);      // due by BOOTTIME, but no longer by REALTIME
+  /// Lets a lease begin at the BOOTTIME `boot_ms`, instead of when its claim was decided.
   void begin_lease(Handle handle, std::int64_t boot_ms);
-  /// For a lease that the wheel has given out. True: it has not ended, and is in the wheel again.
+  /// For a lease that the wheel has handed out. True if it has not ended: then it is in the wheel
+  /// again.
   [[nodiscard]] bool put_back_if_postponed(Handle handle, std::int64_t now_boot_ms);
   /// The wall clock went back to `now_ms`: messages that are no longer due become scheduled again.
   void step_back(std::int64_t now_ms, bool rebase);
 
-  /// The records that a new segment opens with: clock, marks, every queue with its counters, so
-  /// that the segments before it can go.
+  /// Appends the opening of a new segment: clock, marks, every queue with its counters. So all
+  /// earlier segments can be removed.
   void append_opening(std::string& out, timing::Instant now) const;
 
-  // -- asking the processor early for what a handle names, if it does
+  // -- prefetching the data of a handle, if there is any
   void prefetch(Handle handle) const noexcept {
     if (handle < slab.end()) slab.prefetch(handle);
   }
@@ -165,7 +167,7 @@ class ShardState {
   [[nodiscard]] QueueId find_queue(std::string_view name) const;
   [[nodiscard]] QueueState& queue(QueueId id) noexcept { return *queues_[id]; }
   [[nodiscard]] const QueueState& queue(QueueId id) const noexcept { return *queues_[id]; }
-  /// Numbers in use or free: all queues are below.
+  /// All queues have numbers below this. Some of these numbers may be free.
   [[nodiscard]] std::size_t queue_count() const noexcept { return queues_.size(); }
   /// Existing queues.
   [[nodiscard]] std::size_t live_queues() const noexcept { return queue_ids_.size(); }
@@ -186,9 +188,9 @@ class ShardState {
   [[nodiscard]] std::uint64_t low_water() const noexcept { return low_water_; }
   [[nodiscard]] std::uint16_t max_attempts_override(Handle handle) const;
   [[nodiscard]] std::uint32_t max_attempts(Handle handle) const;
-  /// For an existing queue; no queue has the new name. No record says it: for salvage.
+  /// For salvage: renames an existing queue, without a record. No queue may have the new name.
   void rename(QueueId id, const std::string& name);
-  /// Skips this many ids: if the end of the journal may be lost, they may have been given.
+  /// Skips `count` ids. If the end of the journal may be lost, these ids may have been given.
   void skip_ids(std::uint64_t count) noexcept { next_id_ += count; }
   /// Messages that are scheduled, ready or leased.
   [[nodiscard]] std::uint64_t pending() const noexcept { return pending_; }
@@ -221,11 +223,11 @@ class ShardState {
   KeyIndex index{slab};
   LiveBytes live;
   ClockEras eras;
-  timing::Wheel<DueNodes> due_wheel;      // told REALTIME
-  timing::Wheel<LeaseNodes> lease_wheel;  // told BOOTTIME
+  timing::Wheel<DueNodes> due_wheel;      // by REALTIME
+  timing::Wheel<LeaseNodes> lease_wheel;  // by BOOTTIME
 
  private:
-  /// The end of a lease that another boot's clock counted, until finish_replay.
+  /// Until finish_replay: the end of a lease that began in another boot.
   static constexpr std::int64_t kOtherBoot = std::numeric_limits<std::int64_t>::min();
 
   void postpone_lease(Handle handle, std::int64_t by_ms);

@@ -1,10 +1,10 @@
-// StoreFiles: the files that make a directory a store. STORE says which store it is and holds what
-// is fixed for its life; LOCK keeps a second process out (store_lock.h); shard-000, shard-001, ...
-// hold the journals.
+// StoreFiles: the files that make a directory a store. STORE has the store's identity and
+// everything that is fixed for its life. LOCK keeps a second process out (store_lock.h). shard-000,
+// shard-001, ... hold the journals.
 //
-// STORE is written whole: under another name, synced, renamed, the directory synced. After a crash
-// before that, the next opening makes the store again. It is written once more when the store gets
-// a newer version.
+// STORE is written as a whole: under another name, then synced and renamed, and the directory is
+// synced. After a crash before the rename the next opening makes the store again. STORE is written
+// once more when the store gets a newer version.
 #pragma once
 
 #include <cstdint>
@@ -26,22 +26,22 @@ struct StoreIdentity {
   std::uint64_t hash_seed = 0;
 };
 
-/// A salvage or a backup that did not end has left this directory: it is neither a store nor the
-/// rest of one. Then `read_identity` answers `invalid_argument`.
+/// True if an unfinished salvage or backup has left this directory, so that it is neither a store
+/// nor the rest of one. Then `read_identity` returns `invalid_argument`.
 [[nodiscard]] Result<bool> is_half_made(storage::Directory& directory);
 
-/// Whether it is a store, or has been begun at least.
+/// True if the directory is a store, or at least the making of a store has begun there.
 [[nodiscard]] Result<bool> has_store_file(const storage::Directory& directory);
 
 /// Call it when opening an existing store: its maker may have died at any moment after STORE had
-/// its name. It makes that name durable before there is a first segment. It removes the mark of a
-/// salvage or a backup: if STORE were lost one day, the mark would say that this was never a store.
-/// (If the mark cannot be removed, the store works all the same, and the next opening tries again.)
+/// its name. Makes that name durable before there is a first segment. Removes the mark of a salvage
+/// or a backup: if STORE were lost one day, the mark would say that this was never a store. (If the
+/// mark cannot be removed, the store works all the same, and the next opening tries again.)
 [[nodiscard]] Result<void> finish_making(storage::Directory& directory);
 
-/// The identity, or nothing if the directory is empty (or its making was cut short). Errors:
-/// `invalid_argument` (not a store), `unsupported` (newer), `damaged` (also: STORE is gone, but
-/// there are journals).
+/// The identity, or nothing if the directory is empty (or the making of the store was cut short).
+/// Errors: `invalid_argument` (not a store), `unsupported` (newer), `damaged` (also: STORE is gone,
+/// but there are journals).
 [[nodiscard]] Result<std::optional<StoreIdentity>> read_identity(storage::Directory& directory);
 
 /// The identity in a STORE with one wrong byte, if its checksum shows what the byte was.
@@ -51,14 +51,14 @@ struct StoreIdentity {
 [[nodiscard]] Result<void> write_identity(storage::Directory& directory,
                                           const StoreIdentity& identity);
 
-/// From its next opening on the existing store is written in that version; only STORE changes, as a
-/// whole. The caller must have the lock.
+/// Changes only STORE, as a whole. From its next opening on the existing store is written in
+/// `version`. The caller must have the lock.
 [[nodiscard]] Result<void> raise_version(storage::Directory& directory, StoreIdentity identity,
                                          std::uint32_t version);
 
 [[nodiscard]] std::string shard_directory_name(std::uint32_t shard);
-/// The meaning of a failure to open a shard's directory: a missing one is damage, or this is no
-/// store.
+/// Turns a failure to open a shard's directory into the error to report: if the directory is
+/// missing or is no directory, that is damage.
 [[nodiscard]] Error shard_directory_error(Error error);
 
 inline constexpr const char* kLockName = "LOCK";
@@ -72,8 +72,8 @@ inline constexpr std::uint32_t kMostShards = 256;
 /// disk, because cleaning frees only whole segments.
 [[nodiscard]] std::uint64_t default_segment_bytes(const storage::Directory& directory,
                                                   std::uint32_t shards);
-/// The same, or `wanted`, if the process may write files of that size (`ulimit -f`); otherwise as
-/// large as it may. A store then has more segments, and no less room.
+/// `wanted`, or less if the process may not write files of that size (`ulimit -f`). A store then
+/// has more segments, and no less room.
 [[nodiscard]] std::uint64_t fitting_segment_bytes(const storage::Directory& directory,
                                                   std::uint64_t wanted);
 /// Random bits from the system: for ids, seeds and salts.
