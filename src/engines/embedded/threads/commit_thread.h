@@ -1,15 +1,15 @@
-// CommitThread: brings a shard's jobs to its disk. While one job syncs, the next gathers. This is
-// group commit without a timer; the only wait is for callers that come back at once
+// CommitThread: brings a shard's jobs to its disk. While one job syncs, the next one gathers
+// requests: group commit without a timer. The thread waits only for callers that come back at once
 // (GroupCommitDelay). When there is nothing to commit, it reads the records that the next claims
 // will need.
 //
 // Invariants
 //  1. Jobs are committed one after the other, in the order in which they came.
-//  2. The thread reads ahead only while it has no job to commit; another thread may have one
+//  2. The thread reads ahead only while it has no job to commit. Another thread may commit a job
 //     meanwhile.
 //
-// Thread safety: `commit` by one thread at a time, the shard's for that time; `ask_ahead` by any;
-// the rest by the ShardRunner.
+// Thread safety: one thread at a time calls `commit`: the one that is the shard's thread then. Any
+// thread may call `ask_ahead`. The ShardRunner calls the rest.
 #pragma once
 
 #include <chrono>
@@ -22,18 +22,18 @@
 #include <vector>
 
 #include "core/answer_thread.h"
-#include "engines/embedded/threads/group_commit_delay.h"
 #include "engines/embedded/journal/committer.h"
 #include "engines/embedded/reading/record_reads.h"
+#include "engines/embedded/threads/group_commit_delay.h"
 
 namespace tarry::embedded {
 
 class CommitThread {
  public:
-  /// All arguments must outlive it. `on_failure` is called, once or more, by the thread that finds
-  /// that the committer has failed. `at_end` is called by the commit thread after the last job.
-  /// Answers go to `answers` while there is a next job: a job that waits for a disk should not also
-  /// wait until callers are woken.
+  /// All arguments must outlive it. A thread that finds that the committer has failed calls
+  /// `on_failure`, perhaps more than once. The commit thread calls `at_end` after the last job.
+  /// While there is a next job, answers go to `answers`: a job that waits for a disk should not
+  /// also wait until callers are woken.
   CommitThread(Committer& committer, RecordReads& reads, const timing::Clock& clock,
                core::AnswerThread& answers, std::function<void()> on_failure,
                std::function<void()> at_end, GroupCommitDelay commit_delay = GroupCommitDelay());
@@ -41,14 +41,13 @@ class CommitThread {
   CommitThread& operator=(const CommitThread&) = delete;
 
   void start(base::ThreadName name = "tarry-sync");
-  /// Waits if the jobs in RAM are too large already. A job that waits for no disk is done when this
-  /// returns: waking a thread for it would not pay.
+  /// Waits if the jobs in RAM are too large already. A job that needs no disk is done before this
+  /// returns: waking a thread for it would cost more.
   void commit(CommitJob job);
-  /// The commit thread reads them when it has nothing to commit, unless another request has
-  /// replaced them by then.
+  /// Asks the commit thread to read these records when it has nothing to commit. A later call
+  /// replaces them.
   void ask_ahead(std::vector<RecordPlace> places);
-  /// Ends the thread: it does the remaining jobs, and then this joins it. Needs no memory.
-  /// Idempotent.
+  /// Lets the thread do the remaining jobs, and joins it. Needs no memory. Idempotent.
   void stop();
 
  private:
@@ -79,18 +78,18 @@ class CommitThread {
 
   // Used by the thread that has the committer.
   GroupCommitDelay commit_delay_;
-  Duration began_{};         // the job that is run
-  Duration synced_{};        // and was durable
-  std::size_t callers_ = 0;  // that it answers
-  Duration patience_{};      // for the callers of the last one
+  Duration began_{};         // when the present job began
+  Duration synced_{};        // when it was durable
+  std::size_t callers_ = 0;  // how many it answers
+  Duration patience_{};      // how long to wait for the last job's callers
 
   std::mutex mutex_;
-  std::condition_variable ready_;  // the thread waits
-  std::condition_variable taken_;  // the shard waits while the slot holds too much
+  std::condition_variable ready_;  // here the thread waits
+  std::condition_variable taken_;  // here the shard waits while the slot holds too much
   CommitJob slot_;
   std::uint64_t slot_bytes_ = 0;
-  std::size_t wakes_at_ = 0;        // callers in the slot: before, the thread is not woken
-  std::vector<RecordPlace> ahead_;  // for when the slot is empty
+  std::size_t wakes_at_ = 0;        // with fewer callers in the slot the thread is not woken
+  std::vector<RecordPlace> ahead_;  // to read when the slot is empty
   bool committing_ = false;         // a thread has the committer
   bool no_more_ = false;
 

@@ -1,11 +1,11 @@
 // GroupCommitDelay: how long a synced journal waits for the callers that it has just answered,
-// before it syncs only for those that came meanwhile. Most callers that wait for an answer send
-// their next request at once. Without a wait, eight of them would always sync in two groups of
-// four, one in the sync and one waiting. Waiting pays only if they come back sooner than a sync
-// takes, and if their answers are given quickly. Otherwise it is soon given up, and tried again now
-// and then.
+// before it syncs for other callers without them. Most callers that wait for an answer send their
+// next request at once. Without a wait, eight callers would always sync in two groups of four: one
+// group in the sync, the other waiting. Waiting pays only if the callers come back sooner than a
+// sync takes, and if their answers are given quickly. Otherwise waiting is soon given up, and tried
+// again now and then.
 //
-// It is told all events and reads no clock.
+// Its owner tells it all events. It reads no clock.
 //
 // Thread safety: none; owned by the thread that has the committer.
 //
@@ -27,11 +27,11 @@ class GroupCommitDelay {
   static constexpr unsigned kMostSkips = 64;
 
   /// If a sync takes longer than `most` (a hanging disk, a machine that slept, a clock moved by
-  /// hand), it does not wait at all.
+  /// hand), there is no wait at all.
   explicit GroupCommitDelay(Duration most = std::chrono::milliseconds(20)) noexcept : most_(most) {}
 
-  /// A job is durable, after `took`; its `callers` are about to be answered, and `waiting` others
-  /// are there already.
+  /// Call when a job is durable; that took `took`. Its `callers` are about to be answered, and
+  /// `waiting` other callers have come already.
   void synced(std::size_t callers, std::size_t waiting, Duration took) noexcept {
     took_ = took;
     wanted_ = 0;
@@ -47,8 +47,9 @@ class GroupCommitDelay {
   /// the answers.
   [[nodiscard]] std::size_t wanted() const noexcept { return wanted_; }
 
-  /// The answers have been given, which took `took`. Returns how long to wait for those callers: at
-  /// most as long as a sync, because two syncs would be quicker than a longer wait.
+  /// Call when the answers have been given, which took `took`. Returns how long to wait for these
+  /// callers: at most as long as a sync takes, because two syncs would be quicker than a longer
+  /// wait.
   [[nodiscard]] Duration answered(Duration took) noexcept {
     if (took > took_ / 2) {
       wanted_ = 0;
@@ -57,7 +58,7 @@ class GroupCommitDelay {
     return wanted_ == 0 ? Duration(0) : took_;
   }
 
-  /// Whether they came.
+  /// Call after the wait, with whether the callers came.
   void waited(bool came) noexcept {
     if (wanted_ == 0) return;
     if (came) {

@@ -1,8 +1,8 @@
 // ShardRunner: a shard with its two threads. One thread runs the state machine, turn by turn. The
 // other commits its decisions (CommitThread), and the shard continues meanwhile.
 //
-// A thread that waits for its posted part may run the turns itself (`lend`): it has nothing else to
-// do, and waking another thread costs more than most turns.
+// A thread that waits for its posted part may run the turns itself (`lend`): the waiting thread has
+// nothing else to do, and waking another thread costs more than most turns.
 //
 // Invariants
 //  1. The thread that holds `turn_mutex_` is the shard's thread for that time: turns come one after
@@ -13,7 +13,7 @@
 //  3. The shard's thread never sleeps past the next event of the last turn, whichever thread ran
 //     that turn. It may sleep a millisecond longer if a lender had the turn.
 //
-// Thread safety: `post` and `lend` from any thread; the rest by the engine's front.
+// Thread safety: any thread may call `post` and `lend`. Only the engine's front calls the rest.
 #pragma once
 
 #include <atomic>
@@ -25,14 +25,14 @@
 #include <vector>
 
 #include "core/answer_thread.h"
-#include "engines/embedded/threads/commit_thread.h"
 #include "engines/embedded/journal/committer.h"
 #include "engines/embedded/journal/journal.h"
 #include "engines/embedded/reading/record_reads.h"
 #include "engines/embedded/shard/requests/operation.h"
 #include "engines/embedded/shard/shard.h"
-#include "engines/embedded/threads/sleeper.h"
 #include "engines/embedded/state/shard_state.h"
+#include "engines/embedded/threads/commit_thread.h"
+#include "engines/embedded/threads/sleeper.h"
 
 namespace tarry::embedded {
 
@@ -50,8 +50,8 @@ struct ShardParts {
 
 class ShardRunner {
  public:
-  /// `number`: the shard's number in its store. `answers` must outlive it. Answers go there while
-  /// the committer has a next job: a job that waits for a disk should not also wait until callers
+  /// `number`: the shard's number in its store. `answers` must outlive it. While the committer has
+  /// a next job, answers go there: a job that waits for a disk should not also wait until callers
   /// are woken.
   ShardRunner(std::uint32_t number, ShardParts parts, std::shared_ptr<const timing::Clock> clock,
               core::AnswerThread& answers);
@@ -60,27 +60,28 @@ class ShardRunner {
   ShardRunner& operator=(const ShardRunner&) = delete;
 
   void start();
-  /// False after `stop` began: the part was not taken. If memory runs out, it throws and has not
-  /// taken the part; with a reserved place it never throws. A part of an operation to which this
-  /// thread lends itself wakes no thread: it is only noted, and `lend` must follow.
+  /// False if `stop` has begun; then the part was not taken. Throws if memory runs out; then the
+  /// part was not taken either. If this thread lends itself to the part's operation, `post` wakes
+  /// no thread, and a call of `lend` must follow.
   bool post(Part& part);
-  /// A place in the inbox for a part to come, so that a request of several shards is posted to all
-  /// of them or to none.
+  /// Reserves a place in the inbox for a later part. So a request for several shards is posted to
+  /// all of them or to none.
   void keep_place();
   void give_place_back() noexcept;
-  /// As `post`, into a reserved place.
+  /// As `post`, but into a reserved place.
   bool post_kept(Part& part) noexcept;
-  /// Runs turns on this thread until every posted part has been served or another thread serves
-  /// them. Not on an engine's thread.
+  /// Runs turns on this thread until all posted parts have been served, or until another thread
+  /// serves them. Never call it on a thread of the engine.
   void lend() noexcept;
   /// Completes posted parts, completes waiting claims with `closed`, closes the journal cleanly,
   /// and joins the threads. Idempotent; must not be called by the shard's threads.
   void stop();
-  /// After `stop`, once no other thread is in any of these: files and descriptors go. Idempotent.
+  /// Call after `stop`, when no other thread is in any of these functions. Closes files and
+  /// descriptors. Idempotent.
   void let_go() noexcept;
 
  private:
-  /// When the shard's thread must go on by itself; by both clocks.
+  /// When the shard's thread must run a turn without being woken, by each clock.
   struct Deadlines {
     std::optional<std::int64_t> realtime_ms;
     std::optional<std::int64_t> boottime_ms;
@@ -98,20 +99,21 @@ class ShardRunner {
   std::shared_ptr<const timing::Clock> clock_;
   std::unique_ptr<Sleeper> sleeper_;
 
-  std::mutex turn_mutex_;    // before the others
-  std::vector<Part> taken_;  // of the turn that is run
-  Deadlines sleeps_until_;   // the shard's thread, at most
+  std::mutex turn_mutex_;    // locked before the others
+  std::vector<Part> taken_;  // the parts of the present turn
+  Deadlines sleeps_until_;   // when the shard's thread wakes at the latest
   bool ended_ = false;       // no further turn
-  // The shard's thread came while a lender had the turn. Reset only when a turn begins. A thread
-  // that reset it at a turn's end might not get the next turn, and that turn may have begun before.
+  // True if the shard's thread wanted a turn while a lender had it. Only the beginning of a turn
+  // resets it. If the end of a turn did so, the thread might not get the next turn, and that turn
+  // may have begun before the wish.
   std::atomic<bool> passed_over_{false};
 
   std::mutex inbox_mutex_;
   std::vector<Part> inbox_;
-  std::size_t kept_ = 0;  // places: how many more inbox_ has reserved capacity for
+  std::size_t kept_ = 0;  // reserved places: inbox_ has capacity for them
   bool stopping_ = false;
 
-  bool was_closed_ = false;  // set by the shard's thread, read when that has ended
+  bool was_closed_ = false;  // set by the shard's thread, read after its end
 
   CommitThread commits_;
   std::thread shard_thread_;

@@ -1,5 +1,5 @@
-// Backup: makes a second store from a store's files, beside the process that has it open. It takes
-// no lock, asks no server, and changes nothing.
+// Backup: makes a second store from a store's files; a process may have the store open meanwhile.
+// The backup takes no lock, asks no server, and changes nothing in the store.
 //
 // Of each shard it takes every closed segment whole: by a second name for the same file (a hard
 // link) if the file system can, otherwise as a copy. Then it copies the head, the segment that is
@@ -9,15 +9,15 @@
 //  - Cleaning never writes a segment again that has a second name: it removes the first name.
 //    (Journal::reuse_file looks for a second name after it has renamed the file, so there is no
 //    moment between.)
-//  - If a segment was removed or reused before the backup took it, the round begins again. Each
-//    round takes the segments that the one before did not; a round that finds all of them is a
-//    journal that recovery accepts.
+//  - If a segment was removed or reused before the backup took it, another round begins. Each round
+//    takes the segments that earlier rounds have not taken. When a round finds all its segments,
+//    the result is a journal that recovery accepts.
 //
 // Invariants
 //  1. Every message whose acceptance was confirmed before the backup began is in it, unless it has
 //     ended since.
-//  2. There is no STORE in the new directory before everything is there and synced, and recovery
-//     has read it without a complaint.
+//  2. The new directory gets its STORE last: after everything else is there and synced, and
+//     recovery has read it without an error.
 //
 // Thread safety: a function without state.
 #pragma once
@@ -41,8 +41,8 @@ struct BackupReport {
 };
 
 /// `target` must be empty. Errors: `invalid_argument` if it is not, or if `source` is no store;
-/// `damaged` if the store's own files do not check; `unavailable` if cleaning was faster; those of
-/// the file systems.
+/// `damaged` if the store's own files are damaged; `unavailable` if cleaning was faster; and those
+/// of the file systems.
 [[nodiscard]] Result<BackupReport> backup(
     storage::Directory& source, storage::Directory& target,
     const std::function<void(std::uint64_t done, std::uint64_t total)>& progress = {});

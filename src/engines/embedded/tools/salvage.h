@@ -1,9 +1,9 @@
-// Salvage: makes a new store from a store that recovery refuses, with everything in it that still
-// checks. docs/formats/journal.md has the rules; the old store is not changed.
+// Salvage: makes a new store from a store that recovery refuses, with all its data that is still
+// intact. It does not change the old store. docs/formats/journal.md has the rules.
 //
-// If recovery accepts a shard, it is copied as recovery sees it. If recovery refuses it, or would
-// cut a tail with intact batches, it is read leniently (lenient_replay.h). The new store has the
-// old one's id, so generated keys and receipts stay valid.
+// If recovery accepts a shard, the shard is copied as recovery sees it. If recovery refuses the
+// shard, or would cut intact batches with its tail, the shard is read leniently (lenient_replay.h).
+// The new store has the old one's id, so generated keys and receipts stay valid.
 //
 // Thread safety: functions without state.
 #pragma once
@@ -24,27 +24,27 @@ namespace tarry::embedded {
 
 struct SalvagedShard {
   std::uint32_t shard = 0;
-  bool sound = false;  // recovery would have accepted it, with all intact data in it
+  bool sound = false;  // recovery accepts the shard, and cuts no intact batch
   std::uint64_t segments = 0;
   std::uint64_t batches = 0;
   std::uint64_t records = 0;
   std::uint64_t torn_bytes = 0;            // a tail that a crash broke off
   std::uint64_t messages = 0;              // in the new store: scheduled, ready, leased or dead
   std::uint64_t remembered = 0;            // in the new store
-  std::uint64_t damaged_messages = 0;      // of `messages`: without their payload
+  std::uint64_t damaged_messages = 0;      // of `messages`: those without their payload
   std::uint64_t uncertain_messages = 0;    // of `messages`: may have ended or changed in a gap
-  std::uint64_t lost_messages = 0;         // later records tell of them; there may be more
+  std::uint64_t lost_messages = 0;         // known only from later records; there may be more
   std::uint64_t lost_batches = 0;          // by the gaps in their numbers
-  std::uint64_t unnamed_queues = 0;        // whose name no other shard knows either
-  std::uint64_t unreachable_messages = 0;  // of these: no request finds them by their keys
-  std::uint64_t adopted_queues = 0;        // settings and pause are from another shard
+  std::uint64_t unnamed_queues = 0;        // no other shard knows their names either
+  std::uint64_t unreachable_messages = 0;  // messages of these queues that no key finds
+  std::uint64_t adopted_queues = 0;        // queues with settings and pause from another shard
   std::vector<Loss> losses;
 };
 
 struct SalvageReport {
   std::uint64_t store_id = 0;
   std::uint32_t shards = 0;
-  std::string store_file;  // what was done about a STORE that did not check; empty: it did
+  std::string store_file;  // what was done about a damaged STORE; empty: STORE was good
   std::vector<SalvagedShard> per_shard;
 };
 
@@ -54,10 +54,10 @@ struct SalvageOptions {
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };
 
-/// `target` is empty. A salvage that stops halfway leaves a directory that says so and cannot be
-/// opened. Errors: `conflict` (a process holds the store), `not_found` and `invalid_argument` (no
-/// store), `invalid_argument` (the target is not empty), `damaged` (too little is left),
-/// `unsupported` (a newer version), `no_space`, io_error.
+/// `target` must be empty. A salvage that stops halfway leaves a directory that cannot be opened as
+/// a store; the error says why. Errors: `conflict` (a process holds the store), `not_found` and
+/// `invalid_argument` (no store), `invalid_argument` (the target is not empty), `damaged` (too
+/// little is left), `unsupported` (a newer version), `no_space`, io_error.
 [[nodiscard]] Result<SalvageReport> salvage(storage::Directory& source, storage::Directory& target,
                                             const SalvageOptions& options);
 

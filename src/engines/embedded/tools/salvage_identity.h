@@ -1,5 +1,5 @@
-// Which store this is, for salvage: by its STORE, or by other evidence if that is damaged or
-// missing.
+// Finds out for salvage which store this is: from its STORE, or, if STORE is damaged or missing,
+// from other evidence.
 //
 // Functions without state.
 #pragma once
@@ -16,13 +16,13 @@ namespace tarry::embedded {
 
 struct SalvagedIdentity {
   StoreIdentity identity;
-  std::string store_file;  // what was done about a STORE that did not check; empty: it did
+  std::string store_file;  // what was done about a damaged STORE; empty: STORE was good
 };
 
-/// One wrong byte is corrected: the checksum proves which. Otherwise a store of one shard is
-/// identified by its segments. A store of several shards cannot be: the hash seed, which leads a
-/// key to its shard, stands only in STORE. Errors: those of `read_identity`; `not_found` if the
-/// directory is empty.
+/// Corrects one wrong byte of STORE, because the checksum proves which byte it is. Otherwise
+/// identifies a store of one shard by its segments. That is impossible for a store of several
+/// shards, because the hash seed, which leads a key to its shard, stands only in STORE. Errors:
+/// those of `read_identity`; `not_found` if the directory is empty.
 [[nodiscard]] Result<SalvagedIdentity> salvage_identity(storage::Directory& directory,
                                                         std::uint64_t (*random)());
 

@@ -1,13 +1,13 @@
 // SalvagedQueues: combines what the shards of a damaged store know about its queues.
 //
-// If one shard has lost a queue's name, the other shards have it, and the queue's keys tell which
-// name it is: under the right name all of them belong to their shard. If none is found, a name is
-// invented. If the keys are few, it is a name under which they belong to their shard; otherwise no
-// request finds them by key.
+// If one shard has lost a queue's name, other shards may know it. The queue's keys tell which of
+// the known names is right: under the right name all of them belong to this shard. If no name is
+// right, one is invented. If the queue has few keys, that is a name under which they belong to this
+// shard. Otherwise no request finds the messages by their keys.
 //
 // Settings and pause are the same on all shards. A shard that has lost data takes them from the
-// shard that knows best: one that is sound, or has lost nothing after that queue's last record;
-// otherwise the one with the newest record.
+// shard that knows best: a shard that is sound, or has lost nothing after that queue's last record;
+// otherwise the shard with the queue's newest record.
 //
 // Thread safety: none.
 #pragma once
@@ -28,18 +28,19 @@ namespace tarry::embedded {
 
 class SalvagedQueues {
  public:
-  /// Call it for all shards before a shard gets what the others know.
+  /// Call it for all shards before the first `name` or `agree`.
   void tell(const ReadShard& shard);
 
   struct Named {
     std::uint64_t unnamed = 0;      // queues for which no name was found
-    std::uint64_t unreachable = 0;  // messages of these that no request finds by their keys
+    std::uint64_t unreachable = 0;  // messages of these that no key finds
   };
-  /// Names the queues that lost their names. `files`: the shard's.
+  /// Names the queues that have lost their names. `files`: the shard's.
   Named name(const StoreIdentity& store, ReadShard& shard, const SegmentFiles& files) const;
 
-  /// Gives a shard the settings and pauses that others know better, and missing queues that have
-  /// some. Returns how many it gave. The shard's queues have their names.
+  /// Gives a shard that has lost data the settings and pauses that other shards know better. Also
+  /// makes queues there that are missing and have settings or a pause. Returns how many queues it
+  /// has changed or made. Call it after `name`.
   std::uint64_t agree(ReadShard& shard) const;
 
  private:

@@ -22,7 +22,7 @@ namespace tarry::embedded {
 
 struct ReadShard {
   std::unique_ptr<ShardState> state;  // has finished replay; none: nothing of it could be read
-  bool empty = false;                 // nor was anything in it ever
+  bool empty = false;                 // the shard never held anything
   std::uint64_t newest_segment = 0;
   bool sound = false;
   std::vector<std::int64_t> queues_told_ms;  // lenient_replay.h; of a shard that is not sound
@@ -33,7 +33,7 @@ struct ReadShard {
   }
 };
 
-/// An empty state, of which replay has not begun.
+/// An empty state. Its replay has not begun.
 [[nodiscard]] std::unique_ptr<ShardState> new_state(const ShardState::Identity& identity,
                                                     const timing::Clock& clock);
 
@@ -44,7 +44,7 @@ struct ReadShard {
                                            const timing::Clock& clock, SalvagedShard& told,
                                            const std::function<void(std::uint64_t)>& progress);
 
-/// The files that its messages are read from.
+/// Opens the files from which the shard's messages are read.
 [[nodiscard]] Result<void> open_files(storage::Directory& store, const ReadShard& shard,
                                       SegmentFiles& files);
 

@@ -21,7 +21,7 @@ struct SalvageTarget {
   storage::Directory* directory = nullptr;  // the new shard's; empty
   const timing::Clock* clock = nullptr;
   std::uint64_t segment_bytes = 0;
-  std::uint32_t version = 0;  // that it is written in
+  std::uint32_t version = 0;  // the format of the new journal
 };
 
 struct SalvageWritten {
