@@ -24,15 +24,6 @@ constexpr std::int64_t kWatchedMs = 10'000;
 constexpr std::int64_t kWatchAgainMs = 5'000;
 constexpr std::int64_t kAfterFailureMs = 1'000;
 
-// Null: all of them.
-const std::vector<std::uint32_t>* shards_wanted(const core::ClaimRequest& request,
-                                                const std::string& queue) {
-  if (request.shards.empty()) return nullptr;
-  const auto found = std::ranges::find(request.queues, queue);
-  const auto& wanted = request.shards[static_cast<std::size_t>(found - request.queues.begin())];
-  return wanted.empty() ? nullptr : &wanted;
-}
-
 }  // namespace
 
 // One claim's look at its queues, shard after shard.

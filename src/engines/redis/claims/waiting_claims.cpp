@@ -154,6 +154,14 @@ void WaitingClaims::answer(const ClaimPtr& claim, Error error) {
   claim->asked->fail(std::move(error));
 }
 
+const std::vector<std::uint32_t>* WaitingClaims::shards_wanted(const core::ClaimRequest& request,
+                                                               const std::string& queue) {
+  if (request.shards.empty()) return nullptr;
+  const auto found = std::ranges::find(request.queues, queue);
+  const auto& wanted = request.shards[static_cast<std::size_t>(found - request.queues.begin())];
+  return wanted.empty() ? nullptr : &wanted;
+}
+
 AskedPtr WaitingClaims::release_of(const core::ClaimReply& reply) {
   if (reply.items.empty()) return nullptr;
   auto asked = std::make_shared<Asked>();

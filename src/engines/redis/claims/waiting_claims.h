@@ -107,6 +107,9 @@ class WaitingClaims {
   virtual void release(const core::ClaimReply& reply) = 0;
   /// The longest time until the next look at a queue where this claim waits, whatever Redis said.
   [[nodiscard]] virtual std::int64_t longest_ms(const core::ClaimRequest& request) const = 0;
+  /// The shards of a queue at which the claim may look; null: at all.
+  [[nodiscard]] static const std::vector<std::uint32_t>* shards_wanted(
+      const core::ClaimRequest& request, const std::string& queue);
   /// The request that `release` makes; null if nothing was claimed. If it fails, the leases run out
   /// by themselves.
   [[nodiscard]] static AskedPtr release_of(const core::ClaimReply& reply);

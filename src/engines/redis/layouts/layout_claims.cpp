@@ -1,6 +1,7 @@
 #include "engines/redis/layouts/layout_claims.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <random>
 #include <utility>
@@ -48,6 +49,7 @@ class LayoutClaims::Look : public std::enable_shared_from_this<Look> {
     auto keys = claims_.context_.names.keys_of(queues_[(turn_ + at_) % queues_.size()]);
     if (!keys) return fail(std::move(keys).error());
     keys_ = *std::move(keys);
+    if (!choose_shards()) return go_on(false);
     if (request().keys.empty()) return call();
     find_members(claims_.context_, keys_, request().keys,
                  [self = shared_from_this()](Result<Members> members) {
@@ -65,6 +67,16 @@ class LayoutClaims::Look : public std::enable_shared_from_this<Look> {
   [[nodiscard]] bool is_full() const {
     return claim_->gone || claim_->reply.items.size() >= request().max ||
            (taken_ > 0 && bytes_ >= request().max_bytes);
+  }
+
+  // Each ZSET is a shard. False if the queue has none of the wanted ones.
+  [[nodiscard]] bool choose_shards() {
+    wish_.shards.clear();
+    const std::vector<std::uint32_t>* wanted = shards_wanted(request(), keys_->queue);
+    if (wanted == nullptr) return true;
+    std::ranges::copy_if(*wanted, std::back_inserter(wish_.shards),
+                         [this](std::uint32_t shard) { return shard < keys_->zsets.size(); });
+    return !wish_.shards.empty();
   }
 
   void call() {

@@ -18,6 +18,7 @@ void add_wish(const LayoutSpec& spec, const LookWish& wish, net::RedisCommand& c
   }
   command.add(static_cast<std::int64_t>(wish.turn)).add(spec.through_list ? "list" : "direct");
   command.add(to_string(spec.entry));
+  for (const std::uint32_t shard : wish.shards) command.add(std::int64_t{shard} + 1);
 }
 
 std::optional<LookAnswer> read_look(const LayoutSpec& spec, const LayoutKeys& keys,

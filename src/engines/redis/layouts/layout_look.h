@@ -20,10 +20,11 @@ struct LookWish {
   std::int64_t lease_ms = 0;
   std::uint64_t bytes = 0;
   bool first_goes = false;
-  std::string nonce;       // of kNonceDigits hex digits
-  std::size_t turn = 0;    // which set goes first
-  bool by_member = false;  // only `members`
-  bool any_state = false;  // with members
+  std::string nonce;                  // of kNonceDigits hex digits
+  std::size_t turn = 0;               // which set goes first
+  std::vector<std::uint32_t> shards;  // the sets to look at, from 0; empty: all
+  bool by_member = false;             // only `members`
+  bool any_state = false;             // with members
   std::vector<std::string> members;
 };
 void add_wish(const LayoutSpec& spec, const LookWish& wish, net::RedisCommand& command);

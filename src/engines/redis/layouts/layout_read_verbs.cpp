@@ -255,7 +255,9 @@ void layout_stats(const LayoutContext& context, std::vector<std::string> queues,
       break;
     }
     const std::size_t at = reply.queues.size();
-    reply.queues.emplace_back().queue = name;
+    QueueStats& queue = reply.queues.emplace_back();
+    queue.queue = name;
+    queue.shards = static_cast<std::uint32_t>((*keys)->zsets.size());
     countdown->begin();
     call_layout(
         context, *keys, Script::layout_stats, [](RedisCommand&) {},

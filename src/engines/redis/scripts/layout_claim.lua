@@ -1,7 +1,16 @@
 -- Claims due messages. ARGV, after those of layout_take.lua: 12 the set to begin with, 13 'list' if due messages go
--- through Redisson's list, 14 the form of entries ('old', 'new', 'auto'). The work is bounded by the request; a claim
--- through the list moves 100 more, as Redisson does, and members that are no messages also count.
+-- through Redisson's list, 14 the form of entries ('old', 'new', 'auto'), from 15 on the sets to look at (none: all).
+-- The work is bounded by the request; a claim through the list moves 100 more, as Redisson does, and members that are
+-- no messages also count.
 free_first()
+
+local wanted = #ARGV > 14 and {}
+for i = 15, #ARGV do wanted[tonumber(ARGV[i])] = true end
+local sets = {}
+for i = 0, M - 1 do
+  local set = (tonumber(ARGV[12]) + i) % M + 1
+  if not wanted or wanted[set] then sets[#sets + 1] = set end
+end
 
 -- As Redisson does, whose consumers may be quicker than tarry.
 local function transfer()
@@ -78,8 +87,7 @@ if LAYOUT == 'redisson' then
   take_from_list()
 end
 if ARGV[13] ~= 'list' then
-  for i = 0, M - 1 do
-    local set = (tonumber(ARGV[12]) + i) % M + 1
+  for _, set in ipairs(sets) do
     local found
     repeat
       -- A few at once: their bodies may be large.
@@ -93,7 +101,7 @@ if ARGV[13] ~= 'list' then
   end
 end
 local soonest
-for set = 1, M do
+for _, set in ipairs(sets) do
   tell_wrong(set)
   local head = head_of(set)
   if head and (not soonest or due_of(head) < soonest) then soonest = due_of(head) end
