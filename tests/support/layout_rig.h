@@ -25,6 +25,7 @@ struct Taken {
   std::uint64_t id = 0;
   std::int64_t due_ms = 0;
   std::int64_t claimed_ms = 0;
+  std::uint32_t attempt = 0;
 };
 
 class LayoutStore {
@@ -114,7 +115,7 @@ class LayoutStore {
         return std::string(core::view(reply.bytes, piece));
       };
       taken.push_back({text(item.key), text(item.payload), text(item.receipt), item.id, item.due_ms,
-                       item.claimed_ms});
+                       item.claimed_ms, item.attempt});
     }
     return taken;
   }

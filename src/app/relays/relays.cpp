@@ -116,13 +116,13 @@ Result<void> Relays::add(core::Engine& engine, std::string_view store, const Rel
     if (count > 0) return hooks_.log({LogLevel::info, "relay_queues", line});
     hooks_.log({LogLevel::warning, "relay_no_queues", line});
   };
-  // Layouts, and they alone, have no pauses; nor attempts.
+  // Layouts, and they alone, have no pauses; nor dead messages.
   if (plan.options.relay.max_attempts && !engine.capabilities().pauses) {
     return Error{
         ErrorCode::unsupported,
         prefix +
             fmt::format(
-                "max_attempts {}: this store, {}, counts no attempts and keeps no dead messages",
+                "max_attempts {}: this store, {}, keeps no dead messages",
                 *plan.options.relay.max_attempts, kind_of(engine))};
   }
   auto coordination = make_coordination(plan, {store, engine.capabilities().store});

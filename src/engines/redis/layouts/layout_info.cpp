@@ -24,7 +24,8 @@ State state_of(std::string_view letter) noexcept {
 }  // namespace
 
 MessageInfo layout_info(const LayoutSpec& spec, const LayoutKeys& keys, std::string_view key,
-                        std::string_view state, std::string_view due, std::string_view lease_left) {
+                        std::string_view state, std::string_view due, std::string_view lease_left,
+                        std::int64_t attempts) {
   MessageInfo info;
   info.id = id_of(key, spec.layout);
   info.queue = keys.queue;
@@ -32,9 +33,9 @@ MessageInfo layout_info(const LayoutSpec& spec, const LayoutKeys& keys, std::str
   info.state = state_of(state);
   info.stopping = state == "p";
   info.due = Time(Millis(number_in(due)));
+  info.attempt = static_cast<std::uint32_t>(attempts);
+  info.tallies.claims = info.attempt;
   if (info.state == State::leased) {
-    info.attempt = 1;
-    info.tallies.claims = 1;
     info.lease_left = Millis(number_in(lease_left));
   }
   return info;

@@ -3,6 +3,7 @@
 // Thread safety: pure functions.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,7 +17,8 @@ namespace tarry::redis {
 /// From the values that layout_describe.lua returns.
 [[nodiscard]] MessageInfo layout_info(const LayoutSpec& spec, const LayoutKeys& keys,
                                       std::string_view key, std::string_view state,
-                                      std::string_view due, std::string_view lease_left);
+                                      std::string_view due, std::string_view lease_left,
+                                      std::int64_t attempts);
 /// Extracts the payload from the bytes that Redis keeps.
 [[nodiscard]] std::string layout_payload(const LayoutSpec& spec, std::string_view body);
 /// Why it is no message: a member without a body, a body without a member (dead), an entry that is

@@ -215,7 +215,7 @@ class LayoutGet final : public ByKey {
         fail(items[i], no_room(items[i], one[0].integer()));
       } else if (one.size() == 2) {
         fail(items[i], wrong_unit(context_.spec, *keys_, one[0].text()));
-      } else if (one.size() == 6) {
+      } else if (one.size() == 7) {
         take(items[i], one);
       } else {
         return false;
@@ -238,9 +238,9 @@ class LayoutGet final : public ByKey {
   }
   void take(std::uint32_t item, RedisView told) {
     MessageInfo info = layout_info(context_.spec, *keys_, told[0].text(), told[1].text(),
-                                   told[2].text(), told[3].text());
-    info.payload = layout_payload(context_.spec, told[4].text());
-    if (!told[5].text().empty()) info.reason = stray_reason(context_.spec.layout, info.state);
+                                   told[2].text(), told[3].text(), told[4].integer());
+    info.payload = layout_payload(context_.spec, told[5].text());
+    if (!told[6].text().empty()) info.reason = stray_reason(context_.spec.layout, info.state);
     const std::uint64_t bytes = redis::bytes_of(info);
     if (reply().bytes > 0 && reply().bytes + bytes > context_.limits.max_reply) {
       return fail(item, no_room(item, static_cast<std::int64_t>(bytes)));

@@ -25,7 +25,7 @@ std::optional<LookAnswer> read_look(const LayoutSpec& spec, const LayoutKeys& ke
                                     const LookWish& wish, net::RedisView told,
                                     core::ClaimReply& into, base::Histogram& lateness) {
   constexpr std::size_t kBefore = 7;
-  constexpr std::size_t kTold = 4;
+  constexpr std::size_t kTold = 5;
   if (told.size() < kBefore || (told.size() - kBefore) % kTold != 0) return std::nullopt;
   const std::int64_t now = told[0].integer();
   LookAnswer answer;
@@ -57,9 +57,9 @@ std::optional<LookAnswer> read_look(const LayoutSpec& spec, const LayoutKeys& ke
     item.due_ms = told[at + 2].integer();
     item.claimed_ms = now;
     item.lease_ms = told[2].integer();
-    item.attempt = 1;
+    item.attempt = static_cast<std::uint32_t>(told[at + 4].integer());
     item.priority = kDefaultPriority;
-    item.tallies.claims = 1;
+    item.tallies.claims = item.attempt;
     if (const auto late = core::lateness_ms(item)) lateness.record(*late);
     answer.bytes += body.size();
     if (decoded.is_odd) ++answer.undecoded;

@@ -91,17 +91,18 @@ class LayoutLister : public std::enable_shared_from_this<LayoutLister> {
   core::ListReply& reply() { return std::get<core::ListReply>(asked_->reply); }
 
   void take(RedisView told) {
-    constexpr std::size_t kTold = 7;
+    constexpr std::size_t kTold = 8;
     if (told.size() == 0 || (told.size() - 1) % kTold != 0) {
       return asked_->fail(strange_reply(context_.server, Script::layout_list));
     }
     for (std::size_t at = 1; at < told.size(); at += kTold) {
       if (reply().messages.size() >= request_.limit) return look();
-      place_ = ListPlace{place_.set, told[at + 5].integer(), std::string(told[at + 4].text()),
+      place_ = ListPlace{place_.set, told[at + 6].integer(), std::string(told[at + 5].text()),
                          std::string(told[at].text())};
-      MessageInfo info = layout_info(context_.spec, *keys_, told[at].text(), told[at + 1].text(),
-                                     told[at + 2].text(), told[at + 3].text());
-      if (!told[at + 6].text().empty())
+      MessageInfo info =
+          layout_info(context_.spec, *keys_, told[at].text(), told[at + 1].text(),
+                      told[at + 2].text(), told[at + 3].text(), told[at + 4].integer());
+      if (!told[at + 7].text().empty())
         info.reason = stray_reason(context_.spec.layout, info.state);
       if (!info.key.starts_with(request_.prefix)) continue;
       if (request_.state && info.state != *request_.state) continue;

@@ -36,6 +36,10 @@ class LayoutSettle final : public LayoutVerb {
 
   Script script() const override { return Script::layout_settle; }
   std::size_t bytes_of(std::uint32_t) const override { return 96; }
+  void begin(RedisCommand& command) const override {
+    const QueueSettings defaults;
+    command.add(defaults.backoff_max / defaults.backoff_min);
+  }
   void add(RedisCommand& command, std::uint32_t item) const override {
     const core::SettleItem& wanted = request_.items[item];
     const std::string_view text = core::view(request_.bytes, wanted.receipt);
@@ -44,11 +48,9 @@ class LayoutSettle final : public LayoutVerb {
     if (wanted.action == core::SettleAction::release) {
       command.add("l").add("");
     } else if (wanted.action == core::SettleAction::retry) {
-      // Attempts are not kept: the backoff is that of the first.
-      const std::int64_t delay =
-          wanted.delay ? wanted.delay->count()
-                       : core::backoff_ms(QueueSettings(), 1, id_of(text, Layout::plain));
-      command.add("r").add(delay);
+      // The script knows the attempt, and lengthens the first one's backoff.
+      const std::int64_t first = core::backoff_ms(QueueSettings(), 1, id_of(text, Layout::plain));
+      command.add(wanted.delay ? "r" : "b").add(wanted.delay ? wanted.delay->count() : first);
     } else {
       command.add("a").add("");
     }

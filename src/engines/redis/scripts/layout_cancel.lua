@@ -13,6 +13,7 @@ for i = 7, #ARGV do
   end
   local removed = false
   for set = 1, M do removed = remove(set, member) or removed end
+  if not lease then call('DEL', name) end
   replies[#replies + 1] = lease and 'stopping' or removed and 'cancelled' or 'unknown'
 end
 return replies

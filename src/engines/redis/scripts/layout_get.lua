@@ -14,9 +14,9 @@ end
 for at = 9, #ARGV, 2 do
   local member = ARGV[at + 1]
   local set, score = find(member)
-  local key, state, due, left = describe(member, score)
+  local key, state, due, left, attempts = describe(member, score)
   local body = body_of(set or tonumber(ARGV[at]), member)
-  if not key and LAYOUT == 'hash' and body then key, state, due, left = member, 'd', '0', '' end
+  if not key and LAYOUT == 'hash' and body then key, state, due, left, attempts = member, 'd', '0', '', 0 end
   local answer = false
   if set and is_wrong(score) then
     answer = { score, 'x' }
@@ -27,7 +27,7 @@ for at = 9, #ARGV, 2 do
       answer = { #body }
     else
       room = room - #body
-      answer = { key, state, due, left, body, reason }
+      answer = { key, state, due, left, attempts, body, reason }
     end
   end
   replies[#replies + 1] = answer

@@ -29,6 +29,7 @@ local function move_away(member, due, seen)
     if not body or seen ~= '' and redis.sha1hex(body) ~= seen then return 'kept' end
   end
   for each = 1, M do remove(each, member) end
+  call('DEL', name_of_lease(member))
   moved = moved + 1
   return 'done'
 end

@@ -143,10 +143,12 @@ local function lease_until(ms, nonce)
 end
 
 -- A lease: { nonce, when it ends, the score until then, due, score before, set, member, stopping ('a': by an ack that
--- has begun), found at the list's tail, SHA-1 of a body in a HASH, the score before an extension }. A program that
--- writes another score, or removes the member, has ended it.
+-- has begun), found at the list's tail, SHA-1 of a body in a HASH, the score before an extension, how many attempts
+-- the message has had (not in leases of older versions) }. A program that writes another score, or removes the member,
+-- has ended it. A lease that has ended stays for a day, as the count of attempts of a message with that score.
 local NONCE, ENDS, SCORE, DUE, WAS, SET, MEMBER, STOPPING, TAIL, BODY = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
-local FORMER = 11
+local FORMER, ATTEMPT = 11, 12
+local COUNT_KEPT_MS = 86400000
 -- An extension that was stopped has not reached the ZSET.
 local function has_score_of(lease, score)
   local at = tonumber(score)
@@ -160,11 +162,35 @@ local function read_lease(name)
   if lease[STOPPING] then return lease end
   return has_score_of(lease, call('ZSCORE', KEYS[lease[SET]], lease[MEMBER])) and lease or nil
 end
-local function write_lease(name, lease)
+local function write_lease(name, lease, due)
   if ARGV[2] ~= '' then return call('SET', name, cmsgpack.pack(lease)) end
-  call('SET', name, cmsgpack.pack(lease), 'PXAT', format('%.0f', lease[ENDS]))
+  call('SET', name, cmsgpack.pack(lease), 'PXAT', format('%.0f', math.max(lease[ENDS], due or 0) + COUNT_KEPT_MS))
 end
 local function name_of_lease(member) return LEASES .. redis.sha1hex(member) end
+
+-- The lease that has ended of a message which still has this score, or nothing.
+local function read_ended(name, score)
+  local text = call('GET', name)
+  local lease = text and cmsgpack.unpack(text)
+  if lease and lease[ENDS] <= now and not lease[STOPPING] and has_score_of(lease, score) then return lease end
+end
+local function attempts_of(name, score)
+  local ended = read_ended(name, score)
+  return ended and (ended[ATTEMPT] or 1) or 0
+end
+-- Ends a lease, and lets the count follow the message to its new score; or forgets a count of 0.
+local function end_lease(name, lease, attempts, score)
+  if attempts == 0 then return call('DEL', name) end
+  lease[ENDS], lease[SCORE], lease[FORMER], lease[ATTEMPT] = math.min(lease[ENDS], now), score, false, attempts
+  write_lease(name, lease, due_of(score))
+end
+-- Another score of a message that is not leased.
+local function move_to(set, member, before, score)
+  local name = name_of_lease(member)
+  local ended = read_ended(name, before)
+  call('ZADD', KEYS[set], score, member)
+  if ended then end_lease(name, ended, ended[ATTEMPT] or 1, score) end
+end
 
 -- Removes the delivered message, but not a body that has changed since: a producer has pushed the key again, and its
 -- ZADD is on its way.

@@ -18,6 +18,7 @@ for i = 1, #found do
     -- First, so that a purge that was stopped meets the member again.
     remove_body(set, found[i])
     remove(set, found[i])
+    call('DEL', name_of_lease(found[i]))
   end
 end
 return { #found - kept, #found == most and from + kept or -1 }

@@ -10,6 +10,7 @@ end
 -- `before`: the due time of the replaced message. If it is stopped in between, either body comes late rather than
 -- early, and no body is made due before it is there.
 local function put(set, member, due, body, before)
+  if before then call('DEL', name_of_lease(member)) end
   local is_later = before and due > before
   if is_later then call('ZADD', KEYS[set], score_of(due), member) end
   if LAYOUT == 'hash' then call('HSET', bodies_of(set), member, body) end
@@ -45,7 +46,7 @@ local function push_one(set, member, rule, due, body)
   end
   local moves = (rule == 'e' and due < before) or (rule == 'l' and due > before)
   if not moves then return tell(member, 'kept', before) end
-  call('ZADD', KEYS[at], score_of(due), member)
+  move_to(at, member, score, score_of(due))
   tell(member, 'moved', due_of(score_of(due)))
 end
 

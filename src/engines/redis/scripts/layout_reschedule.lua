@@ -4,7 +4,7 @@ local replies = {}
 for at = 7, #ARGV, 3 do
   local member, due = ARGV[at + 1], due_time(ARGV[at + 2])
   local lease = read_lease(name_of_lease(member))
-  local set = find(member)
+  local set, before = find(member)
   local outcome = 'rescheduled'
   if not due then
     outcome, due = 'far', 0
@@ -18,7 +18,7 @@ for at = 7, #ARGV, 3 do
   end
   if outcome == 'rescheduled' or outcome == 'revived' then
     local score = score_of(due)
-    call('ZADD', KEYS[set], score, member)
+    move_to(set, member, before, score)
     tell_head(member, score)
     due = due_of(score)
   end

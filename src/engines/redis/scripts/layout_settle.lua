@@ -1,5 +1,6 @@
--- Settle. ARGV: from 7 on, four a message: lease, nonce, a (ack), r (retry) or l (release), delay.
--- Answers for each 1 (done), 0 (stale), or the new due time.
+-- Settle. ARGV: 7 how many times longer than the first the longest backoff is; then four a message: lease, nonce,
+-- a (ack), r (retry), b (retry after the backoff) or l (release), delay (b: the first backoff). Answers for each 1
+-- (done), 0 (stale), or the new due time.
 free_first()
 local replies = {}
 
@@ -24,14 +25,19 @@ local function settle_one(name, nonce, action, delay)
     remove_leased(lease)
     return done(1)
   end
-  local set, member = lease[SET], lease[MEMBER]
-  local score = action == 'l' and lease[WAS] or score_of(later + tonumber(delay))
+  local set, member, attempt = lease[SET], lease[MEMBER], lease[ATTEMPT] or 1
+  local score = lease[WAS]
+  if action ~= 'l' then
+    local longer = action == 'b' and math.min(2 ^ (attempt - 1), tonumber(ARGV[7])) or 1
+    score = score_of(later + floor(tonumber(delay) * longer))
+  end
   call('ZADD', KEYS[set], score, member)
   tell_head(member, score)
-  return done(action == 'l' and 1 or format('%.0f', due_of(score)))
+  end_lease(name, lease, action == 'l' and attempt - 1 or attempt, score)
+  return action == 'l' and 1 or format('%.0f', due_of(score))
 end
 
-for at = 7, #ARGV, 4 do
+for at = 8, #ARGV, 4 do
   replies[#replies + 1] = settle_one(LEASES .. ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3])
 end
 return replies

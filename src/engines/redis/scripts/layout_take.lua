@@ -4,7 +4,7 @@
 -- The answer: now, when to look again (empty: nothing is there), how long the leases are, how many members were found
 -- that are no messages, the first one's key (-1 and the name of a HASH that does not exist while members of its set
 -- are due), a score that is in the other unit (empty: there is none), the form of Redisson's entries ('old', 'new';
--- empty: not known), and four for each message: lease, key, due, body.
+-- empty: not known), and five for each message: lease, key, due, body, which attempt it is.
 local left, room, first_goes, nonce = tonumber(ARGV[7]), tonumber(ARGV[9]), ARGV[10] == '1', ARGV[11]
 local lease_score, lease_ends = lease_until(later + tonumber(ARGV[8]), nonce)
 local reply = { format('%.0f', now), '', format('%.0f', lease_ends - later), 0, '', '', '' }
@@ -26,13 +26,15 @@ local function hand_out(set, member, was, due, body, from_tail)
   room = room - #body
   left = left - 1
   local digest = redis.sha1hex(member)
+  local name = LEASES .. digest
+  local attempt = attempts_of(name, was) + 1
   call('ZADD', KEYS[set], lease_score, member)
-  write_lease(LEASES .. digest,
+  write_lease(name,
     { nonce, lease_ends, lease_score, due, was, set, member, false, from_tail,
-      LAYOUT == 'hash' and redis.sha1hex(body) or false })
+      LAYOUT == 'hash' and redis.sha1hex(body) or false, false, attempt })
   local at = #reply
   reply[at + 1], reply[at + 2], reply[at + 3] = digest, key_of(member), format('%.0f', due)
-  reply[at + 4] = body
+  reply[at + 4], reply[at + 5] = body, attempt
 end
 
 -- If there is no body at all, hash= may name the wrong key: nothing there is changed.
