@@ -32,6 +32,14 @@ BreakerState better(BreakerState a, BreakerState b) {
   return BreakerState::open;
 }
 
+Error too_many_threads(std::uint32_t threads, const std::string& of, std::uint32_t there) {
+  return {ErrorCode::invalid_argument, "threads " + std::to_string(threads) +
+                                           " must not be more than " + of + ", which is " +
+                                           std::to_string(there) + ": each needs one at least"};
+}
+
+}  // namespace
+
 void add(RelayStats& sum, const RelayStats& one) {
   static_cast<leases::Counts&>(sum) += one;
   sum.claimed += one.claimed;
@@ -45,14 +53,6 @@ void add(RelayStats& sum, const RelayStats& one) {
   sum.lags.add(one.lags);
   if (!one.last_error.empty()) sum.last_error = one.last_error;
 }
-
-Error too_many_threads(std::uint32_t threads, const std::string& of, std::uint32_t there) {
-  return {ErrorCode::invalid_argument, "threads " + std::to_string(threads) +
-                                           " must not be more than " + of + ", which is " +
-                                           std::to_string(there) + ": each needs one at least"};
-}
-
-}  // namespace
 
 Result<void> check(const RelayThreadsOptions& options) {
   if (auto good = check(options.relay); !good) return good;

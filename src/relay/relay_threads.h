@@ -31,6 +31,9 @@ namespace tarry::relay {
 
 inline constexpr std::uint32_t kMaxThreads = 64;
 
+/// The sum of what two relays, or two runs of one, have done.
+void add(RelayStats& sum, const RelayStats& one);
+
 struct RelayThreadsOptions {
   std::string name;           // also the threads' names, with a number appended
   std::uint32_t threads = 1;  // 1 .. 64

@@ -76,7 +76,8 @@ class Plain(LayoutTest):
         self.redis.ask("ZADD", "delayqueue", 1000, "task")
         refused = self.tarry("relay", "delayqueue", "--to", "command", "--max-attempts", "2", "--",
                              "true", code=FAILED)
-        self.assertIn("max_attempts 2: this store, redis plain, keeps no dead messages", refused.err)
+        self.assertIn("max_attempts 2: this store, redis plain, keeps no dead messages",
+                      refused.err)
         with subprocess.Popen([PROGRAM, "relay", "delayqueue", "--to", "command", "--", "sh", "-c",
                                "exit 65"], stderr=subprocess.PIPE, text=True,
                               env=environment(TARRY_STORE=self.store)) as relay:

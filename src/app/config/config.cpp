@@ -178,4 +178,10 @@ Result<Config> load(const std::string& file, const Flags& flags,
   return config;
 }
 
+std::string not_reloaded(const std::vector<std::string>& problems) {
+  const std::string more =
+      problems.size() > 1 ? fmt::format(" (and {} more)", problems.size() - 1) : "";
+  return "not reloaded, everything stays as it was: " + problems.front() + more;
+}
+
 }  // namespace tarry::app::config

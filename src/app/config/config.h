@@ -45,4 +45,7 @@ struct Config {
 [[nodiscard]] Result<Config> load(const std::string& file, const Flags& flags,
                                   std::vector<std::string>& problems);
 
+/// The line of a reload that changes nothing, for these problems; at least one.
+[[nodiscard]] std::string not_reloaded(const std::vector<std::string>& problems);
+
 }  // namespace tarry::app::config

@@ -92,10 +92,7 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
   std::vector<std::string> problems;
   auto read = config::load(held.file, flags, problems);
   if (!read) {
-    const std::string more =
-        problems.size() > 1 ? fmt::format(" (and {} more)", problems.size() - 1) : "";
-    serving.log.error("not_reloaded",
-                      "not reloaded, everything stays as it was: " + problems.front() + more);
+    serving.log.error("not_reloaded", config::not_reloaded(problems));
     return;
   }
   // Changing the file's name needs a restart, but its contents may change, so that a token can be

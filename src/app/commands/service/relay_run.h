@@ -1,0 +1,79 @@
+// RelayRun: the relays of one `tarry relay`, from its start to its end.
+//
+// Thread safety: `run` once, on one thread.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <tarry/result.h>
+#include <tarry/store.h>
+
+#include "app/command_line/session.h"
+#include "app/relays/relay_plan.h"
+#include "app/relays/relays.h"
+
+namespace tarry::app {
+
+/// The relays to run, and their store.
+struct Plans {
+  std::vector<RelayPlan> relays;
+  std::string store;
+
+  friend bool operator==(const Plans&, const Plans&) = default;
+};
+
+class RelayRun {
+ public:
+  RelayRun(Session& session, Plans plans) : session_(session), first_(std::move(plans)) {}
+
+  /// Before `run`: a SIGHUP then asks for the plans again. Empty: they cannot be read, and the
+  /// reason was told.
+  void on_hangup(std::function<std::optional<Plans>()> read_again) {
+    read_again_ = std::move(read_again);
+  }
+  /// Until a signal, or until a relay fails for good; then it prints the report.
+  [[nodiscard]] ExitCode run();
+
+ private:
+  /// The relays of one reading of the plans, and their store.
+  struct Reading {
+    Plans plans;
+    Store store;
+    std::unique_ptr<Relays> relays;
+  };
+  using ReadingPtr = std::shared_ptr<Reading>;
+
+  [[nodiscard]] Relays::Hooks hooks();
+  void start();
+  /// Until a signal, an error or the relays' own end; then until they have ended.
+  void serve();
+  /// The relays of the new plans take over. If there can be none, the old ones go on.
+  void take_over();
+  [[nodiscard]] ReadingPtr prepared(Plans plans);
+  void wait_for_end();
+  void tell_of_missing() const;
+  void on_signal(int count);
+  void report();
+
+  Session& session_;
+  const Plans first_;
+  std::function<std::optional<Plans>()> read_again_;
+  std::vector<Relays::Named> totals_;  // of relays that have ended, one a name
+
+  std::mutex mutex_;  // guards the rest; `run` alone changes `reading_`
+  std::condition_variable changed_;
+  ReadingPtr reading_;
+  bool ended_ = false;  // no relay of `reading_` runs
+  bool stopping_ = false;
+  bool hung_up_ = false;
+  std::optional<Error> error_;
+};
+
+}  // namespace tarry::app
