@@ -1,15 +1,16 @@
-// LoopEngine: shared by the engine on Redis and that of the layouts. All their work is done on one
+// LoopEngine: the base of the engine on Redis and of the layouts' engine. All work is done on one
 // thread, which runs one io_context. This class accepts requests on any thread, counts outstanding
-// ones, follows the test clock, and closes in order.
+// requests, follows the test clock, and closes in order.
 //
-// Thread safety: the public functions on any thread. The protected ones, and all functions that a
-// derived class overrides, on the engine's thread only, unless they say otherwise.
+// Thread safety: any thread may call the public functions. The protected functions, and all
+// functions that a derived class overrides, run on the engine's thread only, unless they say
+// otherwise.
 //
 // Invariants
 //  1. Each completion runs once. After `close` it runs with `closed`, on a thread of its own.
-//  2. Nothing is posted to the engine's thread after the post of its close.
-//  3. That thread ends when the last answer has been given. The close waits for that with a grace
-//     of 5 s; then it closes the connection to Redis, and the remaining requests are answered.
+//  2. Nothing is posted to the engine's thread after `close` has posted the end.
+//  3. The engine's thread ends when the last answer has been given. `close` waits 5 s for that.
+//     Then it closes the connection to Redis, which answers the remaining requests.
 #pragma once
 
 #include <atomic>
@@ -38,8 +39,8 @@ namespace tarry::redis {
 
 class LoopEngine : public core::Engine {
  public:
-  /// Makes the connection and the store's needs there, on the engine's thread; waits for it. Once,
-  /// before any other function is called.
+  /// Connects to Redis and opens the store, on the engine's thread, and waits for that. Call once,
+  /// before any other function.
   [[nodiscard]] Result<void> start();
 
   core::Ticket submit(core::Request request, core::Completion completion) final;
@@ -50,22 +51,22 @@ class LoopEngine : public core::Engine {
   using Started = base::UniqueFunction<void(Result<void>)>;
   using MakeRedis = base::UniqueFunction<std::unique_ptr<net::Redis>(boost::asio::io_context& io)>;
 
-  /// `clock`: not null in tests, instead of Redis's time. A derived class closes the engine in its
-  /// destructor.
+  /// `clock`: not null in tests; then used instead of Redis's time. A derived class must close the
+  /// engine in its destructor.
   LoopEngine(MakeRedis make_redis, std::shared_ptr<timing::ManualClock> clock);
 
-  /// Calls `done` once. After success `claims` is there.
+  /// Opens the store and calls `done` once. After a success `claims()` is not null.
   virtual void open(Started done) = 0;
   [[nodiscard]] virtual WaitingClaims* claims() noexcept = 0;
-  /// Why the store cannot do that, if so. Any thread.
+  /// The reason why the store cannot carry out such a request, if there is one. Any thread.
   [[nodiscard]] virtual std::optional<Error> refusal_of(const core::Request& /*request*/) const {
     return std::nullopt;
   }
   /// Sees to it that the request is completed.
   virtual void run(core::Ticket ticket, const AskedPtr& asked) = 0;
-  /// Ends the wait of a claim. False: no claim of that ticket is with the derived class alone.
+  /// Ends the wait of a claim that only the derived class knows. False if there is no such claim.
   [[nodiscard]] virtual bool forget(core::Ticket /*ticket*/) { return false; }
-  /// The request has been carried out; its completion follows.
+  /// Called when the request has been carried out, before its completion.
   virtual void carried_out(const core::Request& /*request*/) {}
 
   [[nodiscard]] net::Redis& redis() noexcept { return *redis_; }

@@ -1,23 +1,25 @@
 // WaitingClaims: all claims of a store in Redis, those that are answered at once and those that
-// wait. The native engine and the layouts supply how a claim looks.
+// wait. The native engine and the layouts supply `look`.
 //
 // A claim looks at its queues. A claim that finds nothing and may wait is parked at them. Each
 // queue knows when to look again (the next due time or a lease's end, as Redis said), and another
-// process's push wakes it before that. Of the claims parked at a queue one looks at a time; it
-// leaves the remaining messages for the next. Claims that name keys or shards look each for itself,
-// and stand in lists of their own.
+// process's push wakes it before that. Of the claims parked at a queue only one looks at a time; it
+// leaves remaining messages to the next claim. But a claim that names keys or shards looks for
+// itself; these claims stand in lists of their own.
 //
 // Invariants
-//  1. A claim looks, is parked at all its queues, or has been answered; its completion runs once.
-//  2. A queue that is woken while a claim looks is looked at once more before that claim is parked
-//     for good: a wake-up may overtake the answer that found nothing. The queue's `woken` is later
-//     than the claim's `looked_from` then.
-//  3. A look at a queue that begins after the wake-up serves all claims in its list: `woken` is 0
-//     again. This does not apply where each claim looks for itself.
-//  4. Messages claimed for a caller that has gone are released, the attempt not counted.
+//  1. A claim is looking, or is parked at all its queues, or has been answered. Its completion runs
+//     once.
+//  2. If a queue is woken while a claim looks, the queue is looked at once more before the claim
+//     stays parked, because the wake-up may have overtaken the answer that found nothing. In this
+//     case the queue's `woken` is greater than the claim's `looked_from`.
+//  3. If a look begins after the queue's last wake-up, no claim in the queue's list need look again
+//     for that wake-up. So the look sets the queue's `woken` to 0. This does not apply to claims
+//     that look for themselves.
+//  4. Messages claimed for a caller that has gone are released, and their attempts are not counted.
 //  5. A claim that may wait is in its lists from `begin` until it has been answered and its look
 //     has ended. Parked claims that have been answered are removed in slices, so that ten thousand
-//     that hang up together delay no other request.
+//     claims that hang up together delay no other request.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -43,7 +45,7 @@ namespace tarry::redis {
 
 class WaitingClaims {
  public:
-  /// `slice`: from how many queues claims are removed at a time.
+  /// `slice`: how many places of claims in queues are removed at a time.
   WaitingClaims(Alarms& alarms, const core::Limits& limits, std::size_t slice = kSlice);
   virtual ~WaitingClaims();
   WaitingClaims(const WaitingClaims&) = delete;
@@ -52,10 +54,10 @@ class WaitingClaims {
   void begin(core::Ticket ticket, const AskedPtr& asked);
   void withdraw(core::Ticket ticket);
 
-  /// Something may be there to be claimed.
+  /// Call when the queue may have messages to claim.
   void wake(std::string_view queue);
   void wake_all();
-  /// Answers all parked claims with `closed`, and parks none any more.
+  /// Answers all parked claims with `closed`. From now on no claim is parked.
   void close();
 
   [[nodiscard]] std::uint64_t waiting_at(const std::string& queue) const;
@@ -64,7 +66,7 @@ class WaitingClaims {
   /// The queues at which claims are parked.
   [[nodiscard]] std::vector<std::string> waited_queues() const;
 
-  /// For first attempts that these claims took, in ms.
+  /// Of the first attempts that these claims took, in ms.
   [[nodiscard]] const base::Histogram& lateness() const noexcept { return lateness_; }
 
   static constexpr std::size_t kSlice = 32'768;
@@ -73,15 +75,15 @@ class WaitingClaims {
   struct AtQueue {
     Alarms::Id alarm = 0;
     std::int64_t alarm_us = 0;
-    std::uint64_t woken = 0;    // its stamp_; 0: a claim has looked since
+    std::uint64_t woken = 0;    // stamp_ of the last wake-up; 0: a look has begun since
     std::uint32_t waiting = 0;  // claims that were parked and not yet removed
-    bool looking = false;       // one looks for all
-    bool again = false;         // woken meanwhile
+    bool looking = false;       // a claim looks on behalf of all
+    bool again = false;         // woken while that claim looks
   };
   struct Claim;
   using ClaimPtr = std::shared_ptr<Claim>;
   using Lists = core::WaitingLists<AtQueue, ClaimPtr>;
-  /// The queue for which a claim looks on behalf of all its waiting claims; kNobody: for itself.
+  /// The queue whose waiting claims all profit from a look; kNobody: the claim looks for itself.
   using Watch = Lists::QueueNo;
   static constexpr Watch kNobody = Lists::kNone;
 
@@ -91,7 +93,7 @@ class WaitingClaims {
     const core::ClaimRequest* request = nullptr;
     core::ClaimReply reply;
     Alarms::Id wait_end = 0;
-    Lists* lists = nullptr;  // null: it does not wait
+    Lists* lists = nullptr;  // null: the claim does not wait
     Lists::ClaimNo no = 0;
     std::uint64_t looked_from = 0;       // stamp_ when it began to look
     std::vector<Lists::QueueNo> missed;  // woken while it looked
@@ -114,11 +116,11 @@ class WaitingClaims {
   /// by themselves.
   [[nodiscard]] static AskedPtr release_of(const core::ClaimReply& reply);
 
-  /// `again_ms`: when those queues may have a message; INT64_MAX: not known. `found`: there may be
-  /// more for the others.
+  /// Call when a look has ended. `again_ms`: in how many ms those queues may have a message;
+  /// INT64_MAX: not known. `found`: there may be more messages, for other claims.
   void looked(const ClaimPtr& claim, const std::vector<std::string>& queues, Watch watch,
               std::int64_t again_ms, bool found);
-  /// Other claims that wait there look again in `again_ms`.
+  /// Call when a look has failed. Other claims that wait at the queue look again in `again_ms`.
   void fail(const ClaimPtr& claim, Watch watch, Error error, std::int64_t again_ms);
 
   base::Histogram lateness_;  // `look` adds to it
@@ -134,7 +136,7 @@ class WaitingClaims {
   void answer(const ClaimPtr& claim);
   void answer(const ClaimPtr& claim, Error error);
   void end_wait(Claim& claim);
-  /// Out of its lists: now, or in a slice to come.
+  /// These take the claim out of its lists: `leave` now, the others later, in slices.
   void leave(Claim& claim);
   void leave_later(const ClaimPtr& claim);
   void leave_some();
@@ -146,9 +148,9 @@ class WaitingClaims {
   Alarms& alarms_;
   const std::size_t slice_;
   core::WaitingCount count_;
-  std::unordered_map<core::Ticket, ClaimPtr> claims_;  // that may wait and are not answered
-  Lists shared_;                                       // one claim leaves the rest to the next
-  Lists own_;                                          // each looks for itself
+  std::unordered_map<core::Ticket, ClaimPtr> claims_;  // claims that may wait and are not answered
+  Lists shared_;                                       // one looks, and leaves the rest to the next
+  Lists own_;                                          // each claim looks for itself
   std::uint64_t stamp_ = 0;
   std::deque<ClaimPtr> leaving_;
   bool closed_ = false;
