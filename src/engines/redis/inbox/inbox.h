@@ -3,28 +3,29 @@
 //
 //   1. read    a batch from the stream's head
 //   2. take    one script for each shard that has entries: it carries out the entries that are
-//              newer than the last one that the shard took from this inbox, and records that
+//              newer than the last entry that the shard took from this inbox, and records the
+//              newest of them
 //   3. done    answered entries leave the stream; entries that cannot be carried out are set aside
 //
 // Invariants, whichever processes drain at the same time, and wherever one of them is killed
 //  1. Nothing is lost: an entry leaves the stream only after its shard has answered, or into the
-//     stream of those set aside.
+//     stream of entries that are set aside.
 //  2. Nothing is done twice: a shard takes only entries that are newer than the last one that it
 //     took, and records that in the same script run.
 //  3. Order is kept among the entries of one inbox for one shard, and so for one key. A batch is
-//     the head of the stream without held entries; a shard gets all of its entries in one call; and
-//     the next batch is read when that call has been answered. A slower process's call finds its
-//     entries too old, and does nothing.
-//  4. An entry that is not newer is a repeat if the shard knows its mark: it keeps the marks of its
-//     last call. That is enough, because an entry that was taken in an earlier call had left the
-//     stream before the later batch was read, or was in that batch too. If the shard does not know
-//     the mark of an entry in the stream, ids went back (data was lost, or a stream was deleted).
-//     Nobody knows whether it was carried out, so it is set aside with that reason.
+//     the head of the stream without held entries. A shard gets all its entries of a batch in one
+//     call. The next batch is read when that call has been answered. A slower process's call finds
+//     its entries too old, and does nothing.
+//  4. If an entry is not newer and the shard knows its mark, the entry is a repeat. The shard keeps
+//     the marks of its last call. That is enough: an entry of an earlier call had left the stream
+//     before the last call's batch was read, or was in that batch too. If the shard does not know
+//     the mark, the ids of the stream went back (data was lost, or the stream was deleted). Nobody
+//     knows then whether the entry was carried out, so it is set aside with that reason.
 //  5. After a temporary failure (Redis is full, a node is unreachable, keys are damaged) the entry
-//     stays in the stream, and so do all later entries for the same shard: that shard is held.
-//     Later entries for other shards go on, as long as at most `kMostHeld` entries are held.
+//     stays in the stream, and so do all later entries for the same shard: the shard is held. Later
+//     entries for other shards go on, as long as at most `kMostHeld` entries are held.
 //
-// While one process has a batch, the others leave the inbox to it (for `hold_ms` at most). This
+// While one process has a batch, the others leave the inbox alone (for `hold_ms` at most). This
 // only saves the server work; correctness does not depend on it.
 //
 // Thread safety: none; on the io_context's thread.
@@ -47,7 +48,7 @@ namespace tarry::redis {
 
 struct InboxOptions {
   core::Limits limits;
-  /// 0 (tests): not at all.
+  /// 0: not at all (tests).
   std::int64_t hold_ms = 2'000;
   Log log;
 };
@@ -56,11 +57,11 @@ class Inbox {
  public:
   Inbox(Context& context, InboxOptions options);
 
-  /// Until only held entries are left; the next sweep tries again.
+  /// Drains the inbox until only held entries are left. The next sweep tries these again.
   void drain(std::uint32_t partition);
-  /// What a sweep found in it: the number of entries, or an error.
+  /// Takes what a sweep found in the inbox: the number of entries, or an error.
   void swept(std::uint32_t partition, net::RedisView found);
-  /// Something was published on a partition's channel. True: it was about its inbox.
+  /// Call when something was published on a partition's channel. True if it was about the inbox.
   bool told(std::string_view channel, std::string_view message);
 
  private:
@@ -71,9 +72,9 @@ class Inbox {
     std::string complained;  // why it waits, to report it only once; empty: it goes on
     // For this run:
     std::string from;             // where the next batch begins, as inbox_read wants it
-    std::int64_t left = 0;        // entries that were left before that
-    InboxHeld held;               // the shards for which they are
-    std::optional<Error> failed;  // why some of them are
+    std::int64_t left = 0;        // how many entries before `from` were left
+    InboxHeld held;               // the shards of the entries that were left
+    std::optional<Error> failed;  // why some entries were left
   };
 
   void read(std::uint32_t partition);
@@ -88,7 +89,7 @@ class Inbox {
 
   Context& context_;
   const InboxOptions options_;
-  const std::string name_;  // this process's, to the others
+  const std::string name_;  // how other processes know this process
   std::vector<State> states_;
 };
 

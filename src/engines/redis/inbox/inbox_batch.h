@@ -1,4 +1,4 @@
-// InboxBatch: some entries from the head of an inbox, on their way to the shards that they are for.
+// InboxBatch: some entries from the head of an inbox, on their way to their shards.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -23,9 +23,9 @@ struct InboxItem {
   std::string order;  // the id, as the scripts compare it
   std::string mark;
   InboxEntry entry;
-  std::uint64_t message_id = 0;  // of a push, once it has one
-  bool answered = false;         // it may leave the inbox
-  std::string why;               // not empty: it is set aside
+  std::uint64_t message_id = 0;  // of a push, once the message has an id
+  bool answered = false;         // the entry may leave the inbox
+  std::string why;               // not empty: the entry is set aside
 };
 
 /// Names of shards ("orders/0") and of whole queues ("orders") whose entries wait.
@@ -37,22 +37,22 @@ struct InboxBatch {
   net::RedisReply reply;  // the items point into it
   std::uint32_t partition = 0;
   std::vector<InboxItem> items;
-  bool is_others = false;       // another one drains this inbox: there are no items
-  InboxHeld held;               // their entries stay; more of them as they fail
-  std::optional<Error> failed;  // the common error of those that failed
+  bool is_others = false;       // another process drains this inbox, so there are no items
+  InboxHeld held;               // their entries stay; a shard that fails is added
+  std::optional<Error> failed;  // the common error of the shards that failed
 };
 using InboxBatchPtr = std::shared_ptr<InboxBatch>;
 
-/// Reads the reply of inbox_read; entries that cannot be read are answered already, with the
-/// reason. Null: no script of ours gives such a reply.
+/// Reads the reply of inbox_read. An entry that cannot be read is marked as answered, with the
+/// reason. Null if no script of ours gives such a reply.
 [[nodiscard]] InboxBatchPtr read_inbox_batch(net::RedisReply reply, std::uint32_t partition,
                                              const core::Limits& limits);
 
 /// Longer entries are not read at all.
 [[nodiscard]] std::uint64_t longest_inbox_entry(const core::Limits& limits) noexcept;
 
-/// Brings the items to their shards, except to the held ones. `done` runs once, when each is
-/// answered, has failed or is held.
+/// Brings the items to their shards, except to held shards. `done` runs once, when every item has
+/// been answered, has failed or is held.
 void take_inbox_batch(Context& context, const InboxBatchPtr& batch,
                       base::UniqueFunction<void()> done);
 

@@ -1,7 +1,7 @@
 // InboxEntry: an entry that a foreign producer wrote into an inbox, read and checked by the rules
 // of the verb table. docs/formats/redis.md has the fields.
 //
-// Reading is a pure function of the entry, except for ids ahead of Redis's clock: every process
+// Reading is a pure function of the entry, except for ids ahead of Redis's clock. So every process
 // that drains an inbox reads the same.
 //
 // Thread safety: plain values and pure functions.
@@ -29,7 +29,7 @@ struct StreamId {
 };
 /// Nothing for text that is no entry id.
 [[nodiscard]] std::optional<StreamId> read_stream_id(std::string_view text) noexcept;
-/// Both parts in 20 digits: such texts compare as the ids do.
+/// Spells both parts with 20 digits, so that the texts compare as the ids do.
 [[nodiscard]] std::string spell_in_order(StreamId id);
 
 /// Redis's time when the entry was read, rounded down and up to ms.
@@ -38,7 +38,7 @@ struct InboxTime {
   std::int64_t later_ms = 0;
 };
 
-/// The views are into the reply that it was read from.
+/// The views point into the reply from which the entry was read.
 struct InboxEntry {
   InboxVerb verb = InboxVerb::push;
   std::string_view queue;
@@ -46,7 +46,7 @@ struct InboxEntry {
   std::string_view payload;
   std::string headers;  // encoded: core/headers.h
   std::int64_t due_ms = 0;
-  std::int64_t sent_ms = 0;  // the entry's own time, or that of reading if it is ahead
+  std::int64_t sent_ms = 0;  // the entry's own time, but at most the time of reading
   std::optional<std::uint32_t> priority;
   std::uint32_t max_attempts = 0;     // 0: the queue's
   std::optional<IfExists> if_exists;  // empty: the queue's
@@ -57,7 +57,7 @@ struct InboxEntry {
 [[nodiscard]] Result<InboxEntry> read_inbox_entry(StreamId id, net::RedisView fields,
                                                   InboxTime time, const core::Limits& limits);
 
-/// A hash of the entry, in eight bytes: two that are the same have the same.
+/// A hash of the entry, in eight bytes. Equal entries have equal hashes.
 [[nodiscard]] std::string mark_of(std::string_view id, net::RedisView fields);
 
 }  // namespace tarry::redis
