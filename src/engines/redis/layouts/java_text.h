@@ -1,4 +1,4 @@
-// Java's strings: UTF-16, and the bytes that its codecs write of each unit on its own.
+// Java's strings: UTF-16, and the bytes that Java's codecs write for each unit.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -17,8 +17,8 @@ namespace tarry::redis {
 
 /// One to three bytes for each unit. `zero_is_two`: 0 as C0 80, as in Java's modified UTF-8.
 [[nodiscard]] std::string unit_bytes(std::u16string_view units, bool zero_is_two);
-/// The other way: `count` units that use all of `bytes`; nothing if they do not. Takes 0 either
-/// way.
+/// The other way: reads `count` units. Nothing if they do not use exactly all `bytes`. Accepts both
+/// spellings of 0.
 [[nodiscard]] std::optional<std::u16string> units_in(std::string_view bytes, std::size_t count);
 
 }  // namespace tarry::redis

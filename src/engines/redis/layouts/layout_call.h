@@ -28,20 +28,22 @@ struct LayoutContext {
   Log log;  // never empty
 };
 
-/// Adds the script's own arguments to the arguments that layout_prelude.lua describes.
+/// Calls the script with the arguments that layout_prelude.lua describes, and then its own.
 void call_layout(const LayoutContext& context, const LayoutKeysPtr& keys, Script script,
                  Server::Build arguments, Server::Done done);
 
-/// The error of a read: a lost answer leaves nothing in doubt, so the store is `unavailable`.
+/// The error of a verb that only reads: `unavailable` instead of `unknown_outcome`, because a lost
+/// answer leaves nothing in doubt.
 [[nodiscard]] Error of_a_read(Error error);
 
-/// As scripts read it: "+250" is a delay.
+/// The due time as scripts read it: "+250" is a delay.
 [[nodiscard]] std::string due_text(Due due);
 
 /// The error for times that the scripts call `far`.
 [[nodiscard]] Error too_far_away(Due due);
 
-/// The set that `member` is pushed to: CRC-32C of it, modulo their number.
+/// The index of the set to which `member` is pushed: the member's CRC-32C modulo the number of
+/// sets.
 [[nodiscard]] std::size_t home_of(std::string_view member, const LayoutKeys& keys) noexcept;
 
 /// A message's id, from the key that the scripts return: Redisson's id, otherwise a checksum of the
@@ -54,10 +56,10 @@ class LayoutVerb {
   virtual ~LayoutVerb() = default;
 
   [[nodiscard]] virtual Script script() const = 0;
-  /// Whether an answer that was lost leaves something in doubt.
+  /// True if a lost answer leaves something in doubt.
   [[nodiscard]] virtual bool changes() const { return true; }
   [[nodiscard]] virtual std::size_t bytes_of(std::uint32_t item) const = 0;
-  /// Arguments before the items'. Like `add`, it may be asked twice.
+  /// Adds the arguments before those of the items. May be called twice, like `add`.
   virtual void begin(net::RedisCommand& /*command*/) const {}
   virtual void add(net::RedisCommand& command, std::uint32_t item) const = 0;
   /// False for a reply that no script of ours gives.
@@ -65,7 +67,7 @@ class LayoutVerb {
   virtual void fail(std::uint32_t item, const Error& error) = 0;
 };
 
-/// Begins and ends in `countdown`.
+/// Calls `begin` of `countdown`, and `end` when all items have their answers.
 void run_layout_verb(const LayoutContext& context, const LayoutKeysPtr& keys,
                      const std::shared_ptr<LayoutVerb>& verb, const Items& items,
                      const std::shared_ptr<Countdown>& countdown);

@@ -1,9 +1,9 @@
-// LayoutClaims: how a claim on a layout's queues looks for messages: one queue after the other,
-// until it has enough. WaitingClaims parks and wakes claims.
+// LayoutClaims: how a claim on a layout's queues looks for messages: it asks one queue after the
+// other until it has enough. WaitingClaims parks and wakes claims.
 //
-// No notification comes when a foreign producer adds a message. So a queue at which claims wait is
-// looked at in these cases: its head falls due, this process changed it, Redisson's channel reports
-// a change, and once a second.
+// When a foreign producer adds a message, no notification comes. So the claims that wait at a queue
+// look again in these cases: the queue's head falls due, this process has changed the queue, or
+// Redisson's channel reports a change. They also look once a second.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once

@@ -14,8 +14,8 @@
 
 namespace tarry::redis {
 
-/// For each of `keys` its member, or nothing. A Redisson entry is named by its id (hex digits);
-/// otherwise by its value, and then the first match counts.
+/// For each name its member, or nothing. A Redisson entry is named by its id (hex digits), or by
+/// its value; then the first match counts.
 using Members = std::vector<std::optional<std::string>>;
 void find_members(const LayoutContext& context, const LayoutKeysPtr& keys,
                   std::vector<std::string> names, base::UniqueFunction<void(Result<Members>)> done);
@@ -24,12 +24,12 @@ void find_members(const LayoutContext& context, const LayoutKeysPtr& keys,
 struct Entry {
   std::string_view id;
   std::string_view value;
-  bool is_old = false;  // its form
+  bool is_old = false;  // whether it has the old form
 };
 /// Nothing for bytes that are no entry.
 [[nodiscard]] std::optional<Entry> unpack_entry(std::string_view packed) noexcept;
 
-/// Long members are shown by a checksum, which finds nothing.
+/// True for the checksum that is shown instead of a long member. It finds nothing.
 [[nodiscard]] bool is_checksum(std::string_view key) noexcept;
 [[nodiscard]] Error found_by_member_only(std::string_view key, Layout layout);
 

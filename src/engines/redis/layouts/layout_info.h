@@ -21,8 +21,8 @@ namespace tarry::redis {
                                       std::int64_t attempts);
 /// Extracts the payload from the bytes that Redis keeps.
 [[nodiscard]] std::string layout_payload(const LayoutSpec& spec, std::string_view body);
-/// Why it is no message: a member without a body, a body without a member (dead), an entry that is
-/// set aside.
+/// Why an entry in that state is no message: it is a member without a body, a body without a member
+/// (dead), or an entry that is set aside.
 [[nodiscard]] std::string stray_reason(Layout layout, State state);
 
 }  // namespace tarry::redis

@@ -32,7 +32,7 @@ void add_wish(const LayoutSpec& spec, const LookWish& wish, net::RedisCommand& c
 struct LookAnswer {
   std::size_t taken = 0;
   std::uint64_t bytes = 0;
-  std::optional<std::int64_t> again_ms;  // from now; nothing: nothing is there
+  std::optional<std::int64_t> again_ms;  // from now; empty: there is no message
   std::int64_t odd = 0;                  // members that are no messages
   std::string first_odd;
   std::size_t undecoded = 0;  // values that do not fit `decode`

@@ -1,4 +1,4 @@
-// LayoutNames: which keys of Redis a queue of a layout is made of.
+// LayoutNames: the keys in Redis that make up a queue of a layout.
 //
 // Thread safety: const after `make`.
 #pragma once
@@ -28,12 +28,12 @@ inline constexpr std::size_t kMaxLayoutKeys = 256;
 
 class LayoutNames {
  public:
-  /// `invalid_argument` for names that cannot be read, that go with another layout or are missing.
+  /// Errors: `invalid_argument` if a name cannot be read, goes with another layout, or is missing.
   [[nodiscard]] static Result<LayoutNames> make(const LayoutSpec& spec);
 
-  /// `not_found` if the store has one queue, and this is another.
+  /// Errors: `not_found` if the store has only one queue, and that has another name.
   [[nodiscard]] Result<LayoutKeysPtr> keys_of(std::string_view queue) const;
-  /// The store's one queue; empty: any name is one.
+  /// The store's only queue; empty if every name is a queue.
   [[nodiscard]] const std::string& only() const noexcept { return only_; }
 
  private:

@@ -25,12 +25,13 @@ void layout_forecast(const LayoutContext& context, const AskedPtr& asked);
 void layout_stats(const LayoutContext& context, std::vector<std::string> queues,
                   const AskedPtr& asked);
 
-/// "layout plain cannot ...": an error for what its keys have no place for.
+/// The error "layout plain cannot ...", for a request that the layout's keys cannot express.
 [[nodiscard]] Error unsupported_by(Layout layout, std::string_view what);
 /// The error for a score that can only be in the other unit.
 [[nodiscard]] Error wrong_unit(const LayoutSpec& spec, const LayoutKeys& keys,
                                std::string_view score);
-/// For a whole request: pause, settings and the like. Default settings are not refused.
+/// The error for a request that the layout refuses as a whole: pause, settings and the like.
+/// Default settings are not refused.
 [[nodiscard]] std::optional<Error> refusal_of(Layout layout, const core::Request& request);
 
 /// A receipt names the queue, the lease and, with its nonce, the claim.
@@ -42,7 +43,7 @@ struct LayoutReceipt {
 inline constexpr std::size_t kDigestDigits = 40;
 inline constexpr std::size_t kNonceDigits = 16;
 [[nodiscard]] std::string spell_layout_receipt(const LayoutReceipt& receipt);
-/// Nothing for text that is none.
+/// Nothing for text that is no such receipt.
 [[nodiscard]] std::optional<LayoutReceipt> parse_layout_receipt(std::string_view text) noexcept;
 
 }  // namespace tarry::redis
