@@ -12,13 +12,13 @@ namespace tarry::redis {
 
 struct AclWish {
   bool cluster = false;
-  bool sentinel = false;  // with sentinels: for the master and its replicas
-  bool wait = false;      // the option wait=N; a cluster needs its command anyway
+  bool sentinel = false;  // the master and its replicas, behind sentinels
+  bool wait = false;      // the option wait=N; a cluster needs WAIT anyway
   bool select = true;     // a database other than 0
   bool sharded = true;    // of a cluster: Redis 7.0 or later
 };
 
-/// Channels and keys, then a rule a command, each once: "resetchannels", "&tarry:*", "~tarry:*",
+/// Channels and keys, then one rule for each command: "resetchannels", "&tarry:*", "~tarry:*",
 /// "+hset", "+script|load". Redis 6.2 and later take them.
 [[nodiscard]] std::vector<std::string> acl_rules(const AclWish& wish);
 

@@ -1,5 +1,5 @@
-// Alarms: calls at a time to come. By the steady clock, with one timer for all; or, in tests, by a
-// manual clock's BOOTTIME, when `moved` is called.
+// Alarms: functions to be called at a later time. The time is the steady clock's; one timer serves
+// all alarms. Or, in tests, it is a manual clock's BOOTTIME; then `moved` calls the functions.
 //
 // Thread safety: none; on the io_context's thread, where the calls run too.
 #pragma once
@@ -23,20 +23,20 @@ class Alarms {
   /// 0 names no alarm.
   using Id = std::uint64_t;
 
-  /// `manual`: not null, the clock to go by.
+  /// `manual`: if not null, used instead of the steady clock.
   Alarms(boost::asio::io_context& io, const timing::Clock* manual);
 
-  /// Calls no sooner than in `ms`, and never within this function.
+  /// Runs `call` after at least `ms` milliseconds, and never before this function has returned.
   Id set(std::int64_t ms, Call call);
-  /// Calls once everything that is ready on the io_context's thread has run; under any clock.
+  /// Runs `call` after everything that is ready on the io_context's thread, whatever the clock.
   void soon(Call call);
-  /// 0, or an alarm that has run, is ignored.
+  /// Ignores 0 and alarms that have run.
   void cancel(Id id);
-  /// The manual clock has been moved.
+  /// Call when the manual clock has been moved.
   void moved();
-  /// The time of its clock, whose zero has no meaning.
+  /// The time of the alarms' clock. Its zero has no meaning.
   [[nodiscard]] std::int64_t now_us() const;
-  /// No call runs any more.
+  /// From now on no call runs.
   void close();
 
  private:
@@ -52,7 +52,7 @@ class Alarms {
   std::map<std::pair<std::int64_t, Id>, Call> calls_;  // by microseconds
   std::map<Id, std::int64_t> times_;
   Id last_ = 0;
-  std::int64_t armed_ = 0;  // 0: not
+  std::int64_t armed_ = 0;  // 0: the timer is not set
   bool closed_ = false;
 };
 

@@ -1,7 +1,7 @@
-// BriefWait: a write on a node of a cluster waits until a replica has it, if there is one. It does
-// not wait long, and then goes on without, because no user has asked for replicas. While a WAIT is
-// outstanding its connection does nothing else. So one WAIT serves all writes before it; and after
-// a WAIT that failed, none is sent for a while.
+// BriefWait: a write on a node of a cluster waits until a replica has it, if there is one. The wait
+// is short, and then the work goes on without the replica, because no user has asked for replicas.
+// While a WAIT is outstanding, its connection does nothing else. So one WAIT serves all earlier
+// writes, and after a WAIT that failed no WAIT is sent for a while.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once

@@ -1,6 +1,6 @@
-// Ids: numbers for new messages, taken from the store in blocks. The rest of a block is never given
-// again after the process ends or its connection is made again. So the first block is small: most
-// processes push little.
+// Ids: numbers for new messages, taken from the store in blocks. When the process ends or connects
+// again, the rest of its block is never used. So the first block is small, because most processes
+// push little.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -17,14 +17,14 @@ namespace tarry::redis {
 
 class Ids {
  public:
-  /// The first of `count` numbers that follow each other.
+  /// Gets the first of `count` consecutive numbers.
   using Taken = base::UniqueFunction<void(Result<std::uint64_t>)>;
 
   explicit Ids(Server& server) : server_(server) {}
 
   /// May answer within the call. Errors: `no_space` when all 3.4e13 are used up.
   void take(std::uint64_t count, Taken done);
-  /// Ids that this process still holds may be others' by now.
+  /// Drops the ids that this process still holds, because they may belong to others by now.
   void drop() noexcept {
     next_ = end_ = 1;
     block_ = kFirst;
@@ -42,7 +42,7 @@ class Ids {
 
   Server& server_;
   std::deque<Waiting> waiting_;   // for the block that is being asked for
-  std::uint64_t block_ = kFirst;  // the next one's size, at least
+  std::uint64_t block_ = kFirst;  // the least size of the next block
   std::uint64_t next_ = 1;
   std::uint64_t end_ = 1;
 };

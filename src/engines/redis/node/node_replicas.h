@@ -1,7 +1,7 @@
 // NodeReplicas: in a cluster, a write on one node may depend on a write on another. This class
-// waits until a replica of the other node has its write, if that node has replicas. Otherwise a
-// failover could undo the one write and not the other. Without a cluster a failover undoes both,
-// and there is no wait.
+// waits until a replica of the other node has that node's write, if the node has replicas.
+// Otherwise a failover could undo the one write and not the other. Without a cluster a failover
+// undoes both, and there is no wait.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -23,13 +23,14 @@ class NodeReplicas {
   /// Waits for one replica, or for as many as `wish` says.
   NodeReplicas(net::Redis& redis, ReplicaWish wish);
 
-  /// As ReplicaWait's. Each node is asked once whether it has replicas. `done` owns us.
+  /// As ReplicaWait::confirm. Each node is asked once whether it has replicas. `done` must keep
+  /// this object alive.
   void confirm(const net::RedisOrigin& wrote, Done done);
 
  private:
   ReplicaWait wait_;
-  const bool always_;                                // also if there are none
-  std::map<std::shared_ptr<net::Redis>, bool> has_;  // by node: any replica that follows
+  const bool always_;                                // even if a node has no replicas
+  std::map<std::shared_ptr<net::Redis>, bool> has_;  // by node: whether a replica follows it
 };
 
 }  // namespace tarry::redis

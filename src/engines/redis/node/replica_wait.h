@@ -1,9 +1,9 @@
-// ReplicaWait: holds an answer back until that many replicas have the change (WAIT). Redis's WAIT
+// ReplicaWait: holds an answer back until as many replicas as wanted have the change. Redis's WAIT
 // covers everything that its connection wrote before. So one WAIT serves every answer before it.
-// Meanwhile the connection does nothing else, so there is one WAIT at a time. In a cluster that
-// holds for each node: the WAIT goes to the node that gave the answer, on the same connection.
+// Until a WAIT ends, its connection does nothing else, so there is one WAIT at a time. In a cluster
+// that is so for each node: the WAIT goes to the node that gave the answer, on the same connection.
 //
-// The change stays on the master, whatever the replicas say: a failure is `unknown_outcome`.
+// The change stays on the master, whatever the replicas say. So a failure is `unknown_outcome`.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -41,7 +41,7 @@ class ReplicaWait {
  private:
   struct Waiting {
     Done done;
-    std::uint64_t connection;  // on which it was written
+    std::uint64_t connection;  // on which the change was written
   };
   // For one server, or for a cluster's node.
   struct At {

@@ -1,6 +1,6 @@
-// Whether the user may run all commands that scripts run. Checked before a store is written to, and
-// again after a script was refused a command. Redis checks a right only when a command runs, and
-// the script's earlier commands are not undone.
+// Checks whether the user may run all commands that scripts run: before anything is written to a
+// store, and again after a script was refused a command. Redis itself checks a right only when the
+// command runs, and does not undo the script's earlier commands.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -19,15 +19,15 @@ namespace tarry::redis {
 
 struct RightsWish {
   std::vector<std::string> commands;  // in small letters
-  std::string key;                    // such as they are used on; nothing may be under it
-  std::string_view told_by;           // what lists the needed rules
-  bool tries = false;                 // by commands that change nothing, as 6.2 does anyway
+  std::string key;                    // like the keys of the scripts; it must not exist
+  std::string_view told_by;           // the needed rules' source: "tarry store acl prints"
+  bool tries = false;                 // check by trying commands, without a change; 6.2 always does
 };
 /// The rights for the native layout's scripts, and those for another layout's.
 [[nodiscard]] RightsWish native_rights();
 [[nodiscard]] RightsWish layout_rights(Layout layout, const std::string& lease_prefix);
 
-/// Asks each master. `permission_denied` names the rules that are missing.
+/// Asks each master. Errors: `permission_denied`, with the rules that are missing.
 void check_rights(Server& server, const RightsWish& wish,
                   base::UniqueFunction<void(Result<void>)> done);
 

@@ -1,5 +1,5 @@
-// The scripts that run within Redis: one a command. Each is put together of pieces in scripts/, of
-// which the first is the prelude; docs/formats/redis.md has every script's contract.
+// The scripts that run within Redis, one for each command. Each consists of pieces in scripts/; the
+// first piece is the prelude. docs/formats/redis.md has every script's contract.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -89,10 +89,10 @@ inline constexpr Script kFirstLayoutScript = Script::layout_push;
 enum class ScriptSet : std::uint8_t { native, layouts };
 
 [[nodiscard]] std::string_view name_of(Script script) noexcept;
-/// Wake-ups are published on channels of that kind.
+/// The script's text. It publishes wake-ups on channels of that kind.
 [[nodiscard]] std::string text_of(Script script, net::RedisChannels channels);
 /// The commands of these scripts, in small letters, each once: "hset". The commands for publishing
-/// are not among them: scripts work without them.
+/// are left out, because scripts work without them.
 [[nodiscard]] std::vector<std::string> commands_of_scripts(ScriptSet set);
 
 }  // namespace tarry::redis

@@ -1,7 +1,7 @@
 // Server: runs scripts and commands on Redis, and translates failures into tarry's errors.
 //
 // Scripts run by EVALSHA. If the server does not have the script (it was restarted, or a failover
-// took place), nothing was done, and the same call is made again with the text.
+// took place), nothing was done, and the same call is sent again with the script's text.
 //
 // Thread safety: none. Everything happens on the io_context's thread, callbacks included.
 #pragma once
@@ -34,35 +34,36 @@ class Server {
   /// queue up again); `damaged` for keys that are not ours; `permission_denied`; `unavailable`; and
   /// `io_error` for any error that none of our scripts should meet.
   using Done = base::UniqueFunction<void(Result<net::RedisReply>)>;
-  /// Adds the words after the script: number of keys, keys, arguments. It may be called twice.
+  /// Adds the words after the script: number of keys, keys, arguments. May be called twice.
   using Build = base::UniqueFunction<void(net::RedisCommand&)>;
 
-  /// `test_clock`: not null, instead of the server's time.
+  /// `test_clock`: if not null, used instead of the server's time.
   Server(net::Redis& redis, const timing::Clock* test_clock);
 
   /// The channels that scripts publish on, from the next `load_scripts` on.
   void publish_on(net::RedisChannels channels) noexcept { channels_ = channels; }
 
-  /// Lua that is put before each script, from the next `load_scripts` on: redis_engine.h.
+  /// Lua that is put before each script, from the next `load_scripts` on (redis_engine.h).
   void put_before_scripts(std::string lua) { before_scripts_ = std::move(lua); }
 
-  /// Makes the scripts known to the server, and learns their names: the native layout's, or those
-  /// of the others.
+  /// Loads the scripts into the server, and learns their checksums: the native layout's scripts,
+  /// or, if `layouts`, those of the other layouts.
   void load_scripts(base::UniqueFunction<void(Result<void>)> done, bool layouts = false);
 
   void run(Script script, Build build, Done done);
-  /// Runs it on a shard: its keys, and the arguments that scripts/prelude.lua describes, come
-  /// before `build`'s. `place` lives until `done` has run.
+  /// Runs the script on a shard. The shard's keys, and the arguments that scripts/prelude.lua
+  /// describes, come before those of `build`. `place` must live until `done` has run.
   void run_on(const Place& place, Script script, Build build, Done done);
-  /// The same in one MULTI, after `before` on that shard's keys. If the script fails, it undoes
-  /// `before`. The script goes with its text, so that it cannot be missing. An error of `before`
-  /// (Redis is full) is `misuse`. Nothing was done, and only the server knows why: ask in another
-  /// way.
+  /// The same in one MULTI, after the commands `before` on that shard's keys. If the script fails,
+  /// it undoes `before`. The script is sent as text, so that it cannot be missing. If a command of
+  /// `before` fails (e.g. because Redis is full), the error is `misuse`: nothing was done, and only
+  /// the server knows why, so use another call.
   void run_after(const Place& place, std::vector<net::RedisCommand> before, Script script,
                  Build build, Done done);
   void command(net::RedisCommand command, Done done);
-  /// On each master. Masters that cannot be reached are left out if another one answers; otherwise
-  /// the first error, which names its server.
+  /// An answer to `command_masters`, which sends the command to each master. Masters that cannot be
+  /// reached are left out if another one answers. Otherwise the result is the first error, which
+  /// names its server.
   struct FromMaster {
     std::string server;
     net::RedisReply reply;
@@ -75,21 +76,21 @@ class Server {
     wait_ = wish;
     replicas_.emplace(redis_, wish);
   }
-  /// Whether an answer must be held back until `confirm` says that replicas have the change.
+  /// True if an answer must be held back until `confirm` says that replicas have the change.
   [[nodiscard]] bool waits() const noexcept { return replicas_.has_value(); }
   void confirm(const net::RedisOrigin& wrote, ReplicaWait::Done done) {
     replicas_->confirm(wrote, std::move(done));
   }
 
-  /// For a write on one node of a cluster that depends on another node's.
+  /// For a write on one node of a cluster that depends on a write on another node.
   [[nodiscard]] NodeReplicas replicas_of_nodes() const { return {redis_, wait_}; }
 
-  /// Whether the user was refused something: scripts may have done half, so `check_rights` goes
-  /// before more of them.
+  /// True if Redis has refused the user a command. A script may have stopped halfway, so call
+  /// `check_rights` before any further script.
   [[nodiscard]] bool denied() const noexcept { return denied_; }
   void forget_denied() noexcept { denied_ = false; }
 
-  /// The time for scripts' ARGV: empty but in tests.
+  /// The time for scripts' ARGV; empty except in tests.
   [[nodiscard]] std::string time_argument() const;
   [[nodiscard]] StoreClock& clock() noexcept { return clock_; }
   [[nodiscard]] std::string name() const { return redis_.server(); }
@@ -121,11 +122,11 @@ class Server {
 [[nodiscard]] Error error_of_reply(const std::string& server, std::string_view text,
                                    std::string_view what);
 
-/// A queue that has other shards than was thought, or none: `run_on` answered so.
+/// True for the error of `run_on` that means: the queue has other shards than was thought, or none.
 [[nodiscard]] bool is_moved(const Error& error) noexcept;
 
-/// The one among the errors `no_space` that means: the store has as many queues as it may have.
-/// Waiting does not help.
+/// True for the `no_space` error that means: the store has as many queues as it may have. Waiting
+/// does not help.
 [[nodiscard]] bool is_out_of_queues(const Error& error) noexcept;
 
 /// The error for an answer of a script that cannot be read.

@@ -29,16 +29,16 @@ struct ServerWish {
 [[nodiscard]] Result<ServerFacts> check_server(std::string_view info, const std::string& name,
                                                ServerWish wish);
 
-/// The same for each master; combines them into what holds for all.
+/// The same for each master. Combines the facts into those that are true for all masters.
 [[nodiscard]] Result<ServerFacts> check_masters(const std::vector<Server::FromMaster>& infos,
                                                 ServerWish wish);
 
-/// The schema of new stores; stores since kOldestSchema are used unchanged (docs/formats/redis.md,
+/// The schema of new stores. Stores since kOldestSchema are used unchanged (docs/formats/redis.md,
 /// Changing it).
 inline constexpr std::int64_t kSchema = 3;
 inline constexpr std::int64_t kOldestSchema = 1;
-inline constexpr std::int64_t kBulkSchema = 2;  // from it on no program that knows no bulk claims
-/// From it on no program that knows no push times in bodies.
+inline constexpr std::int64_t kBulkSchema = 2;  // programs without bulk claims refuse it
+/// Programs that know no push times in bodies refuse this schema and later ones.
 inline constexpr std::int64_t kPushTimeSchema = 3;
 
 inline constexpr std::uint32_t kDefaultPartitions = 16;
@@ -49,7 +49,8 @@ struct StoreFacts {
   std::uint32_t partitions = 0;
   std::uint64_t secret = 0;
 };
-/// Makes the store's record if it has none; otherwise compares it with what is wanted.
+/// Makes the store's record if there is none. Otherwise compares it with the wanted number of
+/// partitions.
 void open_store(Server& server, std::optional<std::uint32_t> partitions,
                 base::UniqueFunction<void(Result<StoreFacts>)> done);
 

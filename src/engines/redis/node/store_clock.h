@@ -14,10 +14,10 @@ namespace tarry::redis {
 
 class StoreClock {
  public:
-  /// `test_clock`: not null, instead of Redis's.
+  /// `test_clock`: if not null, used instead of Redis's clock.
   explicit StoreClock(const timing::Clock* test_clock) : test_clock_(test_clock) {}
 
-  /// Redis has just said so.
+  /// Call when Redis has just told its time.
   void told(std::int64_t now_ms) noexcept {
     told_ms_ = now_ms;
     told_at_ = base::BootClock::now();
