@@ -1,5 +1,5 @@
-// Directory: which queues exist, and where their shards live. An entry is kept until a script says
-// that it is no longer true.
+// Directory: which queues exist, and where their shards live. An entry is kept until a script's
+// answer shows that it is no longer true.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -24,49 +24,51 @@
 
 namespace tarry::redis {
 
-/// Settings as the scripts keep them: in QueueSettings' order, separated by spaces. One word of the
-/// settings in META.
+/// Settings as META has them: words in QueueSettings' order, separated by spaces. `spell_setting`
+/// spells one word.
 [[nodiscard]] std::string spell_setting(Millis value);
 [[nodiscard]] std::string spell_setting(std::uint32_t value);
 [[nodiscard]] std::string spell_setting(IfExists value);
 [[nodiscard]] std::string spell_settings(const QueueSettings& settings);
 [[nodiscard]] QueueSettings read_settings(std::string_view text);
 
-/// `not_found`, and which.
+/// The error `not_found`, with the queue's name.
 [[nodiscard]] Error no_such_queue(std::string_view queue);
 
 class Directory {
  public:
-  /// Null: there is no such queue.
+  /// Gets null if there is no such queue.
   using Found = base::UniqueFunction<void(Result<QueuePtr>)>;
   struct Listed {
     std::string queue;
-    std::uint32_t shards = 0;  // that take new keys
+    std::uint32_t shards = 0;  // open shards, which take new keys
   };
   using AllListed = base::UniqueFunction<void(Result<std::vector<Listed>>)>;
 
-  /// `cluster`: a queue's record and its shards are on different nodes.
+  /// `cluster`: a queue's record and its shards may be on different nodes.
   Directory(Server& server, std::uint32_t partitions, std::uint32_t new_shards, bool cluster);
 
   void find(std::string_view queue, Found done);
-  /// Makes the queue if it is missing. Errors: `no_space` for one queue too many.
+  /// Finds the queue, or makes it if it is missing. Errors: `no_space` for one queue too many.
   void make(std::string_view queue, Found done);
   void find_number(std::uint32_t number, Found done);
-  /// By name.
+  /// Lists all queues, sorted by name.
   void list(AllListed done);
 
-  /// Without a request; null: not known here.
+  /// The queue, without a request to Redis; null if it is not known here.
   [[nodiscard]] QueuePtr known(const std::string& queue) const;
   /// The known queues whose shards are being changed.
   [[nodiscard]] std::vector<QueuePtr> moving() const;
-  /// Nothing that is known holds any more.
+  /// Forgets everything, because nothing that is known may be true any more.
   void clear();
-  /// The known facts about it are no longer true.
+  /// Forgets the queue, because the known facts about it are no longer true.
   void forget(std::string_view queue);
-  /// The same, for `refused`: false if a newer one has been learned since.
+  /// The same for the facts `refused`. Returns false, and forgets nothing, if newer facts have been
+  /// learned since.
   bool forget(const QueuePtr& refused);
 
-  /// The record as it is in the store, and as it is spelled there; nothing: there is no such queue.
+  /// A queue's record, and its spelling in the store. `read` gives nothing if there is no such
+  /// queue.
   struct Read {
     QueueRecord record;
     std::string text;
@@ -83,7 +85,7 @@ class Directory {
   using Asked = std::unordered_map<std::string, Waiting>;
 
   bool joins(Asked& asked, const std::string& queue, Found& done);
-  /// The wanted look-up, and how often the record changed during it.
+  /// What a look-up is for, and how often the record has changed during it.
   struct Look {
     bool makes = false;
     int tries = 0;
@@ -108,7 +110,7 @@ class Directory {
   std::unordered_map<std::uint32_t, std::string> names_;
   std::set<std::string> confirmed_;  // queues whose records are on as many replicas as wanted
   BriefWait brief_;                  // for records of new queues
-  Asked found_;                      // is being looked for
+  Asked found_;                      // queues that are being looked for
   Asked made_;
 };
 

@@ -1,8 +1,8 @@
-// Identity: which store is behind the connection. It is checked again whenever the connection was
-// made again. Redis may have been restarted or failed over meanwhile, and may have lost confirmed
-// changes, even the store itself. Facts learned before that (queues, reserved ids, the secret) may
-// then belong to others, so they are dropped before any other request is sent. It may also be
-// another server with other settings, so those are checked again too.
+// Identity: which store is behind the connection. That is checked again after each new connection.
+// Redis may have been restarted or failed over meanwhile, and may have lost confirmed changes, even
+// the store itself. Facts learned before that (queues, reserved ids, the secret) may then belong to
+// others, so they are dropped before any other request is sent. The new connection may also lead to
+// another server with other settings, so the settings are checked again too.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -37,11 +37,12 @@ class Identity {
   Identity(net::Redis& redis, Server& server, Directory& directory, Ids& ids, Alarms& alarms,
            const StoreFacts& store, ServerWish wish, Log log);
 
-  /// May answer within the call, if this connection was checked already.
+  /// May call `done` within this call, if the connection was checked already.
   void check(Done done);
-  /// A caller found that a thing which should exist is gone: the next `check` asks again.
+  /// Call when something is gone that should exist. The next `check` then asks again.
   void doubt() noexcept { checked_ = 0; }
-  /// Why no message is safe there (check_server): looked at with each `check` until it is mended.
+  /// Why messages are not safe on a server (check_server); empty if they are safe. Until that is
+  /// mended, each `check` asks again.
   [[nodiscard]] const std::optional<Error>& unfit() const noexcept { return unfit_; }
   [[nodiscard]] std::uint64_t secret() const noexcept { return secret_; }
   [[nodiscard]] std::int64_t schema() const noexcept { return schema_; }
@@ -65,16 +66,17 @@ class Identity {
   std::uint64_t secret_;
   std::int64_t schema_;
   std::uint32_t partitions_;
-  std::chrono::steady_clock::time_point ask_again_;  // if it was unreachable
-  std::uint64_t checked_;                            // the connection on which it was asked last
+  // When to ask again if the node was unreachable.
+  std::chrono::steady_clock::time_point ask_again_;
+  std::uint64_t checked_;  // the connection on which it was asked last
   const ServerWish wish_;
-  const bool goes_on_;  // in a cluster
+  const bool goes_on_;  // true in a cluster: the known facts still count
   const Log log_;
   std::optional<Error> unfit_;
   bool asking_ = false;
-  bool is_away_ =
-      false;  // the node that has the record; set only if the check goes on in the background
-  Alarms::Id patience_ = 0;  // while requests wait for it
+  // The node that has the record is away. Set only if the check goes on in the background.
+  bool is_away_ = false;
+  Alarms::Id patience_ = 0;  // while requests wait for the check
   std::vector<Done> waiting_;
 };
 

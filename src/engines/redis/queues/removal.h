@@ -1,5 +1,6 @@
-// Removal: deletes a queue with everything in it. Its record says so first, and from then on every
-// process that reads the record completes the removal: nobody depends on the process that began it.
+// Removal: deletes a queue with everything in it. First the queue's record says that it is being
+// removed. From then on every process that reads the record completes the removal. So nobody
+// depends on the process that began it.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -19,13 +20,14 @@ struct BegunRemoval {
   QueueRecord record;
   std::string text;  // the record as the store spells it
   std::uint32_t partitions = 0;
-  /// How many calls may be made before it fails as if Redis were unreachable; negative: any number.
+  /// How many calls may be made before the removal fails as if Redis were unreachable; negative:
+  /// any number.
   std::int64_t most_calls = -1;
 };
 
-/// Removes the shards, each in one call however much is in it, and then the record. Answers how
-/// many messages were removed since the removal began, by any process. Errors as `Server::run`; the
-/// removal can then be completed later.
+/// Removes the shards, each in one call however much is in it, and then the record. Gives the
+/// number of messages that any process has removed since the removal began. Errors as
+/// `Server::run`; the removal can then be completed later.
 void end_removal(Server& server, BegunRemoval begun,
                  base::UniqueFunction<void(Result<std::uint64_t>)> done);
 

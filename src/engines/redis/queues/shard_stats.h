@@ -1,9 +1,10 @@
 // ShardStats: adds up what scripts/stats.lua returns for a queue's shards.
 //
-// During a reshard, messages leave the closed shards and arrive in the open ones between the
-// questions to the two. Both sides count that. So the number of messages on their way, or seen on
-// both sides, is known, and they count as scheduled, dead or remembered. Before the end, a closed
-// shard's counters are added to an open one, which records that: they are not counted twice.
+// During a reshard, messages may leave the closed shards and arrive in the open ones between the
+// question to a closed shard and the question to an open one. Both sides count these messages. So
+// it is known how many are on their way, or were seen on both sides; they count as scheduled, dead
+// or remembered. Near the end of the reshard a closed shard's counters are added to those of an
+// open shard. The open shard records that, so they are not counted twice.
 //
 // Thread safety: none.
 #pragma once
@@ -24,7 +25,7 @@
 
 namespace tarry::redis {
 
-/// From META's fields: the counters that a queue's stats have, spelled as there.
+/// The counters among META's fields that a queue's stats have, with their names in META.
 using Counted = std::vector<std::pair<std::string_view, std::int64_t>>;
 [[nodiscard]] Counted counters_in(net::RedisView fields);
 /// One field of META as a number; 0 if it is missing.
@@ -40,7 +41,7 @@ class ShardStats {
   QueueStats stats_;
   std::uint32_t open_ = 0;
   std::map<std::uint32_t, QueueCounters> closed_;
-  std::set<std::uint32_t> added_;             // closed shards whose counters an open one has
+  std::set<std::uint32_t> added_;             // closed shards whose counters an open one has taken
   std::array<std::int64_t, 3> on_the_way_{};  // waiting, dead, remembered
 };
 
