@@ -30,10 +30,10 @@ struct Body {
   std::uint32_t crc = 0;
 };
 
-/// Appends everything before the payload; `crc` is computed.
+/// Appends everything before the payload. Computes the checksum; `body.crc` is not used.
 void append_head(std::string& out, const Body& body, std::string_view member);
 
-/// Nothing for bytes that are no body, or are a remembered one.
+/// Nothing for bytes that are no body, or the body of a remembered message.
 [[nodiscard]] std::optional<Body> read_body(std::string_view bytes) noexcept;
 [[nodiscard]] bool is_sound(const Body& body, std::string_view member) noexcept;
 
@@ -43,7 +43,7 @@ struct Past {
 };
 inline constexpr std::size_t kPastSize = 24;
 void append_past(std::string& out, const Past& past);
-/// The past of a short text is empty.
+/// Returns an empty past if the bytes are too few.
 [[nodiscard]] Past read_past(std::string_view bytes) noexcept;
 
 struct Remembered {
@@ -56,7 +56,7 @@ struct Remembered {
 /// Nothing for bytes that are not a remembered message's body.
 [[nodiscard]] std::optional<Remembered> read_remembered(std::string_view bytes) noexcept;
 
-/// For a dead message, after its past.
+/// The facts that follow a dead message's past.
 struct DeadFacts {
   std::int64_t due_ms = 0;
   std::string_view reason;

@@ -12,16 +12,16 @@ namespace tarry::redis {
 
 struct ToldMessage {
   MessageInfo info;
-  /// Its body does not check, or cannot be read: `info` has the other known facts, and its reason
-  /// says so.
+  /// The body has a wrong checksum or cannot be read. `info` has the other known facts, and tells
+  /// that in `reason`.
   bool is_damaged = false;
 };
-/// Nothing for values that no script returns. `now_ms` is the script's. Payloads are checked if
-/// they were requested.
+/// Nothing for values that no script returns. `now_ms` is the script's time. Payloads are checked
+/// if they were requested.
 [[nodiscard]] std::optional<ToldMessage> read_message(net::RedisView told, const Place& place,
                                                       std::uint64_t secret, std::int64_t now_ms,
                                                       bool with_payload);
-/// Bytes that count for an answer's limit.
+/// How many bytes the message counts towards an answer's limit.
 [[nodiscard]] std::uint64_t bytes_of(const MessageInfo& info) noexcept;
 
 }  // namespace tarry::redis

@@ -35,17 +35,18 @@ enum class Decode : std::uint8_t { automatic, raw, string, json, kryo5, fst, mar
   return "unknown";
 }
 
-/// How Redisson packs its entries: until some version before 3.23 (`old`), and since. `automatic`
-/// decides by the entries that are there, or were.
+/// How Redisson packs its entries: `old` until some version before 3.23, `newer` since then.
+/// `automatic` decides by the entries that the queue has, or had.
 enum class EntryForm : std::uint8_t { automatic, old, newer };
 
-/// Names of keys may hold {queue}, the queue's name, and once {A..B}, as many keys.
+/// The names of keys may contain {queue}, which stands for the queue's name, and once {A..B}, which
+/// stands for as many keys.
 struct LayoutSpec {
   Layout layout = Layout::plain;
   std::string zset;                        // plain and hash; empty: {queue}
-  std::string hash;                        // hash only, which needs it
+  std::string hash;                        // hash only; required there
   std::string list;                        // redisson only; empty: {queue}
-  std::string queue;                       // of keys without {queue}; empty: named by the keys
+  std::string queue;                       // if the keys have no {queue}; empty: named by the keys
   bool seconds = false;                    // scores are seconds, not milliseconds; plain and hash
   Decode decode = Decode::automatic;       // redisson
   EntryForm entry = EntryForm::automatic;  // redisson

@@ -15,8 +15,9 @@ class PackedReader {
  public:
   explicit PackedReader(std::string_view bytes) : rest_(bytes) {}
 
-  /// Nothing if the next value is of another kind or cut short; the reader must not be used after
-  /// that. The number of elements that follow, as stated: there may be fewer.
+  /// These three return nothing if the next value is of another kind or cut short; do not use the
+  /// reader after that. `array` returns the stated number of elements that follow: there may be
+  /// fewer.
   [[nodiscard]] std::optional<std::size_t> array() noexcept;
   [[nodiscard]] std::optional<std::string_view> text() noexcept;
   /// Not negative, at most 2^63 - 1.

@@ -18,7 +18,7 @@ namespace tarry::redis {
 /// One shard of a queue.
 struct Place {
   static constexpr std::size_t kKeys = 13;
-  // In `keys`; of a closed shard these two have other names.
+  // Indices in `keys`. In a closed shard these two keys have other names.
   static constexpr std::size_t kMsgs = 1;
   static constexpr std::size_t kDue = 2;
 
@@ -35,15 +35,15 @@ struct Place {
 
 /// A queue as the store knows it, at one generation of its shards. Immutable once made.
 ///
-/// During a reshard a queue has two sets. Messages in the closed set are handled there. If a key is
-/// absent there, which is final, it belongs to the open set.
+/// During a reshard a queue has two sets. Messages in the closed set are handled there. Absence of
+/// a key in the closed set is final; then the key belongs to the open set.
 struct QueuePlaces {
   std::string name;
   std::uint32_t number = 0;
   std::vector<Place> shards;  // closed shards first; at least one is open
-  std::uint32_t closed = 0;   // how many
+  std::uint32_t closed = 0;   // how many of them are closed
 
-  /// Open ones.
+  /// How many of them are open.
   [[nodiscard]] std::uint32_t open() const noexcept {
     return static_cast<std::uint32_t>(shards.size()) - closed;
   }
@@ -56,7 +56,7 @@ using QueuePtr = std::shared_ptr<const QueuePlaces>;
 
 /// "tarry:{3}:" and `rest`.
 [[nodiscard]] std::string partition_key(std::uint32_t partition, std::string_view rest);
-/// The `rest` of a key under which nothing ever is.
+/// The `rest` of a key that never exists.
 inline constexpr std::string_view kNothing = "rights";
 
 /// A set of a queue's shards.
@@ -68,13 +68,15 @@ struct ShardSet {
   friend bool operator==(const ShardSet&, const ShardSet&) = default;
 };
 
-/// Queues are spread by their numbers: the shards of one go to partitions that follow each other.
+/// The shards of a queue go to consecutive partitions. Where they begin depends on the queue's
+/// number, so that queues are spread.
 [[nodiscard]] std::vector<Place> make_places(std::string_view queue, std::uint32_t number,
                                              const ShardSet& set, std::uint32_t partitions,
                                              bool closed = false);
 
-/// Adds 15 keys: the shard's 13 under the names of before it was closed, then `msgs` and `due`
-/// under their closed names; with `is_closed` the other way round.
+/// Adds 15 keys: the shard's 13 keys under the names that they had before the shard was closed,
+/// then `msgs` and `due` under their closed names. If `is_closed`, the two kinds of names are
+/// exchanged.
 void add_both_names(net::RedisCommand& command, const Place& closed, bool is_closed = false);
 
 /// The queue in "orders/0", or in "orders/*" for all shards.

@@ -1,6 +1,6 @@
-// Receipts: the claim's number on its shard, the member that it holds, and a check that uses the
-// store's secret. So a receipt of another store, or one that was changed, names nothing here.
-// Opaque outside.
+// Receipts: the claim's number on its shard, the claimed member, and a check that uses the store's
+// secret. So a changed receipt, or another store's, names nothing here. Clients treat receipts as
+// opaque.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -13,12 +13,12 @@
 namespace tarry::redis {
 
 struct Receipt {
-  std::uint32_t queue = 0;       // its number
+  std::uint32_t queue = 0;       // the queue's number
   std::uint32_t shard = 0;       // below 2^16
-  std::uint64_t claimed_ms = 0;  // the claim: when, and its number
-  std::uint64_t claim = 0;
-  std::uint32_t taken = 0;  // messages of that claim; below 2^16
-  bool has_past = false;    // the message has tallies of its own in PAST
+  std::uint64_t claimed_ms = 0;  // when the claim was made
+  std::uint64_t claim = 0;       // the claim's number
+  std::uint32_t taken = 0;       // messages of that claim; below 2^16
+  bool has_past = false;         // the message has tallies of its own in PAST
   std::string member;
   bool is_ours = false;  // its check fits the store's secret
 };
@@ -26,10 +26,10 @@ struct Receipt {
 /// The claim as the scripts name it.
 [[nodiscard]] std::string claim_name(const Receipt& receipt);
 
-/// Spells the receipts of one claim, which differ by their messages.
+/// Spells the receipts of one claim. They differ only in their messages.
 class ReceiptSpeller {
  public:
-  /// Of `receipt`, its member and its past are not used.
+  /// Ignores the member and the past of `receipt`.
   ReceiptSpeller(const Receipt& receipt, std::uint64_t secret);
 
   /// Appends to `out`.
@@ -37,7 +37,7 @@ class ReceiptSpeller {
 
  private:
   std::string bytes_;
-  std::size_t common_;  // that many receipts of it
+  std::size_t common_;  // so many bytes are equal in all receipts
   std::uint64_t secret_;
 };
 

@@ -24,15 +24,15 @@ struct QueueRecord {
   std::uint32_t number = 0;
   ShardSet set;
   Stage stage = Stage::settled;
-  ShardSet other;          // while moving and retiring
-  std::uint64_t turn = 0;  // whose it is to move
+  ShardSet other;          // the other set, while moving and retiring
+  std::uint64_t turn = 0;  // number of the turn: whose it is to move
 };
 
 /// Nothing for text that is not a record.
 [[nodiscard]] std::optional<QueueRecord> read_record(std::string_view text);
-/// Of its sets, the one that takes new keys.
+/// The record's set that takes new keys.
 [[nodiscard]] const ShardSet& open_set(const QueueRecord& record) noexcept;
-/// Without the turn, which the store appends.
+/// Spells the record without the turn, which the store appends.
 [[nodiscard]] std::string spell_record(const QueueRecord& record);
 
 /// The set that follows `set`: a later generation, and numbers that are not among the old ones.

@@ -1,5 +1,6 @@
-// Times as scripts answer them: ms since 1970, whole numbers that a double holds. Bounded to that,
-// so that a server that says otherwise makes no difference overflow.
+// Times as scripts answer them: ms since 1970, whole numbers that a double holds exactly. Other
+// values are limited to that range, so that differences between times cannot overflow, whatever a
+// server says.
 //
 // Pure functions.
 #pragma once
@@ -19,7 +20,7 @@ inline constexpr std::int64_t kMaxToldTime = std::int64_t{1} << 53;
   return std::clamp<std::int64_t>(view.integer(), 0, kMaxToldTime);
 }
 
-/// A score is a due time, and ".5" if the message has a past.
+/// The due time in a score. The score also has ".5" if the message has a past.
 [[nodiscard]] inline std::int64_t due_of_score(std::string_view score) noexcept {
   std::int64_t due = 0;
   (void)std::from_chars(score.data(), score.data() + score.size(), due);
