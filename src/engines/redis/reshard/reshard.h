@@ -10,7 +10,7 @@
 
 namespace tarry::redis {
 
-/// One step. `most_calls`: RedisEngineOptions::reshard_calls.
+/// Does one step. `most_calls`: RedisEngineOptions::reshard_calls.
 void reshard(Context& context, const AskedPtr& asked, std::int64_t most_calls);
 
 }  // namespace tarry::redis

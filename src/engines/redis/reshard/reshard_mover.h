@@ -42,7 +42,7 @@ class Mover : public std::enable_shared_from_this<Mover> {
   [[nodiscard]] std::uint64_t secret() const { return context_.identity.secret(); }
 
   void fail(Error error);
-  /// Replicas do not follow.
+  /// Ends the step with an error, because replicas do not follow.
   void stop_at(const Error& error);
   [[nodiscard]] Error another_goes_on() const;
 
@@ -97,14 +97,14 @@ class Mover : public std::enable_shared_from_this<Mover> {
   bool first_ = false;  // this step began the turn
   std::vector<Place> places_to_make_;
   QueuePtr queue_;
-  std::size_t at_ = 0;       // of the shards; the closed ones come first
-  std::size_t cleaned_ = 0;  // of the closed shards, up to there
+  std::size_t at_ = 0;       // present index in the shards; closed ones come first
+  std::size_t cleaned_ = 0;  // so many closed shards have been cleaned
   int slices_ = 0;
   std::map<const Place*, std::vector<std::string>> stale_copies_;
   std::deque<std::pair<const Place*, std::shared_ptr<Copies>>> to_put_;
   std::deque<const Place*> to_adopt_;
-  // Partition -> the last entry taken from its inbox; in the second map the inbox has no entry up
-  // to it.
+  // By partition: the last entry taken from its inbox. In the second map are those inboxes that no
+  // longer have that entry or an earlier one.
   std::map<std::string, std::string> inboxes_to_check_;
   std::map<std::string, std::string> inboxes_checked_;
   std::vector<std::vector<std::pair<std::string, std::int64_t>>> counted_;
