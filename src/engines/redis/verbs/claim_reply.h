@@ -1,4 +1,4 @@
-// Takes the answer of scripts/claim.lua into a ClaimReply.
+// Reads the answer of scripts/claim.lua into a ClaimReply.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace tarry::redis {
 struct ClaimAnswer {
   std::size_t taken = 0;
   std::uint64_t payload_bytes = 0;
-  /// When to look again, in ms from the script's now; nothing: no time is known.
+  /// When to look again, in ms from the script's now; empty if no time is known.
   std::optional<std::int64_t> again_ms;
   std::string claim;                 // its number, for damaged messages
-  std::vector<std::string> damaged;  // members whose bodies do not check
+  std::vector<std::string> damaged;  // members whose bodies have a wrong checksum
 };
 
-/// Nothing if it cannot be read, or has more than `most` messages: then `into` is unchanged.
-/// `lateness` records first attempts.
+/// Nothing if the answer cannot be read or has more than `most` messages; then `into` is unchanged.
+/// Records the lateness of first attempts in `lateness`.
 [[nodiscard]] std::optional<ClaimAnswer> read_claim(net::RedisView reply, const Place& place,
                                                     std::uint64_t secret, std::size_t most,
                                                     core::ClaimReply& into,

@@ -1,5 +1,5 @@
-// ForecastSpans: combines the scripts' answers into a forecast: spans that have messages, a page at
-// a time, for each shard separately.
+// ForecastSpans: combines the scripts' answers into a forecast. Each shard tells its spans that
+// have messages, a page at a time.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -16,13 +16,13 @@ namespace tarry::redis {
 
 class ForecastSpans {
  public:
-  /// `request` outlives this.
+  /// `request` must outlive this object.
   explicit ForecastSpans(const core::ForecastRequest& request) : request_(request) { clear(); }
 
   void clear();
-  /// A script's arguments: width, spans, where to go on, and how many to tell at most.
+  /// Adds the script's arguments: width, spans, where to go on, and the most spans to tell.
   void ask(std::uint32_t shard, std::int64_t most, net::RedisCommand& command);
-  /// False for an answer that no script of ours gives. `again`: there is more.
+  /// False for an answer that no script of ours gives. Sets `again` to true if the shard has more.
   [[nodiscard]] bool read(std::uint32_t shard, net::RedisView told, bool& again);
   [[nodiscard]] core::ForecastReply& reply() noexcept { return reply_; }
 

@@ -1,6 +1,7 @@
-// ItemVerb: a verb whose items go each to one shard of one queue: push, cancel, reschedule, get,
-// revive, settle, extend. `run_items` looks the queue up, splits the items by shard and into calls
-// of bounded work, and repeats items that a shard refused because the queue had moved meanwhile.
+// ItemVerb: a verb with items, each of which goes to one shard of one queue: push, cancel,
+// reschedule, get, revive, settle, extend. `run_items` looks the queue up, splits the items by
+// shard and into calls of bounded work, and repeats items that a shard refused because the queue
+// had moved meanwhile.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -40,19 +41,19 @@ class ItemVerb {
 
   [[nodiscard]] virtual Script script() const = 0;
   [[nodiscard]] virtual bool makes_queue() const { return false; }
-  /// Whether an answer that was lost leaves something in doubt.
+  /// True if a lost answer leaves something in doubt.
   [[nodiscard]] virtual bool changes() const { return true; }
-  /// Whether items are found by their keys; otherwise by the numbers of their shards.
+  /// True if items are found by their keys; otherwise `shard_of` gives their shards' numbers.
   [[nodiscard]] virtual bool is_by_key() const { return true; }
   [[nodiscard]] virtual std::string_view key_of(std::uint32_t /*item*/) const { return {}; }
   [[nodiscard]] virtual std::uint32_t shard_of(std::uint32_t /*item*/) const { return 0; }
-  /// About how many bytes it takes on the wire.
+  /// About how many bytes the item takes on the wire.
   [[nodiscard]] virtual std::size_t bytes_of(std::uint32_t item) const = 0;
 
-  /// The script's own arguments. May be asked twice, and adds the same then.
+  /// Adds the script's own arguments. May be called twice; then it must add the same.
   virtual void build(net::RedisCommand& command, ItemSpan items) = 0;
-  /// Whether all of these can be done by plain commands and a shorter script: `before` are the
-  /// commands, for `Server::run_after`, and `build_after` gives the script's arguments.
+  /// True if plain commands and a shorter script can do all these items. Then `before` gives the
+  /// commands for `Server::run_after`, and `build_after` adds the shorter script's arguments.
   [[nodiscard]] virtual bool is_plain(ItemSpan /*items*/) const { return false; }
   [[nodiscard]] virtual std::vector<net::RedisCommand> before(const Place& /*place*/,
                                                               ItemSpan /*items*/) {
@@ -61,28 +62,29 @@ class ItemVerb {
   [[nodiscard]] virtual Script script_after() const { return script(); }
   virtual void build_after(net::RedisCommand& /*command*/, ItemSpan /*items*/) {}
 
-  /// During a reshard: the script for the closed shard, which is asked first for the item's key. An
-  /// item that is `is_absent` there, after `read`, goes on to the open shard.
+  /// During a reshard: the script for the closed shard, which is asked first for the item's key. If
+  /// `is_absent` is true after `read`, the item goes on to the open shard.
   [[nodiscard]] virtual Script script_closed() const { return script(); }
   virtual void build_closed(net::RedisCommand& command, ItemSpan items) { build(command, items); }
   [[nodiscard]] virtual bool is_absent(std::uint32_t /*item*/) const { return true; }
-  /// A key that this request makes can be nowhere yet.
+  /// True if this request makes the item's key, which therefore exists nowhere yet.
   [[nodiscard]] virtual bool is_new(std::uint32_t /*item*/) const { return false; }
 
-  /// False for a reply that no script of ours gives, whichever it was.
+  /// Reads the reply of whichever script ran. False for a reply that no script of ours gives.
   [[nodiscard]] virtual bool read(const Place& place, net::RedisView reply, ItemSpan items) = 0;
   virtual void fail(std::uint32_t item, const Error& error) = 0;
-  /// The queue is not there.
+  /// Called for each item if there is no such queue.
   virtual void absent(std::uint32_t /*item*/) {}
 };
 
-/// Begins and ends once in `countdown`, when every item has its answer. `number`: not 0 where only
-/// the queue of that number will do, and not another one of its name.
+/// Calls `begin` of `countdown` once, and `end` when every item has its answer. `number`: if not 0,
+/// only the queue with that number counts, not another queue of the same name.
 void run_items(Context& context, std::shared_ptr<ItemVerb> verb, std::string_view queue,
                Items items, std::shared_ptr<Countdown> countdown, std::uint32_t number = 0);
 
-/// Call it after `refused` was answered as moved: the known facts about it are dropped, unless
-/// another call has learned them again meanwhile. Look it up again when this is `done`.
+/// Call it if a shard of `refused` has answered that the queue has moved. Drops the known facts
+/// about the queue, unless another call has learned newer ones meanwhile. After `done`, look the
+/// queue up again.
 void doubt(Context& context, const QueuePtr& refused,
            base::UniqueFunction<void(Result<void>)> done);
 

@@ -1,7 +1,7 @@
-// Parted: messages on their way from a queue's closed shards to its open ones. The mover holds
-// copies in the open shards, where no verb sees them, before the closed one lets go. A process that
-// finds a key absent in the closed shard, which is final, makes the held copy real or drops it
-// before it asks the open one. So nobody depends on the mover.
+// Parted: messages on their way from a queue's closed shards to its open ones. Before a closed
+// shard lets a message go, the mover puts a copy into an open shard; no verb sees such a held copy.
+// Absence of a key in the closed shard is final. A process that finds a key absent there makes the
+// held copy real, or drops it, before it asks the open shard. So nobody depends on the mover.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -15,12 +15,12 @@
 
 namespace tarry::redis {
 
-/// Answers for each key whether it is gone from its closed shard. A held copy is then real, or is
-/// dropped if the message ended in the closed shard. Errors as `Server::run_on`.
+/// Tells for each key whether it is gone from its closed shard. If it is gone, its held copy is
+/// made real, or is dropped if the message ended in the closed shard. Errors as `Server::run_on`.
 void settle_parted(Context& context, const QueuePtr& queue, std::vector<std::string> keys,
                    base::UniqueFunction<void(Result<std::vector<bool>>)> done);
 
-/// The same for all messages that the queue's open shards hold.
+/// The same for all held copies in the queue's open shards.
 void settle_held(Context& context, const QueuePtr& queue,
                  base::UniqueFunction<void(Result<void>)> done);
 

@@ -1,5 +1,6 @@
 // ShardCalls: sends the same call to each of a queue's shards, and repeats it if the queue has
-// moved. If one shard cannot be asked and others have done it, the outcome is `unknown_outcome`.
+// moved. If one shard cannot be asked and others have carried the call out, the outcome is
+// `unknown_outcome`.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -21,7 +22,8 @@ namespace tarry::redis {
 class ShardCalls : public std::enable_shared_from_this<ShardCalls> {
  public:
   using Build = std::function<void(const Place&, net::RedisCommand&)>;
-  /// False: an answer that cannot be read. `again`: the same shard is to be asked once more.
+  /// Returns false for an answer that cannot be read. Sets `again` if the same shard must be asked
+  /// once more.
   using Read = std::function<bool(const Place&, net::RedisView, bool& again)>;
   using Absent = std::function<void()>;
 
@@ -39,7 +41,7 @@ class ShardCalls : public std::enable_shared_from_this<ShardCalls> {
   Build build = [](const Place&, net::RedisCommand&) {};
   Read read;
   Absent absent = [] {};
-  /// All shards are asked again.
+  /// Called before all shards are asked again.
   std::function<void()> moved = [] {};
   /// Called instead of the request's completion.
   std::function<void(std::optional<Error>)> done;
@@ -124,7 +126,7 @@ class ShardCalls : public std::enable_shared_from_this<ShardCalls> {
     end(std::exchange(error_, std::nullopt));
   }
 
-  // Empty: nothing, as far as is known.
+  // What was done so far, in words; empty if nothing, as far as is known.
   [[nodiscard]] std::string so_far() const {
     if (messages) return messages() > 0 ? core::messages_so_far(messages()) : "";
     if (answered_ > 0) return core::shards_so_far(answered_, shards_);
@@ -148,9 +150,9 @@ class ShardCalls : public std::enable_shared_from_this<ShardCalls> {
   std::string queue_;
   Script script_;
   std::size_t left_ = 0;
-  std::size_t answered_ = 0;  // of them, this time
+  std::size_t answered_ = 0;  // how many shards have answered, this time
   std::size_t shards_ = 0;
-  bool was_changed_ = false;  // before the queue moved
+  bool was_changed_ = false;  // something was done before the queue moved
   bool closed_first_ = false;
   int tries_ = 0;
   std::optional<Error> error_;

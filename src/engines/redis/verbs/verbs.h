@@ -1,4 +1,4 @@
-// The verbs: each checks its request, asks the shards, and completes it.
+// The verbs: each checks its request, asks the shards, and completes the request.
 //
 // Thread safety: none; on the io_context's thread. They may complete within the call.
 #pragma once
@@ -21,13 +21,13 @@ void pause(Context& context, const AskedPtr& asked);
 void resume(Context& context, const AskedPtr& asked);
 void purge(Context& context, const AskedPtr& asked);
 void revive(Context& context, const AskedPtr& asked);
-/// By keys; `revive` selects the verb.
+/// Revives messages by their keys; `revive` calls it.
 void revive_some(Context& context, const AskedPtr& asked);
 /// `most_calls`: RedisEngineOptions::reshard_calls, counted from the moment when the removal can no
 /// longer be undone.
 void remove(Context& context, const AskedPtr& asked, std::int64_t most_calls);
 void forecast(Context& context, const AskedPtr& asked);
-/// Queues and their counts; lateness and waiting claims are the engine's to add.
+/// Gives queues and their counts. The engine adds lateness and waiting claims.
 void stats(Context& context, const AskedPtr& asked);
 
 }  // namespace tarry::redis
