@@ -1,5 +1,5 @@
 // The Redis engine: a store in Redis or Valkey, shared by any number of processes.
-// docs/formats/redis.md describes its keys there; each command of the verb table is one script.
+// docs/formats/redis.md describes the store's keys. Each command of the verb table is one script.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,10 @@ namespace tarry::redis {
 
 struct RedisEngineOptions {
   net::RedisOptions server;
-  /// Some nodes of a cluster; not empty: instead of the one server.
+  /// Some nodes of a cluster. If not empty, used instead of `server`.
   std::vector<net::RedisAddress> cluster;
-  /// Fixed when the store is made; empty: as it is, or kDefaultPartitions.
+  /// Fixed when the store is made. Empty: the store's number, or kDefaultPartitions for a new
+  /// store.
   std::optional<std::uint32_t> partitions;
   std::uint32_t shards = 1;  // of queues that this engine makes
   bool allow_eviction = false;
@@ -31,7 +32,7 @@ struct RedisEngineOptions {
   core::Limits limits;
   std::int64_t inbox_hold_ms = 2'000;  // inbox.h
   /// Tests only: how many calls one step of a reshard, or a removal, may make before it fails as if
-  /// Redis were away. Negative: any number.
+  /// Redis were unreachable. Negative: any number.
   std::int64_t reshard_calls = -1;
   /// Tests only: Lua that stands before each script; SCRIPT is the script's name there.
   std::string before_scripts;

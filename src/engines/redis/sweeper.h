@@ -1,6 +1,6 @@
 // Sweeper: looks at every partition from time to time. So due messages are delivered, leases run
 // out and the dead expire even if a wake-up was lost and no request comes; and inboxes are drained.
-// It depends on neither wake-ups nor the heads that claims remember.
+// The sweep depends neither on wake-ups nor on the heads that claims remember.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -32,7 +32,7 @@ class Sweeper {
         log_(std::move(log)),
         random_(std::random_device()()) {}
 
-  /// Starts, and then sweeps about every second.
+  /// From now on it sweeps about every second.
   void start();
   void sweep();
 
@@ -65,11 +65,11 @@ class Sweeper {
   std::minstd_rand random_;
   std::map<std::uint32_t, Trouble> troubles_;  // by partition
   std::set<std::uint32_t> sweeping_;           // partitions
-  // For each partition whose agenda filled a slice: how many entries at its head nothing could be
-  // done for.
+  // For each partition whose agenda filled a slice: for how many entries at its head nothing could
+  // be done.
   std::map<std::uint32_t, std::size_t> in_vain_;
   std::set<std::string> settling_;  // queues
-  std::int64_t reshards_ = 0;       // as the store counted them last
+  std::int64_t reshards_ = 0;       // the store's count of reshards, as seen last
   bool asking_ = false;
 };
 

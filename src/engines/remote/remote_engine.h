@@ -15,10 +15,12 @@ struct RemoteOptions {
   std::string host = "127.0.0.1";
   std::uint16_t port = 7733;
   std::string unix_path = {};  // a unix socket's, in place of host and port
-  /// For requests; settlements have as many again. Waiting claims and extensions take their own.
+  /// Connections for requests. Settlements have as many again. Waiting claims and extensions each
+  /// open their own.
   std::uint32_t connections = 4;
   std::int64_t connect_timeout_ms = 5'000;
-  /// Beyond a claim's own wait. Settlements have 10 s at most, extensions a quarter of the lease.
+  /// How long a request may take, in addition to a claim's own wait. Settlements have 10 s at most,
+  /// extensions a quarter of the lease.
   std::int64_t request_timeout_ms = 30'000;
   std::string token = {};  // the server's token, if it wants one
 };
