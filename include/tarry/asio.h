@@ -1,5 +1,5 @@
 // The verbs for programs on Boost.Asio: any completion token (`use_future`, `use_awaitable`,
-// `deferred`, a handler) in the place of the callback.
+// `deferred`, a handler) instead of the callback.
 //
 //   #include <tarry/asio.h>
 //
@@ -10,9 +10,10 @@
 // It needs Boost.Asio (1.81 or newer); no other header of tarry includes it. `use_future`
 // gives a std::future of the Result.
 //
-// The handler runs on its associated executor, never within the call that begins it. Until
-// then it counts as work of that executor. Data that messages and options refer to (keys, payloads)
-// is copied when the operation begins: if the token begins later (`deferred`), keep it until then.
+// The handler runs on its associated executor, never within the call that begins it. Until then the
+// operation counts as work of that executor. Data that messages and options refer to (keys,
+// payloads) is copied when the operation begins. A token such as `deferred` begins it later: keep
+// the data alive until then.
 //
 // Thread safe, as the verbs are.
 #pragma once

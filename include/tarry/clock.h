@@ -24,18 +24,19 @@ class ManualClock {
   explicit ManualClock(Time start);
   /// For the library.
   explicit ManualClock(std::shared_ptr<timing::ManualClock> clock) noexcept;
-  // A move copies too, so that no handle is ever without its clock.
+  // Moving also copies, so that a moved-from handle still has its clock.
   ManualClock(const ManualClock&) = default;
   ManualClock& operator=(const ManualClock&) = default;
   ~ManualClock() = default;
 
   [[nodiscard]] Time now() const;
-  /// Moves the time, for due times and for leases. Stores that use this clock are woken.
-  /// Aborts unless `by` is from 0 to 100 years: use `step` to go back. The clock stops at the end
-  /// of the year 2200: later moments cannot be named.
+  /// Moves the time, for due times and for leases. Stores that use this clock are woken. Aborts
+  /// unless `by` is from 0 to 100 years. To go back, use `step`. The clock stops at the end of the
+  /// year 2200, the latest time that tarry can express.
   void advance(Millis by);
-  /// Moves only the wall clock, as an administrator or NTP would; may go back. Aborts if `by` is
-  /// over 100 years in either direction, or if the clock would leave the years from 1970 to 2200.
+  /// Moves only the wall clock, as an administrator or NTP would. `by` may be negative. Aborts if
+  /// `by` is over 100 years in either direction, or if the clock would leave the years from 1970 to
+  /// 2200.
   void step(Millis by);
 
   /// For the library.

@@ -98,7 +98,7 @@ enum class IfExists : std::uint8_t {
 /// How a remembered message ended.
 enum class Ending : std::uint8_t {
   acked,
-  cancelled,  ///< while waiting or dead; or while leased, and its delivery ended without ack
+  cancelled,  ///< while waiting or dead; or while leased, if that delivery ended without an ack
 };
 
 [[nodiscard]] constexpr std::string_view to_string(Ending ending) noexcept {
@@ -123,7 +123,7 @@ enum class Action : std::uint8_t {
   return "unknown";
 }
 
-// Each word can be printed, as `to_string` says it.
+// Each of these enums can be printed to a stream, as its `to_string` spells it.
 template <typename Traits>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, State word) {
   return out << to_string(word);
@@ -145,8 +145,8 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
   return out << to_string(word);
 }
 
-/// Bytes, for example a `std::vector<std::byte>`, as the text that `Push::payload` takes. Does not
-/// copy them.
+/// A view of these bytes (for example of a `std::vector<std::byte>`) as text, for `Push::payload`.
+/// Copies nothing.
 [[nodiscard]] inline std::string_view bytes(std::span<const std::byte> data) noexcept {
   return {reinterpret_cast<const char*>(data.data()), data.size()};
 }
@@ -221,9 +221,10 @@ struct MessageInfo {
   State state = State::scheduled;
   bool stopping = false;  ///< leased, and then cancelled
   Time due{};
-  /// When the store accepted this push, by the store's clock. A `replace` is a new push; a move to
-  /// another store is not. Rounded down, on Redis to the minute. Empty: not known (an older version
-  /// wrote the message, or the store is a layout), or the message is only remembered.
+  /// When the store accepted this push, by the store's clock, rounded down (on Redis to the
+  /// minute). A `replace` is a new push; a move to another store is not. Empty if the message is
+  /// only remembered, or if the time is not known: an older version wrote the message, or the store
+  /// is a layout.
   std::optional<Time> pushed;
   std::uint32_t priority = kDefaultPriority;
   std::uint32_t attempt = 0;       ///< attempts used so far
@@ -233,11 +234,11 @@ struct MessageInfo {
   std::optional<Settlement> settlement;  ///< remembered only
   std::optional<Time> kept_until;        ///< dead and remembered: when it will be forgotten
   std::string reason;                    ///< dead only: why
-  /// `get` only: its queue is paused, so that nobody can claim it now.
+  /// `get` only: the message's queue is paused, so nobody can claim the message now.
   bool paused = false;
   std::optional<Time> paused_until;  ///< empty while paused: until resumed
-  /// `get` of a leased message through a server only: the client that claimed it there, as its
-  /// address and its User-Agent. Empty if the server does not know.
+  /// Only for `get` of a leased message through a server: address and User-Agent of the client that
+  /// claimed the message there. Empty if the server does not know the client.
   std::string holder;
   Headers headers;
   std::string payload;

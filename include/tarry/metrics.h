@@ -1,11 +1,11 @@
-// Metrics: figures of a store for a program without a server: those of /metrics as text for
-// Prometheus, and how late messages were claimed, as numbers.
+// Metrics: figures of a store for a program without a server. `text` has the figures of /metrics,
+// for Prometheus; `lateness` says as numbers how late messages were claimed.
 //
 //   tarry::Metrics metrics(*store);                // once, before the first claim
 //   auto text = metrics.text();                    // in the handler of your GET /metrics
 //   for (const auto& [queue, lateness] : metrics.lateness()) { ... }
 //
-// Store::stats has messages by state, and counters, as numbers.
+// For the numbers of messages in each state, and for counters, see Store::stats.
 //
 // Thread safe.
 #pragma once
@@ -28,8 +28,8 @@ struct LatenessHistogram {
   static constexpr std::array<double, 16> kBoundsSeconds = {
       0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300};
 
-  /// A bucket counts claims up to its bound and above the bound before it; the last bucket counts
-  /// claims above all bounds.
+  /// A bucket counts the claims that are above the previous bound and not above its own. The last
+  /// bucket counts the claims above all bounds.
   std::array<std::uint64_t, kBoundsSeconds.size() + 1> counts{};
   double sum_seconds = 0;
 
@@ -40,13 +40,13 @@ struct LatenessHistogram {
   }
 };
 
-/// Figures of a store for a program without a server. Any thread may call any member, while
-/// others claim.
+/// Figures of a store for a program without a server. Any thread may call any member, even while
+/// other threads claim.
 class Metrics {
  public:
-  /// Counts lateness from now on: of first attempts claimed through this store and its copies, by
-  /// workers too. That costs each claim a mutex and a lookup by the queue's name; a store without
-  /// Metrics pays nothing. The Metrics may outlive the store.
+  /// Counts lateness from now on. Only first attempts count, claimed through this store or its
+  /// copies, also by workers. This costs each claim a mutex and a lookup by the queue's name; a
+  /// store without Metrics pays nothing. The Metrics may outlive the store.
   explicit Metrics(const Store& store);
   ~Metrics();
   Metrics(const Metrics&) = delete;
@@ -57,9 +57,9 @@ class Metrics {
   using Lateness = std::map<std::string, LatenessHistogram, std::less<>>;
   [[nodiscard]] Lateness lateness() const;
 
-  /// The figures that /metrics of a server has of its store, in Prometheus's text format 0.0.4
-  /// (`text/plain; version=0.0.4; charset=utf-8`). Each call asks the store for its figures once,
-  /// and forgets the lateness of queues that no longer exist. Errors: those of Store::stats.
+  /// The figures that a server's /metrics shows about its store, in Prometheus's text format 0.0.4
+  /// (`text/plain; version=0.0.4; charset=utf-8`). Each call asks the store for its figures once.
+  /// It also forgets the lateness of queues that no longer exist. Errors: those of Store::stats.
   [[nodiscard]] Result<std::string> text() const;
 
  private:

@@ -1,15 +1,15 @@
 // Queue: every verb, blocking and with a callback, one message or many.
 //
-// A Queue is a cheap handle (copy it freely) and may outlive its store: its verbs then answer
-// `closed`. So do those of a moved-from Queue. All members are thread safe.
+// A Queue is a cheap handle (copy it freely) and may outlive its store. Verbs of a Queue whose
+// store is closed, or of a moved-from Queue, answer `closed`. All members are thread safe.
 //
 // A callback runs exactly once, on the executor given to `open` (without one: on a thread of the
 // engine, where it must be quick). Callbacks run in any order, several at once, and must not throw.
 // A callback never runs inside the verb on the caller's thread, not even if the verb is refused or
-// the store is closed: so the caller may hold a mutex that the callback takes. (If the executor
+// the store is closed. So the caller may hold a mutex that the callback locks. (If the executor
 // runs its task in place, the callback runs on the engine's thread.) A blocking verb on a thread of
-// the engine answers `misuse` instead of a deadlock. A batch answers item by item, in order: one
-// bad item fails alone. Limits of a batch: 10,000 items, 128 MiB.
+// the engine would wait for itself, so it answers `misuse`. A batch answers item by item, in order;
+// a bad item does not affect the others. Limits of a batch: 10,000 items, 128 MiB.
 #pragma once
 
 #include <chrono>
@@ -39,12 +39,12 @@ namespace detail {
 class StoreState;
 }
 
-/// One claimed message. Cheap to copy: the deliveries of a claim share one buffer. So all views of
-/// them are valid as long as any delivery of that claim, or a copy of one, exists, whatever happens
-/// to the message and the store. A moved-from delivery is empty.
+/// One claimed message. Cheap to copy: the deliveries of a claim share one buffer. All views into a
+/// delivery stay valid while any delivery of the same claim exists, or a copy of one, whatever
+/// happens to the message and the store. A moved-from delivery is empty.
 class Delivery {
  public:
-  /// For the library: `claim` makes them.
+  /// For the library: `claim` makes deliveries.
   Delivery(std::shared_ptr<const core::ClaimReply> reply, std::size_t index) noexcept;
 
   [[nodiscard]] std::string_view queue() const noexcept TARRY_LIFETIMEBOUND;
@@ -74,8 +74,9 @@ struct ClaimOptions {
   std::uint64_t max_bytes = 64ull << 20;  ///< 1 .. 128 MiB of payload; at least one message
   std::optional<Millis> lease = {};       ///< default: the queue's
   Millis wait{0};                         ///< 0 .. 1 h: how long to wait for a due message
-  /// A request to stop ends the claim at once, like the end of its wait: with no messages. Messages
-  /// on their way are released, the attempt not counted. If requested before, nothing is claimed.
+  /// A stop request ends the claim at once, with no messages, as if its wait had ended. Messages
+  /// that were already claimed for it are released, and the attempt does not count. If the stop was
+  /// requested before the call, nothing is claimed.
   std::stop_token stop = {};
 };
 
@@ -90,7 +91,8 @@ struct Settle {
   std::string_view receipt = {};
   Action action = Action::ack;
   std::optional<Millis> delay = {};  ///< retry only; default: the queue's backoff
-  /// bury: the reason; retry: the same, kept after the last attempt. Up to 255 bytes of UTF-8.
+  /// The reason of a bury, or of a retry: the store keeps it if the message becomes dead. Up to 255
+  /// bytes of UTF-8.
   std::string_view reason = {};
   std::optional<std::uint32_t> priority = {};  ///< retry, release, bury: the new priority
 };
@@ -100,10 +102,10 @@ struct ListOptions {
   std::string after = {};        ///< `next` of the page before; empty: from the start
   std::uint32_t limit = 100;     ///< 1 .. 10,000; a page also ends at about 64 MiB
   std::string_view prefix = {};  ///< only keys that begin with it
-  /// True: a message that exists from the first page to the last is on one of them, or on two, even
-  /// if it is claimed or moved meanwhile; a page may have a few more than `limit`. False: a store
-  /// in Redis lists by due time, and misses a message that moves to a place before the current
-  /// page.
+  /// True: a message that exists from the first page to the last is on at least one page, even if
+  /// it is claimed or moved meanwhile. It may be on two pages, and a page may have a few messages
+  /// more than `limit`. False: a store in Redis lists by due time, and misses a message that moves
+  /// to a place before the current page.
   bool whole = false;
 };
 
@@ -117,47 +119,48 @@ struct ForecastOptions {
   std::uint32_t buckets = 60;              ///< 1 .. 10,000
 };
 
-/// How many scheduled and ready messages fall due when, as of some moment during the call.
+/// How many scheduled and ready messages fall due in each span of time, counted at one moment
+/// during the call.
 struct Forecast {
   Millis width{0};
   std::uint64_t due_now = 0;
-  /// The first bucket: due within one width from now; and so on. A bucket includes its end.
+  /// The first bucket counts messages due within one width from now, the second those due within
+  /// the next width, and so on. A bucket includes its end.
   std::vector<std::uint64_t> buckets;
   std::uint64_t later = 0;  ///< after the last bucket
 };
 
 namespace detail {
-/// No value and no braces make one. If a verb also had an overload for lists of these, `{}` would
-/// not compile: it could mean one message with nothing set, or no message at all.
+/// A type that no value converts to. It is only used in deleted overloads, so that `{}` as an
+/// argument does not compile: it could mean one message with nothing set, or no message at all.
 struct NoItem {
   NoItem(const NoItem&) = delete;
 };
 }  // namespace detail
 
-/// Any callable, also a move-only one. It may be empty: the answer is then
-/// dropped.
+/// Any callable, also a move-only one. If it is empty, the answer is dropped.
 template <typename T>
 using Callback = UniqueFunction<void(Result<T>)>;
 
 class Queue {
  public:
-  /// For the library: `Store::queue` makes them.
+  /// For the library: `Store::queue` makes queues.
   Queue(std::shared_ptr<detail::StoreState> store, std::string name) noexcept;
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  /// For the library: the engine behind the verbs. It lives as long as the handle.
+  /// For the library: the engine behind the verbs. The engine lives as long as the handle.
   [[nodiscard]] core::Engine& engine() const noexcept;
 
   // Errors of all verbs: `invalid_argument` and `too_large` for values that are ill-formed or over
   // a limit, `closed`, `misuse` (above), `unavailable` if the store cannot be reached,
-  // `unknown_outcome` if its answer was lost, `io_error`. In a batch, an error concerns the whole
-  // batch or one item.
+  // `unknown_outcome` if its answer was lost, `io_error`. In a batch, an error may concern the
+  // whole batch or a single item.
 
   // -- push
   /// Creates the queue if it does not exist. Outcomes: `pushed`; for a taken key, depending on
   /// `if_exists`, `exists`, `kept`, `replaced`, `moved` or `revived`; `in_flight`, `settled`. Only
   /// `pushed`, `replaced`, `moved` and `revived` change anything. Error: `no_space`: nothing was
-  /// accepted. An empty batch has an empty answer.
+  /// accepted. The answer to an empty batch is empty.
   Result<Pushed> push(const Push& message) const;
   void push(const Push& message, Callback<Pushed> done) const;
   Result<std::vector<Result<Pushed>>> push(std::span<const Push> messages) const;
@@ -165,7 +168,7 @@ class Queue {
   Result<std::vector<Result<Pushed>>> push(std::initializer_list<Push> messages) const {
     return push(std::span(messages.begin(), messages.size()));
   }
-  /// Instead of `push({})` write `push(Push{})`: an empty payload, due now.
+  /// Deleted: instead of `push({})` write `push(Push{})`, which pushes an empty payload, due now.
   Result<Pushed> push(std::initializer_list<detail::NoItem> nothing) const = delete;
   void push(std::span<const Push> messages, Callback<std::vector<Result<Pushed>>> done) const;
 
@@ -177,8 +180,8 @@ class Queue {
   Result<std::vector<Result<Answer>>> cancel(std::span<const std::string_view> keys) const;
   void cancel(std::span<const std::string_view> keys,
               Callback<std::vector<Result<Answer>>> done) const;
-  /// Without these overloads two literals would select string_view(first, last) and read out of
-  /// bounds.
+  /// Without these overloads, two literals in braces would select string_view(first, last) and read
+  /// out of bounds.
   Result<std::vector<Result<Answer>>> cancel(std::initializer_list<std::string_view> keys) const;
   void cancel(std::initializer_list<std::string_view> keys,
               Callback<std::vector<Result<Answer>>> done) const;
@@ -190,8 +193,8 @@ class Queue {
   Result<std::vector<Result<Answer>>> reschedule(std::span<const Reschedule> items) const;
   void reschedule(std::span<const Reschedule> items,
                   Callback<std::vector<Result<Answer>>> done) const;
-  // One key at a time: two literals in braces would select string_view(first, last). The overloads
-  // that are deleted below have the same reason.
+  // Deleted, because two literals in braces would select string_view(first, last). The deleted
+  // overloads below have the same reason.
   Result<Answer> reschedule(std::initializer_list<std::string_view> keys, Due due) const = delete;
   void reschedule(std::initializer_list<std::string_view> keys, Due due,
                   Callback<Answer> done) const = delete;
@@ -199,8 +202,8 @@ class Queue {
   /// `not_found` if there is no such message; a remembered one answers without payload.
   Result<MessageInfo> get(std::string_view key) const;
   void get(std::string_view key, Callback<MessageInfo> done) const;
-  /// Item by item. Messages that do not fit into one answer (64 MiB) have `too_large`: ask for them
-  /// again.
+  /// Answers item by item. A message that no longer fits into the answer (64 MiB) has `too_large`:
+  /// ask for it again.
   Result<std::vector<Result<MessageInfo>>> get(std::span<const std::string_view> keys) const;
   void get(std::span<const std::string_view> keys,
            Callback<std::vector<Result<MessageInfo>>> done) const;
@@ -213,15 +216,16 @@ class Queue {
   Result<std::vector<Delivery>> claim(const ClaimOptions& options = {}) const;
   void claim(const ClaimOptions& options, Callback<std::vector<Delivery>> done) const;
 
-  /// These and `settle` answer `done`, or `stale` if the receipt names no live claim. A repeated
-  /// ack, with the receipt that acked the message, is `done` again while the queue remembers it.
+  /// `ack`, `retry`, `release`, `bury` and `settle` answer `done`, or `stale` if the receipt names
+  /// no live claim. A repeated ack with the same receipt is `done` again while the queue remembers
+  /// the message.
   Result<Answer> ack(std::string_view receipt) const;
-  /// Again after `delay` (default: the queue's backoff); the answer has the new due time. Dead
-  /// after the last attempt.
+  /// Delivers the message again after `delay` (default: the queue's backoff). The answer has the
+  /// new due time. After its last attempt the message becomes dead instead.
   Result<Answer> retry(std::string_view receipt, std::optional<Millis> delay = {}) const;
-  /// Again now; the attempt does not count.
+  /// Makes the message due again now. The attempt does not count.
   Result<Answer> release(std::string_view receipt) const;
-  /// Set aside as dead.
+  /// Sets the message aside as dead.
   Result<Answer> bury(std::string_view receipt, std::string_view reason = {}) const;
   Result<Answer> ack(std::initializer_list<std::string_view> receipts) const = delete;
   Result<Answer> retry(std::initializer_list<std::string_view> receipts,
@@ -239,7 +243,8 @@ class Queue {
   Result<Answer> settle(std::initializer_list<detail::NoItem> nothing) const = delete;
   void settle(std::span<const Settle> items, Callback<std::vector<Result<Answer>>> done) const;
 
-  /// The lease now ends `lease` from now (default: the queue's). `done`, or `stale` as above.
+  /// The lease will end `lease` from now (default: the queue's lease). Answers `done`, or `stale`
+  /// as above.
   Result<Answer> extend(std::string_view receipt, std::optional<Millis> lease = {}) const;
   void extend(std::string_view receipt, std::optional<Millis> lease, Callback<Answer> done) const;
   /// The same for several receipts, or for deliveries.
@@ -263,40 +268,43 @@ class Queue {
   /// Empty if the queue does not exist.
   Result<Page> list(const ListOptions& options = {}) const;
   void list(const ListOptions& options, Callback<Page> done) const;
-  /// All zeros if the queue does not exist. A layout counts leased messages at their lease's end.
+  /// All zeros if the queue does not exist. A layout also counts leased messages, as due when their
+  /// lease ends.
   Result<Forecast> forecast(const ForecastOptions& options = {}) const;
   void forecast(const ForecastOptions& options, Callback<Forecast> done) const;
   /// Creates the queue if it does not exist. Answers all of its settings after the change.
   Result<QueueSettings> configure(const SettingsPatch& patch) const;
   void configure(const SettingsPatch& patch, Callback<QueueSettings> done) const;
-  /// Stops all claims, waiting ones too, until `until` or `resume`. The last pause replaces earlier
-  /// ones: with a time that has passed, it ends the pause.
+  /// No claim, not even one that waits already, gets a message until `until` or `resume`. A new
+  /// pause replaces the earlier one; with an `until` that has passed, it ends the pause.
   Result<PauseOutcome> pause(std::optional<Time> until = {}) const;
   void pause(std::optional<Time> until, Callback<PauseOutcome> done) const;
   Result<void> resume() const;
   void resume(Callback<void> done) const;
-  /// Removes scheduled, ready and dead messages; leased and remembered ones stay. Answers how many.
+  /// Removes scheduled, ready and dead messages; leased and remembered ones stay. Answers how many
+  /// messages were removed.
   Result<std::uint64_t> purge() const;
   void purge(Callback<std::uint64_t> done) const;
   /// Removes the queue with everything in it: messages in every state, remembered keys, settings,
   /// pause and counters. Answers how many messages were removed. A later push, also during the
-  /// removal, creates the queue again. Errors: `conflict` while messages are leased, unless `force`
-  /// (their receipts are then stale), and while the queue is resharded; `not_found` if there is no
-  /// such queue; `unsupported` in a layout.
+  /// removal, creates the queue again. Errors: `conflict` while the queue is resharded, and while
+  /// messages are leased, unless `force` is true (their receipts are then stale); `not_found` if
+  /// there is no such queue; `unsupported` in a layout.
   Result<std::uint64_t> remove(bool force = false) const;
   void remove(bool force, Callback<std::uint64_t> done) const;
-  /// Delivers these dead messages again: due now, and their attempts start again. An empty `keys`
-  /// means all. Answers how many.
+  /// Makes these dead messages due now; their attempts start again. An empty `keys` means all dead
+  /// messages. Answers how many were revived.
   Result<std::uint64_t> revive(std::span<const std::string_view> keys = {}) const;
   Result<std::uint64_t> revive(std::initializer_list<std::string_view> keys) const {
     return revive(std::span(keys.begin(), keys.size()));
   }
   void revive(std::span<const std::string_view> keys, Callback<std::uint64_t> done) const;
   /// One step of resharding the queue to `shards` (1 to 256); a step moves some thousand messages.
-  /// Call it until it is `done`, with the `turn` of the step before; the first step has none.
-  /// Everything else may go on meanwhile. A first step continues a reshard that another caller
-  /// began, and takes it over; that caller then gets `conflict`. After an error begin with a first
-  /// step again. Only Redis supports this, also behind a server; other stores answer `unsupported`.
+  /// Call it until the step says `done`, each time with the `turn` that the previous step answered;
+  /// the first step has none. All other verbs work meanwhile. If another caller began a reshard, a
+  /// first step takes it over and continues it; the other caller then gets `conflict`. After an
+  /// error, begin with a first step again. Only Redis supports this, also behind a server; other
+  /// stores answer `unsupported`.
   Result<ReshardStep> reshard(std::uint32_t shards, std::uint64_t turn = 0) const;
   void reshard(std::uint32_t shards, std::uint64_t turn, Callback<ReshardStep> done) const;
 

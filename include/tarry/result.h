@@ -1,7 +1,7 @@
 // Result<T>: a value or an Error, with std::expected's names. Nothing in tarry throws across a
 // module's border; a caller must not ignore a Result ([[nodiscard]]).
 //
-// Thread safety: as safe as the value it holds.
+// Thread safety: that of the value in it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include <utility>
 #include <variant>
 
-/// The value that a call returns refers into the object, and must not outlive it. clang checks it.
+/// Marks a function whose result refers into the object and must not outlive it. clang checks this.
 #if defined(__clang__)
 #define TARRY_LIFETIMEBOUND [[clang::lifetimebound]]
 #else
@@ -23,7 +23,7 @@
 
 namespace tarry {
 
-/// Tells the caller what to do next, not where in the code the error occurred.
+/// An error code tells the caller what to do next, not where in the code the error occurred.
 enum class ErrorCode : std::uint8_t {
   invalid_argument,   ///< fix the input: the message names the value and the limit
   too_large,          ///< fix the input: it is over a size limit
@@ -60,7 +60,8 @@ enum class ErrorCode : std::uint8_t {
   return "unknown";
 }
 
-/// A code that says what to do next, and one line of text that names the value and the limit.
+/// An error: a code that says what to do next, and one line of text that names the value and the
+/// limit.
 struct Error {
   ErrorCode code = ErrorCode::invalid_argument;
   std::string message;
@@ -81,7 +82,8 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
   return out << to_string(error.code) << ": " << error.message;
 }
 
-/// Wraps an Error, so that a Result<T> can be made from it even if T itself could be.
+/// Wraps an Error, so that a Result<T> can be made from an error even if T itself can be made from
+/// an Error.
 class Unexpected {
  public:
   explicit Unexpected(Error error) : error_(std::move(error)) {}
@@ -116,10 +118,10 @@ class [[nodiscard]] Result {
   /// The value. If there is none, prints the error to stderr and aborts: such a call is a broken
   /// invariant, not an outcome.
   ///
-  /// A temporary Result returns the value itself, not a reference: so the list in
-  /// `for (const auto& delivery : *queue.claim())` lives as long as the loop. `->` cannot do that:
-  /// `for (const auto& message : queue.list()->messages)` uses a page that is already destroyed.
-  /// Write `(*queue.list()).messages`, or keep the Result.
+  /// A temporary Result returns the value itself, not a reference. So in `for (const auto& delivery
+  /// : *queue.claim())` the list lives as long as the loop. `->` cannot do that: `for (const auto&
+  /// message : queue.list()->messages)` uses a page that is already destroyed. Write
+  /// `(*queue.list()).messages`, or keep the Result in a variable.
   [[nodiscard]] T& value() & noexcept TARRY_LIFETIMEBOUND { return checked(); }
   [[nodiscard]] const T& value() const& noexcept TARRY_LIFETIMEBOUND { return checked(); }
   [[nodiscard]] T value() && { return std::move(checked()); }
@@ -163,7 +165,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
-/// Done, or an Error.
+/// A Result without a value: success, or an Error.
 template <>
 class [[nodiscard]] Result<void> {
  public:

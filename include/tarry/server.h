@@ -5,9 +5,9 @@
 //
 //   $ tarry --store http+unix:///run/shop/tarry.sock stats
 //
-// Every verb works there, also those that change data: a user who may open the socket may push,
-// claim and purge. Therefore only the program's user has access to the file (mode 0600). The server
-// needs one thread, and costs nothing while no request comes. In tarry::tarry, not in
+// Every verb works there, also those that change data: whoever may open the socket may push, claim
+// and purge. Therefore only the program's user may open the file (mode 0600). The server needs one
+// thread, and costs nothing while no request comes. Server is part of tarry::tarry, not of
 // tarry::embedded.
 //
 // Thread safe, except its destructor.
@@ -23,17 +23,17 @@ namespace tarry {
 
 class Server {
  public:
-  /// The path is made absolute here, and may then have at most 107 bytes. The store may be closed
-  /// before the server stops: requests then answer `closed`.
+  /// The path is made absolute here; the absolute path may have at most 107 bytes. If the store is
+  /// closed before the server stops, requests answer `closed`.
   Server(const Store& store, std::string path);
   ~Server();  ///< stops
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Listens. Replaces the socket that a dead program has left at the path. May be called again
-  /// after `stop`. Errors: `invalid_argument` for a path that is empty or too long; `conflict` if
-  /// another program listens there, another file is there, or this server runs already;
-  /// `unavailable` if the system gives no thread; `permission_denied`; `io_error`.
+  /// Begins to listen. A socket that a dead program has left at the path is replaced. May be called
+  /// again after `stop`. Errors: `invalid_argument` for a path that is empty or too long;
+  /// `conflict` if another program listens there, another file is there, or this server runs
+  /// already; `unavailable` if the system gives no thread; `permission_denied`; `io_error`.
   Result<void> start();
 
   /// Accepts no more connections, closes the open ones, and removes the file. Idempotent. Must not

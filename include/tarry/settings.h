@@ -27,7 +27,7 @@ struct QueueSettings {
   friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
 };
 
-/// Changes to a queue's settings; an empty one stays as it is.
+/// Changes to a queue's settings. A setting whose member here is empty stays as it is.
 struct SettingsPatch {
   std::optional<Millis> lease = {};
   std::optional<std::uint32_t> max_attempts = {};
@@ -66,7 +66,8 @@ struct QueueCounters {
 
 struct QueueStats {
   std::string queue;
-  /// The shards that relays can share: on Redis, if not over HTTP; 1 elsewhere.
+  /// How many shards relays can divide among themselves. It is 1 unless the store is in Redis and
+  /// is not reached over HTTP.
   std::uint32_t shards = 1;
   QueueSettings settings;
   std::uint64_t scheduled = 0;
@@ -101,7 +102,8 @@ struct StoreStats {
   std::string served = {};  ///< remote only: the engine of the server's store
   bool durable = true;      ///< false: `memory:`, whose messages end with its process
   std::vector<QueueStats> queues;
-  /// Not in `queues`. If no queue at all can be read, `stats` answers an error instead.
+  /// These queues are not in `queues`. If no queue at all can be read, `stats` answers an error
+  /// instead.
   std::vector<UnreadableQueue> unreadable = {};
   LatenessStats lateness;
   std::uint64_t disk_bytes = 0;   ///< 0 if it does not apply

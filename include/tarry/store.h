@@ -8,19 +8,19 @@
 // docs/reference/urls.md.
 //
 // A store belongs to the process that opened it. After fork(), in the child, its verbs answer
-// `misuse`, and no Worker or Server may use it; closing or destroying its handles does nothing
-// there. A `file:` store stays locked until the child exits or calls exec.
+// `misuse`, and no Worker or Server may use it; closing or destroying a handle does nothing in the
+// child. A `file:` store stays locked until the child exits or calls exec.
 //
 // Thread safe. A Store is a handle: destroying the last copy closes the engine, as `close` does,
-// even if Queues still exist; they then answer `closed`. A moved-from Store's verbs answer `closed`
-// too.
+// even if Queues still exist. Their verbs, and those of a moved-from Store, then answer `closed`.
 //
-// Its threads block all signals except those of faults: SIGTERM and the like stay with the program,
-// which may wait for them with sigwait. Processes started by a callback or handler inherit this.
+// The store's threads block all signals except those of faults. So SIGTERM and the like reach the
+// program's own threads, which may wait for them with sigwait. A process that a callback or handler
+// starts inherits this signal mask.
 //
 // Out of memory: a verb throws std::bad_alloc, and nothing was done. If the work was done but the
 // answer did not fit into memory, it answers `unknown_outcome`. `close` and destructors need no
-// memory. On threads of the library, and in Worker::run, it ends the program.
+// memory. If a thread of the library or Worker::run finds no memory, the program ends.
 #pragma once
 
 #include <functional>
@@ -55,24 +55,26 @@ struct OpenOptions {
   std::optional<ManualClock> clock = {};  ///< for tests; not with http: (the server has one)
   Progress progress = {};
   std::string holder = {};  ///< written into the lock of a `file:` store; default: "pid N"
-  /// Gets the events for the operator; default: dropped. Not called with http:, whose server has a
-  /// log. Called on the thread that opens and, until the store is closed, on the engine's threads,
-  /// several at once. It must be quick, must not throw, and must call no verb of the store.
+  /// Called with each event for the operator; by default events are dropped. Not called with http:,
+  /// because the server has its own log. It is called on the thread that runs `open` and, until the
+  /// store is closed, on the engine's threads, several at once. It must be quick, must not throw,
+  /// and must call no verb of the store.
   Log log = {};
   bool create = true;  ///< false: `not_found` if a `file:` store does not exist
 };
 
 class Store {
  public:
-  /// For the library: `tarry::open` makes them. Copies of a Store share the state; a second
-  /// Store made of the same state would own it again.
+  /// For the library: `tarry::open` makes stores. Copies of a Store share the state and close it
+  /// once. A second Store made from the same state would close it a second time.
   explicit Store(std::shared_ptr<detail::StoreState> state);
 
-  /// A handle for the queue of that name. It creates nothing: the first push or `configure` does.
-  /// The verbs refuse an ill-formed name.
+  /// A handle for the queue of that name. The queue itself is created by the first push or
+  /// `configure`. If the name is ill-formed, the verbs refuse it.
   [[nodiscard]] Queue queue(std::string_view name) const;
 
-  /// Claims from several queues at once, fairly.
+  /// Claims from several queues at once. The queues take turns, so that a full one does not starve
+  /// the others.
   Result<std::vector<Delivery>> claim(std::span<const std::string_view> queues,
                                       const ClaimOptions& options) const;
   Result<std::vector<Delivery>> claim(std::initializer_list<std::string_view> queues,
@@ -103,9 +105,9 @@ class Store {
   void stats(Callback<StoreStats> done) const;
 
   /// Completes all outstanding verbs with `closed`, makes accepted messages durable, and returns
-  /// when the engine has stopped: its threads and descriptors are gone. Idempotent. In a callback
-  /// on a thread of the engine it returns at once, and the engine stops when that callback has
-  /// returned.
+  /// when the engine has stopped and its threads and descriptors are gone. Idempotent. Called in a
+  /// callback on a thread of the engine, it returns at once; the engine then stops after that
+  /// callback has returned.
   void close();
 
   /// The store's clock, if it is a manual one.
@@ -121,14 +123,14 @@ class Store {
 };
 
 /// Opens the store that the URL names. Errors: `invalid_argument` if the URL or an option is wrong,
-/// or differs from the store as it was made; `conflict` if another process holds the store;
-/// `not_found` if there is none and `create` is false; `damaged` if its journal is damaged;
+/// or contradicts what was fixed when the store was made; `conflict` if another process holds the
+/// store; `not_found` if there is none and `create` is false; `damaged` if its journal is damaged;
 /// `unavailable` if it cannot be reached, or the system gives no thread.
 [[nodiscard]] Result<Store> open(std::string_view url, OpenOptions options = {});
 
-/// The URL of the `file:` store in that directory, for any path, also with `%`, `?`, `#`, spaces or
-/// `~`. (`"file:" + path` would read `a%41` as `aA`, and the text after a `?` as options.) Add
-/// options after a `?`.
+/// The URL of the `file:` store in that directory. Works for any path, also one with `%`, `?`, `#`,
+/// spaces or `~`. (With `"file:" + path`, `a%41` would be read as `aA`, and the text after a `?` as
+/// options.) To add options, append a `?` and them.
 [[nodiscard]] std::string file_url(std::string_view path);
 
 }  // namespace tarry

@@ -13,13 +13,14 @@ using Millis = std::chrono::milliseconds;
 using Time = std::chrono::sys_time<std::chrono::milliseconds>;
 
 namespace detail {
-/// Ceil to milliseconds; a duration too long for 64 bits saturates (the store then refuses it).
+/// Rounds up to milliseconds. A duration too long for 64 bits becomes the longest possible one,
+/// which the store refuses.
 template <typename Rep, typename Period>
 [[nodiscard]] constexpr std::int64_t ceil_millis(std::chrono::duration<Rep, Period> d) noexcept {
   using Wide = std::chrono::duration<long double, std::milli>;
   constexpr std::int64_t kLimit = std::numeric_limits<std::int64_t>::max() / 4;
   const long double wide = std::chrono::duration_cast<Wide>(d).count();
-  // Written so that a duration which is not a number saturates too.
+  // Written with `!`, so that a NaN duration saturates too.
   if (!(wide < static_cast<long double>(kLimit))) return kLimit;
   if (wide < -static_cast<long double>(kLimit)) return -kLimit;
   return static_cast<std::int64_t>(std::chrono::ceil<std::chrono::milliseconds>(d).count());
@@ -51,7 +52,7 @@ class Due {
   bool relative_ = true;
 };
 
-/// Due after this long, which the store counts from when it accepts the push: `tarry::in(30min)`.
+/// Due this long after the store accepts the push: `tarry::in(30min)`.
 template <typename Rep, typename Period>
 [[nodiscard]] constexpr Due in(std::chrono::duration<Rep, Period> delay) noexcept {
   return Due::after(Millis(detail::ceil_millis(delay)));

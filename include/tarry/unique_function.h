@@ -1,8 +1,8 @@
 // UniqueFunction<R(Args...)>: a callable that is moved, never copied, so that callbacks may own
 // promises, sockets and buffers (std::move_only_function is C++23).
 //
-// Callables of up to 48 bytes that move without throwing live inside; larger ones on the heap.
-// Thread safety: as safe as the callable.
+// A callable of up to 48 bytes that moves without throwing is stored inside the object, any other
+// on the heap. Thread safety: as safe as the callable.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,8 @@ template <typename Signature>
 class UniqueFunction;
 
 namespace detail {
-/// Types that may hold no callable: a UniqueFunction made of an empty one is empty too.
+/// Types whose objects may hold no callable. A UniqueFunction made from an object without a
+/// callable is empty too.
 template <typename F>
 inline constexpr bool may_be_empty = std::is_pointer_v<F> || std::is_member_pointer_v<F>;
 template <typename Signature>
@@ -125,15 +126,16 @@ class UniqueFunction<R(Args...)> {
 
   void reset() noexcept {
     if (invoke_ == nullptr) return;
-    // Emptied first: destroying the callable may call this function again through objects that it
-    // owns.
+    // This object is emptied first, because the callable's destructor may lead back to this
+    // function.
     invoke_ = nullptr;
     std::exchange(manage_, nullptr)(space_, nullptr);
   }
 
   alignas(std::max_align_t) std::byte space_[kSpace];
   R (*invoke_)(void* space, Args... args) = nullptr;
-  /// Moves the callable from `from` to `to` and ends it there; only ends it where `to` is null.
+  /// Moves the callable from `from` to `to` and destroys the one in `from`. If `to` is null, it
+  /// only destroys.
   void (*manage_)(void* from, void* to) noexcept = nullptr;
 };
 

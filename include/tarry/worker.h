@@ -1,8 +1,9 @@
 // Worker: claims due messages and runs a handler for each.
 //
 // The handler's verdict settles the message; an exception is a retry. The worker extends the lease
-// while the handler runs. One worker may serve several queues, each with its own handler.
-// Thread safe: `run` on one thread, the rest from any, handlers included.
+// while the handler runs. One worker may serve several queues, each with its own handler. Thread
+// safety: `run` is called on one thread; all other members may be called from any thread, also in
+// handlers.
 #pragma once
 
 #include <chrono>
@@ -43,13 +44,14 @@ template <typename Rep, typename Period>
   return {Action::bury, {}, std::move(reason)};
 }
 
-/// Called by `concurrency` threads at once. The token is signalled when the worker stops, when the
-/// claim is lost, and when its lease has ended without an answer from the store (it could not be
-/// extended in time): another delivery may then begin.
-/// An exception is a retry; its text is the reason, kept if this was the last attempt.
-/// The verdict's delay is cut to 0 .. 100 years, its reason to 255 bytes of UTF-8.
+/// Called by up to `concurrency` threads at once. The token is signalled when the worker stops,
+/// when the claim is lost, and when its lease has ended because the store did not answer the
+/// extension in time. In the last two cases another delivery may begin. An exception counts as a
+/// retry. Its text is the reason, which is kept if this was the last attempt. The verdict's delay
+/// is cut to 0 .. 100 years, its reason to 255 bytes of UTF-8.
 ///
-/// Made of any callable, also a move-only one. Copies of a handler share it.
+/// A Handler is made from any callable, also a move-only one. Copies of a Handler share the
+/// callable.
 class Handler {
  public:
   Handler() noexcept = default;
@@ -78,20 +80,20 @@ class Handler {
 
 struct WorkerOptions {
   std::uint32_t concurrency = 1;  ///< 1 .. 1024 handlers at once, each on its own thread
-  /// 0 .. 8,976 messages claimed ahead, besides those that run: together with 1,024 handlers, the
-  /// 10,000 messages of the largest claim.
+  /// 0 .. 8,976 messages to claim ahead, besides those whose handlers run. With 1,024 running
+  /// handlers that makes 10,000, the most that one claim may take.
   std::uint32_t prefetch = 0;
   std::optional<Millis> lease = {};  ///< default: the queue's
   /// 0 .. 24 h: how long after a stop the leases of running handlers are still extended; default:
   /// until they return. After that, the message of a running handler may be delivered again.
   std::optional<Millis> drain = {};
   /// Called once with the error when the store cannot be reached and the worker starts to try
-  /// again, and once with nothing when it is over. It runs on the thread that also signals stop
-  /// tokens, and that waits for it; `run` returns only after it has returned.
+  /// again, and once without an error when the store is back. The thread that calls it also signals
+  /// the stop tokens, so a slow callback delays them. `run` returns only after it has returned.
   std::function<void(const std::optional<Error>&)> on_outage = {};
-  /// Called with the reason when the store refuses to settle a message, which is then delivered
-  /// again after its lease (for example: a layout has no dead, so it refuses a bury). Called once
-  /// for refusals that come together, on the thread of `on_outage`.
+  /// Called with the reason when the store refuses to settle a message (for example, a layout
+  /// refuses a bury, because it has no dead messages). The message is then delivered again after
+  /// its lease. Refusals that come together make one call. Runs on the same thread as `on_outage`.
   std::function<void(const Error&)> on_refusal = {};
 };
 
@@ -125,35 +127,38 @@ class Worker {
  public:
   Worker(Queue queue, WorkerOptions options, Handler handler);
   /// Several queues, also of several stores. At most `total` handlers run at once over all queues
-  /// (0: the sum of their concurrencies), in the order in which messages were claimed. The leases
-  /// of messages that wait for a handler are extended too.
+  /// (0: the sum of their concurrencies). They start in the order in which their messages were
+  /// claimed. The leases of messages that wait for a handler are extended too.
   explicit Worker(std::vector<QueueWork> queues, std::uint32_t total = 0);
   ~Worker();  ///< stops, and waits until `run` has drained; not from a handler
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Works until `stop` is requested, `stop()` is called or the store is closed; each of these is
-  /// success. Then it claims nothing more, signals the stop_token of running handlers and lets them
-  /// finish, releases messages whose handler has not started, and returns when all are settled.
+  /// Works until `stop` is requested, `stop()` is called or the store is closed; each of these
+  /// counts as success. Then it claims nothing more, signals the stop_token of running handlers and
+  /// lets them finish, releases messages whose handler has not started, and returns when all are
+  /// settled.
   ///
   /// While the store is `unavailable` (or full, or an answer was lost) it tries again after 100 ms
-  /// to 5 s. It keeps a verdict until the lease has run out, or, once stopped, for 10 s.
+  /// to 5 s. It keeps trying to deliver a verdict until the message's lease has run out, or, once
+  /// stopped, for 10 s.
   ///
-  /// Once one of several queues can no longer be served, all of them end.
+  /// As soon as one of several queues can no longer be served, the worker stops serving all of
+  /// them.
   ///
   /// Errors: `closed` if a queue's store was closed before; `invalid_argument` for options out of
   /// range, no queue or one queue twice; `misuse` if it runs already, or on a thread of an engine;
-  /// `unavailable` if the system gives no thread; otherwise the store's error when it became
+  /// `unavailable` if the system gives no thread; otherwise the error by which the store became
   /// unusable.
   Result<void> run(std::stop_token stop);
 
-  /// Ends `run`, the one in progress and any later one. Returns at once.
+  /// Ends the `run` in progress and every later one. Returns at once.
   void stop() noexcept;
 
   /// For all queues together.
   [[nodiscard]] WorkerStats stats() const;
-  /// For the queue of that name; nothing if the worker does not serve it. If it serves queues of
-  /// one name in several stores: the first of them.
+  /// The counts of the queue of that name; empty if the worker does not serve it. If it serves
+  /// queues of that name in several stores, the counts of the first.
   [[nodiscard]] std::optional<WorkerStats> stats(std::string_view queue) const;
 
  private:
