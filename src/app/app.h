@@ -1,4 +1,4 @@
-// The program: reads its arguments, runs the command they name, answers the exit code.
+// The program: reads its arguments, runs the command that they name, and returns the exit code.
 #pragma once
 
 #include <string>

@@ -1,7 +1,8 @@
-// Helpers for building commands, on top of CLI11. Values are read once, strictly, and by the same
-// functions as in HTTP and configuration, so that the same bad input gets the same line everywhere.
+// Helpers for building commands, on top of CLI11. Values are read once, strictly, by the same
+// functions that HTTP and the configuration use. So the same bad input gets the same error line
+// everywhere.
 //
-// Every `add_…` answers the option, for `->required()` and the like. The variable must live until
+// Every `add_…` returns the option, for `->required()` and the like. The variable must live until
 // parsing is over; commands keep theirs in a shared_ptr that their action holds too.
 #pragma once
 
@@ -21,7 +22,7 @@
 namespace tarry::app {
 
 /// A command below `parent`. `summary`: one line. `examples`: lines without indent. `details`: the
-/// rest of its help, in lines that end in a newline.
+/// rest of the command's help, in lines that end in a newline.
 CLI::App& add_command(CLI::App& parent, const std::string& name, const std::string& summary,
                       const std::vector<std::string>& examples, const std::string& details = {});
 
@@ -32,7 +33,8 @@ CLI::Option* add_word(CLI::App& command, const std::string& name, std::string& i
                       const std::string& help);
 CLI::Option* add_word(CLI::App& command, const std::string& name, std::optional<std::string>& into,
                       const std::string& help);
-/// One or more words by position; by flag (`--header`) one for each use of the flag.
+/// A positional argument takes one or more words; a flag (`--header`) takes one word each time it
+/// is used.
 CLI::Option* add_words(CLI::App& command, const std::string& name, std::vector<std::string>& into,
                        const std::string& help);
 CLI::Option* add_duration(CLI::App& command, const std::string& name, std::optional<Millis>& into,
@@ -45,7 +47,7 @@ CLI::Option* add_number(CLI::App& command, const std::string& name,
 CLI::Option* add_number(CLI::App& command, const std::string& name,
                         std::optional<std::uint32_t>& into, std::uint32_t min, std::uint32_t max,
                         const std::string& help);
-/// `choices` outlives the command.
+/// `choices` must outlive the command.
 CLI::Option* add_choice(CLI::App& command, const std::string& name,
                         std::optional<std::string>& into,
                         const std::vector<std::string_view>& choices, const std::string& help);
@@ -59,17 +61,17 @@ struct When {
   std::optional<Time> at;
 
   [[nodiscard]] bool given() const noexcept { return in || at; }
-  /// Now, where neither was given.
+  /// The chosen due time; now if neither flag was given.
   [[nodiscard]] Due due() const noexcept;
 };
-/// Answers --in and --at.
+/// Returns the options --in and --at.
 std::array<CLI::Option*, 2> add_when(CLI::App& command, When& into);
-/// --by: a duration, with a - before it a step back; excludes the others.
+/// --by takes a duration; with a - before it the step goes back. It excludes the other flags.
 void add_by(CLI::App& command, std::optional<Millis>& into,
             const std::array<CLI::Option*, 2>& others);
 
-/// CLI11 takes a word in brackets for a list and cuts it up. Before parsing every such word is
-/// marked, and the functions above take the mark off again.
+/// CLI11 reads a word in brackets as a list and splits it. So every such word is marked before
+/// parsing, and the functions above remove the mark.
 [[nodiscard]] std::vector<std::string> protect(std::vector<std::string> words);
 [[nodiscard]] std::string unprotect(std::string word);
 

@@ -1,5 +1,5 @@
-// The command tree as plain values: completions and the manual are made from it, so that they say
-// the same as the help.
+// The command tree as plain values. Completions and the manual are made from it, so that they agree
+// with the help.
 //
 // Pure functions.
 #pragma once
@@ -14,7 +14,7 @@ namespace tarry::app {
 struct FlagNode {
   std::vector<std::string> names;    // "-o", "--output"
   std::string type;                  // "DURATION"; empty: takes no value
-  std::vector<std::string> choices;  // of its value; empty: anything
+  std::vector<std::string> choices;  // allowed values; empty: any
   std::string summary;               // on one line
 };
 
@@ -27,7 +27,7 @@ struct ArgumentNode {
 };
 
 struct CommandNode {
-  std::string path;  // "queue set"; of the program itself empty
+  std::string path;  // "queue set"; empty for the program itself
   std::string name;  // "set"
   std::string summary;
   std::string footer;  // details and examples, in lines

@@ -1,4 +1,5 @@
-// The flags that choose messages of a queue, the same ones for every command that takes them.
+// The flags that select messages of a queue. Every command that selects messages has the same
+// flags.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -30,14 +31,15 @@ struct FilterFlags {
 
 /// --prefix, --due-between, --header and --reason.
 void add_filter(CLI::App& command, FilterFlags& into);
-/// --state; `with_remembered`: also accepts the state of remembered messages.
+/// Adds --state. `with_remembered`: the flag also accepts the state of remembered messages.
 void add_state(CLI::App& command, FilterFlags& into, bool with_remembered);
 
-/// `invalid_argument`, naming flag and value.
+/// Error: `invalid_argument`, which names the flag and the value.
 [[nodiscard]] Result<core::MessageFilter> filter_of(const FilterFlags& flags);
 [[nodiscard]] std::optional<State> state_of(const FilterFlags& flags);
 
-/// FROM,TO: two times, one of which may be left out: from FROM on, and before TO.
+/// Reads FROM,TO: messages due at FROM or later and before TO. One of the two times may be left
+/// out.
 [[nodiscard]] Result<void> parse_due_between(std::string_view text, core::MessageFilter& into);
 
 }  // namespace tarry::app

@@ -24,13 +24,13 @@ using Action = std::function<ExitCode(Session&)>;
 
 /// How a command opens its store.
 struct Access {
-  bool create = false;  // makes a file: store that is not there
+  bool create = false;  // make a missing file: store
   std::optional<ManualClock> clock = {};
   Log log = {};  // where the store's own log goes; empty: to stderr
   std::function<void(const std::string& directory)> made =
       {};  // called for a new store; empty: prints a note
-  /// Called when a store on another machine is unreachable: true: try again. Empty: it is not tried
-  /// again.
+  /// Called when a store on another machine is unreachable. It returns whether to try again. If it
+  /// is empty, `open` does not try again.
   std::function<bool(const Error&)> again = {};
 };
 
@@ -43,13 +43,14 @@ class Session {
 
   /// --store, else TARRY_STORE, else the local server.
   [[nodiscard]] std::string url() const;
-  /// Whether its store is of this process alone, `memory:`, and ends with it.
+  /// Whether the store is a `memory:` store, which belongs to this process alone and ends with it.
   [[nodiscard]] bool is_fleeting() const { return url().starts_with("memory:"); }
-  /// Called after a push.
+  /// Call it after a push: for a `memory:` store it prints a note that the messages end with the
+  /// process.
   void note_if_fleeting();
 
-  /// Opens url(), or prints why not: empty, with the exit code in `code`. Recovery of a big `file:`
-  /// store shows its progress.
+  /// Opens url(). On failure it prints the reason, sets `code` to the exit code and returns
+  /// nothing. Recovery of a big `file:` store shows its progress.
   [[nodiscard]] std::optional<Store> open(ExitCode& code, Access access = {});
   [[nodiscard]] std::optional<Store> open(const std::string& url, Access access, ExitCode& code);
 };

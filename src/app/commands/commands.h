@@ -1,5 +1,6 @@
-// The commands. Each function is in the file of its name in a folder beside this one. It adds its
-// part of the command tree; its action runs later, through Session::action.
+// The commands. Each function adds its part of the command tree; the command's action runs later,
+// through Session::action. The function is in a source file of its name, in one of the folders
+// beside this header.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -19,14 +19,14 @@ struct Listing {
   std::optional<State> state = {};
   core::MessageFilter filter = {};
   std::uint64_t limit = 100;
-  std::string after = {};  ///< as a listing before it said; empty: from the start
+  std::string after = {};  ///< where the previous listing ended; empty: from the start
 };
 
 /// `scheduled`, or `leased, stopping`.
 [[nodiscard]] std::string state_text(const MessageInfo& info);
 
-/// `not_found` if there is no such queue; otherwise nothing. Lists and forecasts of a missing queue
-/// look like those of an empty one, so a user who mistyped a name must be told.
+/// Error: `not_found` if there is no such queue. The list or forecast of a missing queue looks like
+/// that of an empty one, so without this check a mistyped name would go unnoticed.
 [[nodiscard]] Result<void> check_known(const Queue& queue);
 
 /// Opens the store and prints the listing, in no particular order.

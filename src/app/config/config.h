@@ -1,5 +1,5 @@
 // Config: the settings of `tarry serve` and `tarry relay`. Flags override the environment, which
-// overrides the file, which overrides the defaults. Every value knows where it came from.
+// overrides the file, which overrides the defaults. Every value records where it came from.
 //
 // Thread safety: plain values; `load` reads the environment and the file.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace tarry::app::config {
 
-/// Values of flags, as they were written; by the place in the table.
+/// The values of flags as the user wrote them, by setting.
 using Flags = std::map<Which, std::string>;
 
 struct Held {
@@ -38,10 +38,11 @@ struct Config {
   [[nodiscard]] std::uint64_t number(Which which) const;
 };
 
-/// The file that `--config` names, otherwise TARRY_CONFIG, otherwise none: empty.
+/// The file that `--config` names, otherwise the one that TARRY_CONFIG names, otherwise empty.
 [[nodiscard]] std::string file_of(const std::optional<std::string>& flag);
 
-/// The settings in force, or all reasons for refusing them, a line each. `file` may be empty.
+/// The settings in force. The error has all reasons for refusing them, one per line. `file` may be
+/// empty.
 [[nodiscard]] Result<Config> load(const std::string& file, const Flags& flags,
                                   std::vector<std::string>& problems);
 

@@ -1,5 +1,5 @@
-// A server's listening address: read from HOST:PORT, shown as a URL, and written into a file for
-// users who gave port 0.
+// A server's listening address: reads it from HOST:PORT, shows it as a URL, and writes the port to
+// a file for users who gave port 0.
 //
 // Thread safety: pure, except for check_port_file and write_port_file.
 #pragma once
@@ -21,12 +21,12 @@ struct Address {
 /// HOST:PORT; [::1]:7733 for IPv6.
 [[nodiscard]] Result<Address> parse_listen(const std::string& text);
 
-/// Checks, before anything is done, whether write_port_file can write there, by the file that is
-/// there now.
+/// Checks whether write_port_file could write to the path now, so that a server can fail before it
+/// does anything.
 [[nodiscard]] Result<void> check_port_file(const std::string& path);
 
-/// Whole or not at all: a client that waits for the file must not read half a number. A device or a
-/// FIFO is written to and never replaced (replace_file.h).
+/// The file appears whole or not at all, because a client that waits for it must not read half a
+/// number. A device or a FIFO is written to and never replaced (replace_file.h).
 [[nodiscard]] Result<void> write_port_file(const std::string& path, std::uint16_t port);
 
 }  // namespace tarry::app

@@ -1,5 +1,5 @@
-// Node: one value of a configuration file, with the line that it stands on. The file's own format
-// (TOML) is known to `parse_toml` alone.
+// Node: one value of a configuration file, with its line number. Only `parse_toml` knows the file's
+// format (TOML).
 //
 // Plain values. Thread safety: pure functions.
 #pragma once
@@ -16,7 +16,7 @@ namespace tarry::app::config {
 struct Node {
   enum class Kind { table, array, text, integer, decimal, boolean, time };
 
-  std::string key;  // its name in the table that it is in
+  std::string key;  // its name in the enclosing table
   Kind kind = Kind::table;
   std::uint64_t line = 0;
   std::string text;           // text, in UTF-8
@@ -27,8 +27,8 @@ struct Node {
 /// "a text", "a whole number", ...: for messages.
 [[nodiscard]] std::string_view name_of(Node::Kind kind) noexcept;
 
-/// The whole file, a table. `name` is the file's, for errors: `NAME:LINE: what`, always
-/// `invalid_argument`.
+/// Reads a whole file; the result is a table. `name` is the file's name for errors (`NAME:LINE:
+/// what`), which are always `invalid_argument`.
 [[nodiscard]] Result<Node> parse_toml(std::string_view text, const std::string& name);
 
 }  // namespace tarry::app::config

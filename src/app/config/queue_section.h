@@ -8,7 +8,7 @@
 
 namespace tarry::app::config {
 
-/// For the whole file; errors go to its problems.
+/// Reads the rules of the whole file. Errors go to the section's Problems.
 [[nodiscard]] presets::QueueRules read_queue_rules(Section& whole);
 
 }  // namespace tarry::app::config

@@ -10,8 +10,9 @@
 
 namespace tarry::app::config {
 
-/// For the whole file; errors go to its problems. Two relays that could claim from one queue for
-/// different sinks are a problem: it would be chance which of them got a message.
+/// Reads the relays of the whole file. Errors go to the section's Problems. It is an error if two
+/// relays with different sinks could claim from the same queue: chance would decide which of them
+/// got a message.
 [[nodiscard]] std::vector<RelayPlan> read_relays(Section& whole);
 
 }  // namespace tarry::app::config

@@ -1,6 +1,7 @@
-// Section: reads one table of a configuration file, key by key, each with its kind and its limits.
-// A key that was not read before `finish` is unknown, and refused with the nearest known key.
-// Errors are collected in Problems, in the order of the lines: `FILE:LINE: what`.
+// Section: reads one table of a configuration file key by key, and checks each value's kind and
+// limits. A key that nobody has read before `finish` is unknown: it is refused, and the error
+// suggests the nearest known key. Errors are collected in Problems, in the order of the lines:
+// `FILE:LINE: what`.
 //
 //   Section relay(node, "relay", problems);
 //   auto queue = relay.text("queue");
@@ -8,7 +9,8 @@
 //   for (Section& sink : relay.sections("sink")) ...
 //   relay.finish();
 //
-// Every reader answers empty if the key is missing or wrong; a wrong one becomes a problem.
+// Every reader returns nothing if the key is missing or its value is wrong. A wrong value also
+// becomes a problem.
 //
 // Thread safety: one thread at a time. The node and the problems outlive the section.
 #pragma once
@@ -47,12 +49,12 @@ class Problems {
 
 class Section {
  public:
-  /// `path`: as it is written in the file, `server` or `queue."orders.*"`; empty for the whole
-  /// file.
+  /// `path`: the table's name as in the file, for example `server` or `queue."orders.*"`; empty for
+  /// the whole file.
   Section(const Node& table, std::string path, Problems& problems);
 
-  /// A value of any kind; a `size` or `duration` is a text such as "64MiB" or "30s" (a size may
-  /// also be a whole number of bytes). Both ends of a range are allowed.
+  /// Readers of single values. A `size` or `duration` is a text such as "64MiB" or "30s"; a size
+  /// may also be a whole number of bytes. Ranges include both ends.
   [[nodiscard]] std::optional<std::string> text(std::string_view key);
   [[nodiscard]] std::optional<std::string> choice(std::string_view key,
                                                   const std::vector<std::string_view>& choices);
@@ -66,15 +68,16 @@ class Section {
 
   /// [path.key]
   [[nodiscard]] std::optional<Section> section(std::string_view key);
-  /// [[path.key]], each on its own.
+  /// All [[path.key]], in the file's order.
   [[nodiscard]] std::vector<Section> sections(std::string_view key);
-  /// [path.key.NAME] for every NAME that stands there.
+  /// [path.key.NAME] for every NAME in the file.
   [[nodiscard]] std::vector<std::pair<std::string, Section>> named_sections(std::string_view key);
 
   /// Every key that was not read is a problem.
   void finish();
 
-  /// A problem with the value of `key`, or with the section as a whole if the key is missing.
+  /// Reports a problem with the value of `key`, or with the section as a whole if the key is
+  /// missing.
   void fail(std::string_view key, std::string_view what);
   [[nodiscard]] std::uint64_t line() const noexcept { return table_->line; }
   [[nodiscard]] std::uint64_t line_of(std::string_view key) const;
@@ -91,7 +94,7 @@ class Section {
   std::vector<std::string> asked_;
 };
 
-/// Nothing, or the error: `must be one of a, b; did you mean "a"?`
+/// The error if `word` is not one of the choices: `must be one of a, b; did you mean "a"?`
 [[nodiscard]] Result<void> check_choice(std::string_view word,
                                         const std::vector<std::string_view>& choices);
 

@@ -1,5 +1,6 @@
 // Setting: one setting of `tarry serve`, and its names in the file, in the environment and as a
-// flag. `serve_settings` is the table of all; a test compares docs/reference/config.md with it.
+// flag. `serve_settings` is the table of all settings; a test compares it with
+// docs/reference/config.md.
 //
 // Thread safety: pure functions; the table is constant.
 #pragma once
@@ -57,18 +58,18 @@ enum class Which : std::size_t {
 [[nodiscard]] const std::vector<Setting>& serve_settings();
 [[nodiscard]] const Setting& setting_of(Which which);
 
-/// A setting's value, in its displayed form, and as a number if it is one: bytes, milliseconds, 0
-/// or 1.
+/// A setting's value: as displayed text and, if it is a number, as bytes, milliseconds, 0 or 1.
 struct Value {
   std::string text;
   std::uint64_t number = 0;
 };
 
-/// From a flag or a variable. Errors name the value and the limit, not the setting.
+/// Reads the text of a flag or an environment variable. Errors name the value and the limit, not
+/// the setting.
 [[nodiscard]] Result<Value> parse_value(const Setting& setting, std::string_view text);
-/// Reads it from the file; errors go to the section's problems.
+/// Reads the setting from the file. Errors go to the section's Problems.
 [[nodiscard]] std::optional<Value> read_value(const Setting& setting, Section& section);
-/// How it is displayed: a store's URL without its password.
+/// The value's displayed form: a store's URL is shown without its password.
 [[nodiscard]] std::string shown(const Setting& setting, const Value& value);
 
 }  // namespace tarry::app::config

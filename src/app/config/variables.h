@@ -1,4 +1,5 @@
-// The variables that the program reads, and likely typing errors among the others.
+// The environment variables that the program reads, and likely typing errors in the names of
+// others.
 //
 // Thread safety: reads the environment, which no thread may change meanwhile.
 #pragma once
@@ -8,9 +9,10 @@
 
 namespace tarry::app::config {
 
-/// A line for each set variable that nothing here reads, and whose name after TARRY_ is nearly one
-/// that is read: `TARRY_LISTN is set, but nothing reads it; did you mean TARRY_LISTEN?`. By name.
-/// Other variables may be the user's own, such as secrets of webhooks.
+/// One line for each variable that is set, that the program does not read, and whose name is close
+/// to that of one that it does read: `TARRY_LISTN is set, but nothing reads it; did you mean
+/// TARRY_LISTEN?`. Sorted by name. All other variables are ignored: they may be the user's own,
+/// such as secrets of webhooks.
 [[nodiscard]] std::vector<std::string> mistyped_variables();
 
 }  // namespace tarry::app::config

@@ -19,7 +19,7 @@ namespace tarry::app {
                                      const std::vector<std::string>& names,
                                      const std::vector<Result<Answer>>& answers);
 
-/// Names each queue that the store could not tell of. Answers the worst exit code.
+/// Prints an error for each queue that the store could not read. Returns the worst exit code.
 [[nodiscard]] ExitCode tell_unreadable(Output& output, const StoreStats& stats);
 
 }  // namespace tarry::app

@@ -1,5 +1,5 @@
-// The answers of the public API as JSON, in the same shapes as over HTTP
-// (docs/reference/command-line.md), and times as people read them.
+// Writes the answers of the public API as JSON, in the same shapes as over HTTP
+// (docs/reference/command-line.md), and times in a form for people.
 //
 // Each `write_fields` writes into an object that the caller has opened.
 // Thread safety: pure functions.

@@ -1,9 +1,9 @@
 // LineWriter: lines for a descriptor whose reader may be slow, or read nothing at all. A caller
-// never waits: a thread of its own writes whatever the descriptor does not take at once. Lines that
-// do not fit into its memory are left out, counted, and reported once there is room.
+// never waits: what the descriptor does not take at once is written by the LineWriter's own thread.
+// Lines that do not fit into its memory are left out, counted, and reported once there is room.
 //
 // Invariants
-//  1. At most kMostBytes wait to be written, and one line more.
+//  1. At most kMostBytes plus one line wait to be written.
 //  2. Lines are written in the order of the calls.
 //
 // Thread safety: `write` may be called from any thread.
@@ -23,15 +23,15 @@ class LineWriter {
   /// How long the last lines wait for a reader that takes nothing.
   static constexpr int kLastWordsMs = 1'000;
 
-  /// `lost`: makes the line that reports the number of left-out lines; empty: none is reported. Any
-  /// thread.
+  /// Makes the line that reports how many lines were left out. If it is empty, nothing is reported.
+  /// Called on any thread.
   using Lost = std::function<std::string(std::uint64_t lines)>;
 
-  /// `descriptor` stays open while the process lives.
+  /// `descriptor` must stay open while the process lives.
   explicit LineWriter(int descriptor, Lost lost = {});
   LineWriter(const LineWriter&) = delete;
   LineWriter& operator=(const LineWriter&) = delete;
-  /// Waits until all is written, but not for a reader that takes nothing.
+  /// Waits until all lines are written. It gives up on a reader that takes nothing (kLastWordsMs).
   ~LineWriter();
 
   /// `line` ends with a newline.

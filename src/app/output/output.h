@@ -34,7 +34,7 @@ class Output {
   void print(const Table& table);
   void print(const Sheet& sheet);
   void print_line(std::string_view line);
-  /// The output of `write(JsonWriter&)`, on one line: an answer is one JSON value.
+  /// Prints on one line what `write(JsonWriter&)` writes. Each answer is one JSON value.
   template <typename Write>
   void print_json(Write write) {
     std::string text;
@@ -43,30 +43,33 @@ class Output {
     print_line(text);
   }
 
-  /// Extra information on stderr that is no answer; nothing with `-o json`.
+  /// Prints extra information, which is not part of the answer, to stderr. With `-o json` it prints
+  /// nothing.
   void note(std::string_view line);
 
-  /// `tarry: line` on stderr at once, in either format, for events during the run. Any thread.
+  /// Prints `tarry: line` to stderr at once, in either output format, for events during the run.
+  /// Any thread.
   void tell(std::string_view line);
 
-  /// From now on no caller waits for the reader of stderr: lines that do not fit are left out,
-  /// counted, and reported. For commands that run until they are stopped; call it before another
-  /// thread writes a line.
+  /// From now on no caller waits for a slow reader of stderr: lines that do not fit into the buffer
+  /// are left out, counted, and reported. For commands that run until they are stopped. Call it
+  /// before any other thread writes a line.
   void wait_for_no_reader();
 
-  /// `tarry: message` on stderr, and with `-o json` also {"error":{"code","message"}}, below it.
+  /// Prints `tarry: message` to stderr; with `-o json` also {"error":{"code","message"}} on the
+  /// next line.
   void error(const Error& error);
-  /// From now on errors go there instead, without a `tarry:`; null: as before.
+  /// From now on errors go to `told` instead, without the prefix `tarry:`. Null restores stderr.
   void tell_errors_to(std::function<void(std::string_view)> told) { error_log_ = std::move(told); }
-  /// Prints the error and answers its exit code.
+  /// Prints the error and returns its exit code.
   [[nodiscard]] ExitCode fail(const Error& error);
-  /// A mistake in how the program was called.
+  /// Prints an error about how the program was called, and returns its exit code.
   [[nodiscard]] ExitCode usage(std::string message);
 
-  /// Writes out the buffered text. Errors: `io_error`, if that or an earlier write failed.
+  /// Writes out the buffered text. Error: `io_error` if this write or an earlier one failed.
   [[nodiscard]] static Result<void> flush();
 
-  /// The same, as an exit code. An answer that could not be written is no answer: `failed`.
+  /// Flushes, and returns `code`, or `failed` if the answer could not be written.
   [[nodiscard]] ExitCode finish(ExitCode code);
 
  private:
@@ -76,7 +79,7 @@ class Output {
   Terminal out_;
   Terminal err_;
   std::function<void(std::string_view)> error_log_;
-  std::unique_ptr<LineWriter> error_lines_;  // null: stderr is waited for
+  std::unique_ptr<LineWriter> error_lines_;  // null: callers wait for stderr
 };
 
 }  // namespace tarry::app

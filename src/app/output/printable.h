@@ -1,5 +1,5 @@
-// Makes text safe for a terminal and measures it. Keys and payloads are arbitrary bytes: printed
-// unchanged, they could move the cursor, set the title or hide the text beside them.
+// Makes text safe for a terminal, and measures its width. Keys and payloads are arbitrary bytes:
+// printed unchanged, they could move the cursor, set the title or hide the text beside them.
 //
 // Thread safety: pure functions; the locale plays no part, output is UTF-8.
 #pragma once
@@ -15,11 +15,11 @@ namespace tarry::app {
 /// is.
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// Columns that `text` takes: two for East Asian wide characters and emoji, none for combining
-/// ones.
+/// The number of columns that `text` takes: two for each East Asian wide character or emoji, none
+/// for a combining character.
 [[nodiscard]] std::size_t columns(std::string_view text) noexcept;
 
-/// At most `width` columns of `text`; where something was cut it ends in `…`.
+/// The first `width` columns of `text` at most. If it was cut, it ends in `…`.
 [[nodiscard]] std::string clipped(std::string_view text, std::size_t width);
 
 }  // namespace tarry::app

@@ -1,5 +1,6 @@
-// Progress: how far a long job has come, on stderr. On a terminal one line that is written over; in
-// a log a plain line every few seconds; of a job that is done within a second nothing at all.
+// Progress: shows on stderr how far a long job has come. On a terminal it is one line that is
+// overwritten; in a log it is a plain line every few seconds. A job that ends within a second shows
+// nothing.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -21,8 +22,8 @@ struct Reading {
   std::string count;        // the text to show: "12,400 messages"
 };
 
-/// `62% [============>       ]  3,100 messages, 2s left`, at most `width` columns. 0: a line of a
-/// log, as long as need be and without the bar.
+/// `62% [============>       ]  3,100 messages, 2s left`, at most `width` columns. If `width` is 0,
+/// a line for a log: of any length and without the bar.
 [[nodiscard]] std::string progress_line(std::string_view what, const Reading& reading,
                                         std::chrono::milliseconds elapsed, std::size_t width);
 
@@ -30,11 +31,11 @@ class Progress {
  public:
   /// `what` names the job: "pushing". Silent from the start if `out` is null.
   Progress(std::string_view what, std::FILE* out, Terminal terminal);
-  ~Progress();  // takes the line away
+  ~Progress();  // removes the line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Cheap enough to be called after every batch: most calls only look at the clock.
+  /// Cheap enough to call after every batch: most calls only read the clock.
   void show(std::uint64_t done, std::uint64_t total, std::uint64_t count, std::string_view unit);
   void clear();
 

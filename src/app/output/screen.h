@@ -1,5 +1,6 @@
-// Screen: the whole terminal, while it lives: pictures that are drawn over each other, and keys.
-// On no terminal pictures are printed below each other, and there are no keys.
+// Screen: takes the whole terminal while it lives, draws each picture over the previous one, and
+// reads keys. If the output is not a terminal, it prints pictures below each other and reads no
+// keys.
 //
 // Thread safety: one thread, and one Screen at a time in a process (it watches SIGINT, SIGTERM).
 #pragma once
@@ -17,22 +18,23 @@ namespace tarry::app {
 
 class Screen {
  public:
-  /// `whole` false: prints pictures below each other on a terminal too.
+  /// If `whole` is false, it prints pictures below each other on a terminal too.
   explicit Screen(bool whole);
-  ~Screen();  // the terminal is as it was
+  ~Screen();  // restores the terminal
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  /// Whether a person watches the pictures: then they are drawn over each other.
+  /// Whether each picture is drawn over the previous one, which means that a person is watching.
   [[nodiscard]] bool is_whole() const noexcept { return drawn_on_; }
 
-  /// Lines that end in a newline. On a terminal, lines that do not fit are left out.
+  /// `picture`: lines that each end in a newline. On a terminal, lines that do not fit are left
+  /// out.
   void draw(std::string_view picture);
 
-  /// Whether it is to end: `q`, Ctrl-C or SIGTERM came before `time` had passed.
+  /// Waits for at most `time`. True: `q`, Ctrl-C or SIGTERM came, so the program is to end.
   [[nodiscard]] bool ends_within(std::chrono::milliseconds time);
 
-  /// The current width: users resize windows.
+  /// The width at this moment, because users resize windows.
   [[nodiscard]] std::size_t width() const noexcept;
 
  private:

@@ -20,7 +20,8 @@ struct Column {
 
 class Table {
  public:
-  /// `close`: if two spaces between columns are too wide, one is used before a cell is cut.
+  /// `close`: if the table is too wide, columns are separated by one space instead of two before
+  /// any cell is cut.
   explicit Table(std::vector<Column> columns, bool close = false);
 
   /// One cell for each column. Cells are made printable here.
@@ -28,7 +29,8 @@ class Table {
 
   [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
 
-  /// Lines that end in a newline, headings first. `width` 0: as wide as it needs to be.
+  /// The table as lines that each end in a newline, headings first. If `width` is 0, nothing is
+  /// cut.
   [[nodiscard]] std::string text(std::size_t width) const;
 
  private:
@@ -43,8 +45,9 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// Names and values below each other, as one message or queue is shown. Names are ours; values are
-/// made printable. `width` as above: a value is cut there, parts of one go on in the next line.
+/// Names and values, one pair per line, to show a single message or queue. Names are the program's
+/// own; values are made printable. A value longer than `width` (0: no limit) is cut; a value made
+/// of several parts continues on the next line.
 class Sheet {
  public:
   void add(std::string_view name, std::string_view value);

@@ -1,4 +1,4 @@
-// The program's version, as it says it of itself.
+// The program's version, as it prints it.
 //
 // Pure.
 #pragma once

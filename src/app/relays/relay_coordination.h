@@ -1,13 +1,14 @@
-// How relays share their queues, as given by `--coordination` and `coordination =`:
+// How relays divide their queues among themselves, as given by `--coordination` and `coordination
+// =`:
 //
 //   all                                    claim by claim: no one has a part of his own
 //   redis                                  by leases in the store's own Redis
 //   redis://HOST[:PORT][/DB] and the like  by leases in that Redis
 //   zookeeper://HOST[:PORT][,HOST...][/PATH]   by ephemeral nodes, in /tarry unless PATH is given
 //
-// Relays share if they serve the same queues, by the same names, of the same store. A native store
-// in Redis gives its identity; other stores are identified by their URL, and a store on this
-// machine also by the machine.
+// Relays form a group if they serve the same queues of the same store, given by the same names. A
+// native store in Redis has an identity of its own. Any other store is identified by its URL, and a
+// store on this machine also by the machine.
 //
 // Thread safety: pure functions, except for files that a URL names.
 #pragma once
@@ -29,15 +30,16 @@ struct SharedStore {
   std::string name;  // core::Capabilities::store
 };
 
-/// `invalid_argument` for a name of no coordination, or a session out of bounds; `unsupported` for
-/// one that is not built in. `store`: the store's URL; empty: not known yet.
+/// Errors: `invalid_argument` for an unknown coordination, or a session out of bounds;
+/// `unsupported` for a coordination that is not built in. `store`: the store's URL; empty if it is
+/// not known yet.
 [[nodiscard]] Result<void> check_coordination(const RelayPlan& plan, std::string_view store);
 
 /// Null for `all`. Errors as above.
 [[nodiscard]] Result<std::unique_ptr<relay::Coordination>> make_coordination(
     const RelayPlan& plan, const SharedStore& store);
 
-/// The kinds that are built in.
+/// The kinds of coordination that are built in.
 [[nodiscard]] std::vector<std::string_view> coordination_kinds();
 
 }  // namespace tarry::app

@@ -25,15 +25,15 @@ struct RelayPlan {
   Millis session = relay::kDefaultSession;
   std::uint64_t line = 0;  // of the configuration; 0: from flags
 
-  // Chosen by the kind of its sink.
+  // Both depend on the kind of its sink.
   [[nodiscard]] bool runs_command() const;
   [[nodiscard]] bool writes_stdout() const;
 
-  /// The sink that is wanted; `on_broken` and `children` as SinkWish has them.
+  /// The SinkWish of this plan. `on_broken` and `children`: see SinkWish.
   [[nodiscard]] relay::SinkWish wish(std::function<void(Error)> on_broken,
                                      const relay::ChildOptions& children = {}) const;
 
-  /// Whether the two would do the same, wherever in the file they are written.
+  /// Whether both plans would do the same. Their lines in the file do not count.
   friend bool operator==(const RelayPlan& a, const RelayPlan& b) {
     return a.options == b.options && a.to == b.to && a.command == b.command &&
            a.concurrency == b.concurrency && a.coordination == b.coordination &&
@@ -41,14 +41,15 @@ struct RelayPlan {
   }
 };
 
-/// The default of in_flight. Messages that a command has not begun are claimed for nothing, and
-/// cost an attempt if the relay is killed, so a command gets few.
+/// The number of messages in flight: `given`, or else the default of the plan's sink. The default
+/// of a command is small: a message that waits for its command occupies a lease, and costs an
+/// attempt if the relay is killed.
 [[nodiscard]] std::uint32_t in_flight_of(const RelayPlan& plan, std::optional<std::uint64_t> given);
 
-/// Checks how many messages, threads and so on; not the sink. `invalid_argument`, naming value and
-/// limit.
+/// Checks the plan's numbers (messages, threads and so on), not its sink. Error:
+/// `invalid_argument`, which names the value and the limit.
 [[nodiscard]] Result<void> check_numbers(const RelayPlan& plan);
-/// Where to. Errors as make_sink's.
+/// Checks the sink. Errors: those of make_sink.
 [[nodiscard]] Result<void> check_sink(const RelayPlan& plan);
 
 }  // namespace tarry::app

@@ -14,22 +14,22 @@
 
 namespace tarry::app {
 
-/// All kinds, including those that were not built in, in the order of the help.
+/// All kinds, in the order of the help, also those that are not built in.
 [[nodiscard]] const std::vector<relay::SinkKind>& sink_kinds();
 
-/// The kind that `to` names; null: none.
+/// The kind that `to` names; null if it names none.
 [[nodiscard]] const relay::SinkKind* find_sink_kind(std::string_view to);
 
 /// The possible values of `--to`, in lines.
 [[nodiscard]] std::string sink_help();
 
-/// `to` as it may be shown: without a login, and, if its kind hides it, without path and query. The
-/// text after # names files and is shown.
+/// `to` without secrets, for display: without a login, and without path and query if its kind hides
+/// these. The text after # names files and is shown.
 [[nodiscard]] std::string shown_sink(std::string_view to);
 
-/// It connects only when the first message comes. Errors: `invalid_argument` for text that names no
-/// sink, `unsupported` for one that was not built in, and as its kind's `make`. They name neither
-/// flag nor key.
+/// Makes the sink, which connects only when its first message comes. Errors: `invalid_argument` for
+/// text that names no sink, `unsupported` for a sink that is not built in, and those of the kind's
+/// `make`. The errors name neither the flag nor the configuration's key.
 [[nodiscard]] relay::MadeSink make_sink(const relay::SinkWish& wish);
 
 }  // namespace tarry::app

@@ -1,6 +1,6 @@
 // Relays: runs the planned relays on one store, until they are stopped.
 //
-// Thread safety: all members from any thread; `start` once.
+// Thread safety: all members may be called from any thread; `start` only once.
 #pragma once
 
 #include <condition_variable>
@@ -19,19 +19,19 @@
 
 namespace tarry::app {
 
-/// Why the store refused to settle a message; of relays and of `tarry work`.
+/// The log line for a message that the store refused to settle. Relays and `tarry work` use it.
 [[nodiscard]] std::string not_settled_line(std::string_view reason);
 
 class Relays {
  public:
   /// Reports for their operator. Called on threads of the relays.
   struct Hooks {
-    /// Hears that a sink, a coordination or the store went or came back, that messages fail, that
-    /// patterns match nothing, and which share falls to this relay.
+    /// Gets events: a sink, a coordination or the store became unavailable or came back; messages
+    /// fail; patterns match no queue; which part of the queues this relay serves.
     Log log;
-    /// A relay has ended by itself, or its sink is of no use any more.
+    /// Called when a relay has ended by itself, or its sink can no longer be used.
     std::function<void(const Error&)> failed;
-    /// No relay runs any more; if there are none, called from `start`.
+    /// Called when no relay runs any more. If there are no relays, `start` calls it.
     std::function<void()> ended = {};
   };
   struct Named {
@@ -40,8 +40,9 @@ class Relays {
     bool up = false;  // false: it has ended
   };
 
-  /// The engine, of the store of that URL, outlives them. The plans have been checked. `children`:
-  /// of their commands. Errors: the sinks', the coordinations'.
+  /// The engine is that of the store at the URL, and must outlive the relays. The plans have been
+  /// checked. `children`: options for their commands' processes. Errors: those of making sinks and
+  /// coordinations.
   [[nodiscard]] static Result<std::unique_ptr<Relays>> make(
       core::Engine& engine, std::string_view store, const std::vector<RelayPlan>& plans,
       Hooks hooks, const relay::ChildOptions& children = {});
@@ -50,10 +51,10 @@ class Relays {
   ~Relays() = default;  // stops them, and waits
 
   void start();
-  /// They claim nothing more; the sinks may still confirm the messages that they have, each within
-  /// its `drain`.
+  /// The relays claim nothing more. Each sink may still confirm the messages that it has, for as
+  /// long as its relay's `drain`.
   void stop();
-  /// After `stop`: nothing is waited for any more.
+  /// Call it after `stop`: the relays then end without waiting for the sinks.
   void abandon();
 
   /// In the order of the plans.

@@ -5,7 +5,8 @@
 //
 // Invariants
 //  1. A message is one line: control bytes in it are escaped.
-//  2. No caller waits for its reader: lines that do not fit are left out, counted, and reported.
+//  2. No caller waits for the log's reader: lines that do not fit into the buffer are left out,
+//     counted, and reported.
 //  3. A request's line shows nothing of a message's payload or key; it shows its id, method and
 //     route.
 //
@@ -26,7 +27,7 @@ class ServeLog {
  public:
   enum class Format { text, json };
 
-  /// `level`: debug, info, warning or error: the lowest level that is written.
+  /// `level`: the lowest level that is written: debug, info, warning or error.
   ServeLog(std::string_view level, Format format);
   ~ServeLog();
   ServeLog(const ServeLog&) = delete;
@@ -40,13 +41,13 @@ class ServeLog {
     tell({LogLevel::warning, code, line});
   }
   void error(std::string_view code, std::string_view line) { tell({LogLevel::error, code, line}); }
-  /// At level debug; if the server failed, as a warning with the reason.
+  /// Writes a line at level debug; if the server failed, a warning with the reason.
   void request(const session::RequestNote& note);
 
   void set_level(std::string_view level);
 
-  /// Says that a server is ready: for stdout, with a newline. An object in place of the log's
-  /// lines.
+  /// The line for stdout, newline included, that says that the server is ready. If the log is in
+  /// JSON, the line is a JSON object.
   [[nodiscard]] std::string ready_line(std::string_view url, std::string_view store) const;
 
  private:

@@ -14,11 +14,12 @@
 namespace tarry::app {
 
 struct PresetChanges {
-  std::vector<std::string> changed;  // queues that had other settings
-  std::vector<Error> failed;         // of queues that stay as they were; each names its queue
+  std::vector<std::string> changed;  // queues whose settings changed
+  std::vector<Error> failed;         // one for each queue that could not be changed; names the
+                                     // queue
 };
 
-/// If the store cannot list its queues at all, its error.
+/// Error: the store's, if it cannot list its queues at all.
 [[nodiscard]] Result<PresetChanges> apply_rules(core::Engine& engine,
                                                 const presets::QueueRules& rules);
 

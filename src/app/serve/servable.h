@@ -10,10 +10,10 @@
 
 namespace tarry::app {
 
-/// Errors: `invalid_argument`, which names what the server lacks or cannot have.
+/// Error: `invalid_argument`, which names the setting that is missing or that cannot be used.
 [[nodiscard]] Result<void> check_servable(const config::Config& config);
 
-/// Lines about valid settings that are perhaps not what the user meant. One line each.
+/// One line for each valid setting that is perhaps not what the user meant.
 [[nodiscard]] std::vector<std::string> notes_of(const config::Config& config);
 
 }  // namespace tarry::app

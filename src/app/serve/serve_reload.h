@@ -1,8 +1,8 @@
-// Reload: a server's reaction to SIGHUP. All files are read again. A setting that can change
-// without a restart does; for any other the log names it, and the old value stays. If a file is
-// wrong, nothing changes at all.
+// Reload: a server's reaction to SIGHUP. All files are read again. If a changed setting does not
+// need a restart, its new value takes effect. If it needs one, the old value stays, and the log
+// names the setting. If a file is wrong, nothing changes at all.
 //
-// Thread safety: one thread at a time, none of an engine's; blocks it.
+// Thread safety: one thread at a time, which must not be an engine's; it is blocked.
 #pragma once
 
 #include <string>
@@ -21,29 +21,29 @@ struct Serving {
   presets::PresetEngine& presets;
   session::Fronts& server;
   ServeLog& log;
-  std::string& token;  // that is asked for now
+  std::string& token;  // that clients must send now
 };
 
 /// The required token, from the file's first line; empty if no file is named. Errors:
 /// `invalid_argument`.
 [[nodiscard]] Result<std::string> read_token(const std::string& path);
 
-/// A warning where other users of the machine can read the token.
+/// Logs a warning if other users of the machine can read the token's file.
 void note_open_token(const std::string& path, ServeLog& log);
 
-/// The limits that hold by `config`, within the descriptors that the process may have.
+/// The limits of the configuration, reduced to the number of descriptors that the process may have.
 [[nodiscard]] session::Limits limits_of(const config::Config& config);
 
-/// If the descriptors are too few for the configured number of connections (or for 1,000 if none is
-/// configured): one line that says how many there may be, and why.
+/// Logs one line if the descriptors do not suffice for the configured number of connections (or for
+/// 1,000 if none is configured). It says how many connections there may be, and why.
 void note_fewer_connections(const config::Config& config, const session::Limits& limits,
                             ServeLog& log);
 
-/// Existing queues get the file's settings now; later ones get them when they are made.
+/// Existing queues get the file's settings now. Later queues get them when they are made.
 [[nodiscard]] Result<void> apply_queue_rules(core::Engine& store, const presets::QueueRules& rules,
                                              ServeLog& log);
 
-/// Updates `held` to the new settings in force.
+/// Does one reload. `held` gets the new settings in force.
 void reload(config::Config& held, const config::Flags& flags, const Serving& serving);
 
 }  // namespace tarry::app

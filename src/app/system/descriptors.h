@@ -11,9 +11,9 @@
 namespace tarry::app {
 
 /// If descriptor 0, 1 or 2 is closed, the next file that is opened would get its number, and the
-/// program's output would be written into that file. Opens each missing one so that a read of
-/// standard input, or a write to the others, still fails. Call it first in the program's main, and
-/// in no library. False: the machine has no descriptor left for that, or no /dev/null.
+/// program's output would be written into that file. So this opens each missing one in a way that
+/// reading standard input, or writing to the other two, still fails. Call it first in the program's
+/// main, never in a library. False: the machine has no descriptor left, or no /dev/null.
 [[nodiscard]] bool secure_standard_descriptors() noexcept;
 
 /// Whether `fd` is open for writing. Pure.
@@ -22,12 +22,13 @@ namespace tarry::app {
 /// The soft limit of open files; empty if the system does not say.
 [[nodiscard]] std::optional<std::uint64_t> descriptor_limit() noexcept;
 
-/// Raises the soft limit to the hard one, and answers the limit that then holds.
+/// Raises the soft limit to the hard one, and returns the limit that is then in force.
 std::uint64_t raise_descriptor_limit() noexcept;
 
-/// How many connections a server may take, at most `wanted`, at least 1. An idle connection must
-/// not keep the store from opening its next file: of `limit` descriptors the greater of a half and
-/// 64 is left to the store, and a fifth of the rest to clients that are told that there is no room.
+/// How many connections a server may take, at most `wanted`, at least 1. Connections must not take
+/// the descriptors that the store needs for its files. So of `limit` descriptors the store keeps
+/// half, at least 64. A fifth of the rest is kept for clients that are only told that the server is
+/// full.
 [[nodiscard]] std::size_t connections_within(std::uint64_t limit, std::size_t wanted) noexcept;
 
 }  // namespace tarry::app

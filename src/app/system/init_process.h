@@ -1,14 +1,15 @@
-// As process 1 of a container a program inherits every process whose parent has ended: processes
-// that our commands start and leave behind. No other process reaps them. So process 1 becomes an
-// init that does only that, and its one child does the work.
+// Process 1 of a container becomes the parent of every process whose own parent has ended, for
+// example of processes that our commands leave behind. Only process 1 can reap them. So process 1
+// becomes an init that does only this, and its one child does the work.
 #pragma once
 
 namespace tarry::app {
 
-/// In process 1: returns in a child, to which process 1 forwards SIGTERM, SIGINT, SIGHUP and
-/// SIGQUIT. Process 1 reaps all processes, and ends as that child ends. Any other process: does
-/// nothing. Call it while there is one thread, before anything is printed. If no child can be made,
-/// process 1 goes on alone.
+/// In process 1, this returns in a new child only. Process 1 itself forwards SIGTERM, SIGINT,
+/// SIGHUP and SIGQUIT to the child, reaps all processes, and ends with the child's exit status (128
+/// + N if signal N killed the child). In any other process it does nothing. Call it while there is
+/// only one thread, before anything is printed. If no child can be made, process 1 goes on without
+/// one.
 void leave_process_one_to_an_init();
 
 }  // namespace tarry::app

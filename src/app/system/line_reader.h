@@ -17,17 +17,17 @@ namespace tarry::app {
 
 class LineReader {
  public:
-  /// Reads from `fd`, which the caller still owns. A line over `longest` bytes is handed out cut.
-  /// `stop` ends a wait for more bytes; it outlives the reader.
+  /// Reads from `fd`, which the caller still owns. A line over `longest` bytes is cut. `stop` ends
+  /// a wait for more bytes; it must outlive the reader.
   LineReader(int fd, std::size_t longest, const base::StopEvent* stop = nullptr);
 
   /// The next line, without its end (`\n` or `\r\n`); false at the end. The view is valid until the
   /// next call. Errors: `io_error`; `closed` if the stop came before the line's end.
   [[nodiscard]] Result<bool> next(std::string_view& line);
 
-  /// Reads until `next` need not wait for input (a line, or a part of it that is too long, or the
-  /// end): true; at most until `end`, or false. For readers that were made with a stop. Errors: as
-  /// next's.
+  /// Reads until `next` can return without waiting for input (it has a line, the part of a line
+  /// that is too long, or the end of the file): true. False if this takes until `end`. Only for
+  /// readers that were made with a stop. Errors: those of `next`.
   [[nodiscard]] Result<bool> has_line_by(std::chrono::steady_clock::time_point end);
 
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }  ///< of that line, from 1
@@ -50,7 +50,7 @@ class LineReader {
   std::uint64_t bytes_ = 0;
 };
 
-/// Everything up to the end. Errors: `too_large` over `most` bytes, `io_error`.
+/// Reads everything up to the end. Errors: `too_large` for more than `most` bytes; `io_error`.
 [[nodiscard]] Result<std::string> read_all(int fd, std::size_t most);
 
 }  // namespace tarry::app

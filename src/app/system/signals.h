@@ -1,7 +1,7 @@
-// SignalWatch: while it lives, SIGTERM and SIGINT, and SIGHUP if wanted, become calls on a thread
-// of its own.
+// SignalWatch: while it lives, it turns SIGTERM, SIGINT and, if wanted, SIGHUP into calls on a
+// thread of its own.
 //
-// Constructors throw std::system_error if the machine has no descriptor for them.
+// The constructors throw std::system_error if the machine has no descriptor left.
 //
 // Thread safety: one watch at a time in a process; `on_signal` runs on the watch's own thread.
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace tarry::app {
 
-/// Keeps each SIGHUP for the later watch; otherwise a SIGHUP would end the program. SIGTERM and
-/// SIGINT keep their actions. It outlives the watch.
+/// Keeps each SIGHUP that comes early for the SignalWatch that is made later; otherwise it would
+/// end the program. SIGTERM and SIGINT keep their actions. It must outlive the watch.
 class HangupsKept {
  public:
   HangupsKept();
@@ -23,11 +23,11 @@ class HangupsKept {
 
 class SignalWatch {
  public:
-  /// `on_signal(count)`: 1 for the first signal, 2 for the second, ... `on_hangup`, if set: called
-  /// for each SIGHUP; several in a short time may be one call.
+  /// `on_signal(count)` is called with 1 for the first signal, 2 for the second, and so on.
+  /// `on_hangup`, if set, is called for SIGHUPs; several in a short time may make one call.
   explicit SignalWatch(std::function<void(int count)> on_signal,
                        std::function<void()> on_hangup = {});
-  ~SignalWatch();  // the signals get back their former actions
+  ~SignalWatch();  // restores the signals' former actions
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
 

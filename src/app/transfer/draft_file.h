@@ -1,5 +1,6 @@
-// DraftFile: a file that appears whole or not at all: written as FILE.part, synced, renamed. If a
-// former run kept its unfinished part, that is continued. Or standard output, written directly.
+// DraftFile: a file that appears whole or not at all. It is written as FILE.part, synced, and
+// renamed. If an earlier run has kept its FILE.part, writing can continue there. A DraftFile may
+// also be standard output, which is written directly.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -18,33 +19,37 @@ namespace tarry::app::transfer {
 
 class DraftFile {
  public:
-  /// `path` "-": standard output. `stop` ends a wait for its reader; it outlives this.
+  /// `path` "-" means standard output. `stop` ends a wait for the reader of standard output; it
+  /// must outlive this object.
   explicit DraftFile(std::string path, const base::StopEvent* stop = nullptr)
       : path_(std::move(path)), stop_(stop) {}
-  ~DraftFile();  // a file that was neither published nor kept is removed
+  ~DraftFile();  // removes a file that was neither published nor kept
   DraftFile(const DraftFile&) = delete;
   DraftFile& operator=(const DraftFile&) = delete;
 
   [[nodiscard]] bool is_file() const noexcept { return path_ != "-"; }
-  /// The name of the unfinished one.
+  /// The name of the unfinished file.
   [[nodiscard]] std::string draft() const { return path_ + ".part"; }
 
-  /// Errors: `conflict` if the file exists, or another process writes it; otherwise why it cannot
-  /// be made.
+  /// Errors: `conflict` if the file exists, or another process is writing it; otherwise the reason
+  /// why it cannot be made.
   [[nodiscard]] Result<void> open();
   /// The size of the unfinished file that an earlier run has kept.
   [[nodiscard]] Result<std::uint64_t> size() const;
-  /// Once it is open: continues after that many of its bytes.
+  /// Call it after `open`: continues after the first `bytes` bytes of the kept file, and drops the
+  /// rest.
   [[nodiscard]] Result<void> go_on(std::uint64_t bytes);
-  /// Visits each line in the file; later writes still go after them. Errors: the visit's, which
-  /// ends it; the file system's.
+  /// Visits each line in the file; later writes are still appended. Errors: the first one of a
+  /// visit, which ends the reading; those of the file system.
   [[nodiscard]] Result<void> read_lines(
       const std::function<Result<void>(std::string_view line)>& visit) const;
-  /// Errors: `closed` if a stop came while standard output took no more; otherwise the reason.
+  /// Errors: `closed` if a stop came while standard output took no more bytes; otherwise the reason
+  /// why it cannot be written.
   [[nodiscard]] Result<void> write_line(std::string_view line);
-  /// Keeps everything written so far, whatever becomes of this process. Returns how many bytes.
+  /// Makes everything written so far durable, so that a later run can continue there. Returns how
+  /// many bytes there are.
   [[nodiscard]] Result<std::uint64_t> keep();
-  /// Writes out the rest, and gives the file its name.
+  /// Writes out the rest, and renames the file to its final name.
   [[nodiscard]] Result<void> publish();
 
  private:

@@ -1,6 +1,6 @@
-// ExportMark: how far an export into a file had come, so that the same command continues there
-// after it was stopped or killed, or its store was unreachable. Kept beside the unfinished file, as
-// JSON.
+// ExportMark: how far an export into a file has come. With it the same command continues there
+// after it was stopped or killed, or after its store was unreachable. The mark is kept beside the
+// unfinished file, as JSON.
 //
 // Thread safety: plain values; the functions block on the file system.
 #pragma once
@@ -20,7 +20,7 @@ struct ExportReport {
   std::uint64_t messages = 0;
   std::uint64_t leased = 0;           // of these: leased
   std::uint64_t stopping = 0;         // leased and cancelled messages, which are left out
-  std::uint64_t gone = 0;             // listed, and not found when their turn came
+  std::uint64_t gone = 0;             // listed, but not found when they were to be read
   std::uint64_t remembered = 0;       // keys of settled messages, which are left out
   std::vector<std::string> problems;  // messages that are damaged, a line each
 };
@@ -34,24 +34,25 @@ struct QueueBooks {
 
 struct ExportMark {
   std::vector<std::string> queues;  // in the order in which they are written
-  std::size_t queue = 0;            // of these: the one to go on with
-  std::string after;                // a list's `next` in it; empty: from its beginning
-  std::uint64_t total = 0;          // messages there were, as far as was known
-  std::optional<QueueBooks> books;  // of the current queue; nothing: they are not compared
+  std::size_t queue = 0;            // index of the queue to continue with
+  std::string after;                // where to continue in it: a list's `next`; empty: at the start
+  std::uint64_t total = 0;          // messages that the store had, as far as was known
+  std::optional<QueueBooks> books;  // of the current queue; empty: counters are not compared
   std::uint64_t listed = 0;         // messages of the current queue that lists have shown
-  ExportReport report;              // of the written lines
+  ExportReport report;              // about the lines written so far
 };
 
-/// A mark as it is stored: of which export, and how long the file was.
+/// A mark as it is stored, with the export that it belongs to and the file's length at that time.
 struct KeptMark {
-  std::string of;  // the store and the queues asked for, as the command spells them
+  std::string of;  // the export: store and requested queues, as the command spells them
   std::uint64_t bytes = 0;
   ExportMark mark;
 };
 
-/// Whole, or as it was before. Errors: the file system's, naming `path`.
+/// Replaces the stored mark as a whole or not at all. Errors: the file system's, which name `path`.
 [[nodiscard]] Result<void> keep_mark(const std::string& path, const KeptMark& mark);
-/// Nothing if there is none. Errors: `damaged` for a file that is no mark; the file system's.
+/// The stored mark; nothing if there is none. Errors: `damaged` for a file that is not a mark; the
+/// file system's.
 [[nodiscard]] Result<std::optional<KeptMark>> kept_mark(const std::string& path);
 
 }  // namespace tarry::app::transfer

@@ -1,8 +1,9 @@
-// Import: puts the lines of an export into a store, messages with their keys, attempts and tallies.
+// Import: puts the lines of an export into a store. Messages keep their keys, attempts and tallies.
 //
 // A queue is held (queue_hold.h) from its first line on until the export's last line has been read.
-// So if an import is cut short at any line, no message of it has been delivered yet, and the same
-// file can be imported again: messages that are there already and unchanged are only counted.
+// So if an import is cut short at any line, none of its messages has been delivered yet, and the
+// same file can be imported again. Messages that the first run imported and that have not changed
+// are then only counted.
 //
 // Invariants
 //  1. Everything before the line that ended the import is in the store.
@@ -30,11 +31,11 @@ namespace tarry::app::transfer {
 struct ImportReport {
   std::uint64_t lines = 0;
   std::uint64_t imported = 0;
-  std::uint64_t found = 0;            // were there already, the same
+  std::uint64_t found = 0;            // already there, and equal
   std::uint64_t settled = 0;          // the store remembers them as settled
-  std::uint64_t ended = 0;            // an import before this one put them in, and they ended since
+  std::uint64_t ended = 0;            // imported by an earlier run, and ended since
   std::uint64_t conflicts = 0;        // their keys belong to other messages there
-  std::uint64_t failed = 0;           // the store takes no such message
+  std::uint64_t failed = 0;           // the store did not accept them
   bool complete = false;              // the export's end was read, and queues are no longer held
   std::vector<std::string> problems;  // the first few, a line each
   std::vector<std::string> held;      // queues that stay paused
@@ -42,22 +43,24 @@ struct ImportReport {
 
 class Importer {
  public:
-  /// `keep_settings`: of existing queues. `before`: how many empty lines came first.
+  /// `keep_settings`: existing queues keep their settings. `before`: how many empty lines the file
+  /// begins with.
   Importer(core::Engine& engine, bool keep_settings, std::uint64_t before = 0);
 
-  /// Whether a file that begins so may be an export at all. Errors: `invalid_argument`.
+  /// Checks whether a file that begins with `text` can be an export. Error: `invalid_argument`.
   [[nodiscard]] static Result<void> check_begin(std::string_view text);
 
-  /// The next line of the file; empty ones are left out. An error ends the import and names the
-  /// line: `invalid_argument` for a line that is not from an export; otherwise the store's.
+  /// Imports the next line of the file; empty lines are ignored. An error names the line and ends
+  /// the import: `invalid_argument` for a line that is not from an export, otherwise the store's
+  /// error.
   [[nodiscard]] Result<void> take(std::string_view text);
 
-  /// The file has no more lines, or the rest is not to be read.
+  /// Call it when the file has no more lines, or when the rest is not to be read.
   [[nodiscard]] Result<void> finish();
 
-  /// The file's end was read.
+  /// Whether the export's end line was read.
   [[nodiscard]] bool ended() const noexcept { return ended_; }
-  /// After `finish`, or after an error.
+  /// Call it after `finish`, or after an error.
   [[nodiscard]] ImportReport report() const;
 
  private:
@@ -80,15 +83,15 @@ class Importer {
   const bool keep_settings_;
   ImportReport report_;
   std::map<std::string, Queue> queues_;  // the held ones
-  std::vector<std::string> order_;       // of their lines in the file
-  bool is_whole_ = false;                // an import before this one was cut short at its end
-  std::set<std::string> released_;       // then: the queues that it has released
+  std::vector<std::string> order_;       // queues in the order of their lines in the file
+  bool is_whole_ = false;                // an earlier import was cut short while it ended the holds
+  std::set<std::string> released_;       // the queues whose holds that import had ended
   std::vector<MessageInfo> batch_;       // of one queue
   std::size_t batch_bytes_ = 0;
   bool begun_ = false;
   bool ended_ = false;
   std::uint64_t read_ = 0;  // messages
-  std::uint64_t told_ = 0;  // messages that the export has, by its end
+  std::uint64_t told_ = 0;  // messages in the export, as its end line says
 };
 
 }  // namespace tarry::app::transfer

@@ -6,8 +6,8 @@
 //               "pushed","pushed_ms","reason","headers","payload"}}
 //   {"end":true,"messages":2}       without it the file was cut off
 //
-// Version 1 has no push times. Bytes that are no UTF-8 come as NAME_base64. Unknown fields are
-// refused, as over HTTP.
+// Version 1 has no push times. A field whose bytes are not UTF-8 is called NAME_base64 instead.
+// Unknown fields are refused, as over HTTP.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -25,9 +25,9 @@
 
 namespace tarry::app::transfer {
 
-/// The newest version of an export; all are read.
+/// The newest version of an export. All versions can be read.
 inline constexpr std::uint32_t kExportVersion = 2;
-/// From it on a message may say when it was pushed.
+/// Since this version, a message may say when it was pushed.
 inline constexpr std::uint32_t kPushTimeExport = 2;
 
 struct HeadLine {

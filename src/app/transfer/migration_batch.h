@@ -1,5 +1,6 @@
 // MigrationBatch: moves some messages of one queue from a store into another, in three steps: read
-// here, put there, take away here. The queue is held in both stores.
+// here, put there, take away here. "Here" is the first store, "there" the second. The queue is held
+// in both.
 //
 // Invariants
 //  1. A message is taken away only after the other store has said that it has it.
@@ -25,18 +26,20 @@ namespace tarry::app {
 
 class MigrationBatch {
  public:
-  /// `counts` gets the results; messages of other states are left out.
+  /// `counts` gets the results. Messages that are leased or settled are left out.
   MigrationBatch(const MigrationEnd& from, const MigrationEnd& to, MigratedQueue& counts,
                  std::uint64_t moved_away_before);
 
-  /// Moves the movable messages among these keys. An error ends the migration: then some may be in
-  /// both stores, and running it again puts that right.
+  /// Moves the movable messages among these keys. An error ends the migration; some messages may
+  /// then be in both stores, until the migration is run again.
   [[nodiscard]] Result<void> move(const std::vector<std::string>& keys);
 
-  /// How many messages have changed or ended here meanwhile; if any, another look is useful.
+  /// How many messages have changed or ended here meanwhile. If there are any, read the queue once
+  /// more.
   [[nodiscard]] std::uint64_t changed() const noexcept { return changed_; }
 
-  /// Whether a copy could not be taken back of a message that stays here: each would be delivered.
+  /// Whether a message stays here while its copy there could not be removed: both would be
+  /// delivered.
   [[nodiscard]] bool leaves_copies() const noexcept { return leaves_copies_; }
 
   [[nodiscard]] static Error at(const MigrationEnd& end, const std::string& queue, Error error);
@@ -49,7 +52,7 @@ class MigrationBatch {
   Result<std::vector<MessageInfo>> put(std::vector<MessageInfo> messages);
   Result<std::vector<MessageInfo>> same_there(std::vector<MessageInfo> messages);
   Result<void> take_away(const std::vector<MessageInfo>& messages);
-  /// The messages that are still as they were read.
+  /// Takes away the messages that have not changed since they were read.
   Result<std::vector<core::ItemResult>> take_away_seen(const MigrationEnd& end,
                                                        const std::vector<MessageInfo>& messages);
   Result<void> undo(const std::vector<MessageInfo>& messages);

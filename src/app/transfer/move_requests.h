@@ -1,7 +1,7 @@
-// Requests that move messages between stores: put there, take away here. A server may accept
-// smaller bodies than a batch of messages makes. A request that it refuses as too large is sent in
-// halves, down to one message, which then has that error. After any other error the rest is not
-// requested, and has that error too.
+// Requests that move messages between stores: put there, take away here. A batch may be larger than
+// the bodies that a server accepts. If the server refuses a request as too large, it is sent in
+// halves, down to a single message, whose result is then that error. After any other error the rest
+// is not sent, and has that error too.
 //
 // Thread safety: pure functions that block the calling thread.
 #pragma once
@@ -17,11 +17,12 @@
 
 namespace tarry::app {
 
-/// A result a message. An error: none of them was put there, or it is not known.
+/// One result per message. An error means that no message was put there, or that this is not known.
 [[nodiscard]] Result<std::vector<core::PushResult>> put_there(
     core::Engine& engine, const std::string& queue, std::span<const MessageInfo> messages);
 
-/// The same of messages that live in another store now: those go that still are as they are here.
+/// Takes away messages that live in another store now, but only those that have not changed since
+/// they were read. One result per message.
 [[nodiscard]] Result<std::vector<core::ItemResult>> take_away_seen(
     core::Engine& engine, const std::string& queue, std::span<const MessageInfo> messages);
 

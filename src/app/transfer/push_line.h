@@ -14,10 +14,10 @@
 
 namespace tarry::app {
 
-/// The largest payload as base64, and room for the rest.
+/// The size of the largest payload in base64, and 1 MiB for the other fields.
 inline constexpr std::size_t kLongestLine = (core::kMaxMaxPayload / 3 + 1) * 4 + (1u << 20);
 
-/// The one message that the reader's line stands for. Errors: `invalid_argument`, `too_large`.
+/// Reads the line as a request that pushes one message. Errors: `invalid_argument`, `too_large`.
 [[nodiscard]] Result<core::PushRequest> read_push_line(std::string_view queue,
                                                        const LineReader& reader,
                                                        std::string_view line);

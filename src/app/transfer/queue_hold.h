@@ -1,8 +1,8 @@
-// Hold: a queue that is paused while its messages are moved. The pause ends 40 years after its
-// former end, so that it says by itself which pause to restore, whichever run ends it: "paused
-// until 10:00 today" becomes 10:00 in 40 years, and "not paused" a second ago in 40 years. Once all
-// of its messages are there it may be held for 80 years instead: then only the end of the hold is
-// missing.
+// Hold: a queue that is paused while its messages are moved. The end of the pause encodes the
+// queue's former pause plus 40 years, so that any run that ends the hold knows which pause to
+// restore. "Paused until 10:00 today" becomes 10:00 in 40 years; "not paused" becomes one second
+// before now, in 40 years. Once all messages of the queue are there, 80 years are used instead of
+// 40: then only the hold itself must still be ended.
 //
 // Thread safety: blocks the calling thread.
 #pragma once
@@ -25,18 +25,18 @@ struct PauseState {
   friend bool operator==(const PauseState&, const PauseState&) = default;
 };
 
-/// Now, by this machine's clock, by which holds are computed.
+/// The time now by this machine's clock. Holds are computed with it.
 [[nodiscard]] Time wall_clock();
 
-/// The queue's pause before it was held; or its present pause, if it is not held.
+/// The queue's pause before it was held; if it is not held, its present pause.
 [[nodiscard]] PauseState pause_before(const QueueStats& stats, Time now);
 [[nodiscard]] bool is_held(const QueueStats& stats, Time now);
-/// Held, and all of its messages are there.
+/// Whether the queue is held and all of its messages are there.
 [[nodiscard]] bool is_held_whole(const QueueStats& stats, Time now);
 
 enum class Hold : std::uint8_t { filling, whole };
-/// Until when to pause a queue in order to hold it, if its pause was `before`. Empty for a queue
-/// that is paused until resumed: it need not be changed.
+/// Until when to pause a queue, whose pause is `before`, in order to hold it. Empty if the queue is
+/// paused until resumed: that pause holds it already.
 [[nodiscard]] std::optional<Time> hold_of(const PauseState& before, Time now,
                                           Hold hold = Hold::filling);
 

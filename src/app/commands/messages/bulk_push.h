@@ -1,4 +1,5 @@
-// Pushes a file of messages, one JSON object a line, in batches, a few of them in flight.
+// Pushes a file of messages, one JSON object per line. It sends them in batches, a few batches at a
+// time.
 #pragma once
 
 #include <optional>
@@ -13,11 +14,12 @@ namespace tarry::app {
 struct BulkPush {
   std::string queue;
   std::string file;                   // "-": standard input
-  std::optional<IfExists> if_exists;  // for the lines that do not say
+  std::optional<IfExists> if_exists;  // for lines without their own
 };
 
-/// A bad line fails alone. Lines of one key are pushed in the file's order. Once the store itself
-/// fails nothing more is pushed, and the summary says at which line that was.
+/// A bad line does not affect the others. Lines with the same key are pushed in the file's order.
+/// If the store itself fails, nothing more is pushed, and the summary names the line at which this
+/// happened.
 [[nodiscard]] ExitCode bulk_push(Session& session, const BulkPush& bulk);
 
 }  // namespace tarry::app

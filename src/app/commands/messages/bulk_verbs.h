@@ -17,11 +17,12 @@
 namespace tarry::app {
 
 struct CancelAll {};
-/// All to one time: a relative one counts from the first message.
+/// Moves all messages to one due time. A relative time counts from the moment when the first
+/// message is moved.
 struct MoveAllTo {
   Due due;
 };
-/// Each to its own due time plus this, or minus it.
+/// Moves each message from its own due time by this much, later or earlier.
 struct MoveAllBy {
   Millis by;
 };
@@ -30,13 +31,13 @@ struct ReviveAll {};
 struct BulkVerb {
   std::string queue;
   core::MessageFilter filter;
-  std::vector<State> states;  // that are looked through; not remembered
+  std::vector<State> states;  // the states to search; not `remembered`
   std::variant<CancelAll, MoveAllTo, MoveAllBy, ReviveAll> action;
   bool dry_run = false;  // only count
-  bool yes = false;      // even where every message of the queue matches
+  bool yes = false;      // also if every message of the queue matches
 };
 
-/// Scheduled, ready, leased: the dead have verbs of their own.
+/// Scheduled, ready and leased. Dead messages have verbs of their own.
 [[nodiscard]] const std::vector<State>& alive_states();
 
 /// SIGTERM and Ctrl-C end it after the current page, and it reports the work done so far.

@@ -1,5 +1,6 @@
-// Verbs on all messages of some kind: lists a queue page by page, and gives each page's keys to a
-// verb that takes many. If it is stopped at any moment, the same command run again does the rest.
+// Applies a verb to many messages: lists a queue page by page, and passes each page's keys to a
+// verb that takes many keys. If the command is stopped at any moment, running it again does the
+// rest.
 //
 // Thread safety: blocks the calling thread.
 #pragma once
@@ -23,25 +24,25 @@ namespace tarry::app {
 using EachPage = std::function<std::optional<Error>(const std::vector<MessageInfo>& page)>;
 
 /// Pages of at most 1,000 messages that are in one of `states` and whose keys begin with `prefix`.
-/// A page is never empty. Messages that arrive during the run may be met or not.
+/// A page is never empty. Messages that arrive during the run may be missing.
 [[nodiscard]] std::optional<Error> each_page(const Queue& queue, const std::vector<State>& states,
                                              std::string_view prefix, const EachPage& use);
 
-/// They are valid as long as `page`.
+/// The views are valid as long as `page`.
 [[nodiscard]] std::vector<std::string_view> keys_of(const std::vector<MessageInfo>& page);
 
-/// How many of each outcome, and how many failed.
+/// Counts how many items had each outcome, and how many failed.
 class OutcomeTally {
  public:
   void add(const std::vector<Result<Answer>>& answers);
-  /// For a verb that answers only a number; 0 adds nothing.
+  /// For a verb whose answer is only a number. A count of 0 adds nothing.
   void add(Outcome outcome, std::uint64_t count);
 
   [[nodiscard]] std::uint64_t count(Outcome outcome) const noexcept;
   [[nodiscard]] std::uint64_t failed() const noexcept { return failed_; }
-  /// The first item that failed.
+  /// The error of the first item that failed.
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
-  /// The worst of all answers.
+  /// The exit code of the worst answer.
   [[nodiscard]] ExitCode code() const noexcept { return code_; }
 
  private:

@@ -11,11 +11,11 @@
 
 namespace tarry::app {
 
-/// A line for each load, `-` from p50 to p99, `.` on to p99.9, on a logarithmic axis; at most
+/// One line per load on a logarithmic axis: `-` from p50 to p99, then `.` up to p99.9. At most
 /// `width` columns (0: 80). Ends in a newline.
 [[nodiscard]] std::string lateness_text(const std::vector<LatenessAtLoad>& runs, std::size_t width);
 
-/// The same as three lines over the load, both axes logarithmic. `title` is made printable.
+/// The same as an SVG: three lines over the load, both axes logarithmic. `title` is made printable.
 [[nodiscard]] std::string lateness_svg(const std::vector<LatenessAtLoad>& runs,
                                        const std::string& title);
 

@@ -1,5 +1,5 @@
 // LoadGenerator: puts a queue under load and measures how fast messages are pushed, claimed and
-// settled, and how late they are handed over at a given rate.
+// settled, and how late messages are claimed at a given rate.
 //
 // Thread safety: one thread at a time, except for `stop`. It starts one thread for each client, and
 // ends them before it returns.
@@ -19,8 +19,8 @@
 namespace tarry::app {
 
 struct LoadShape {
-  std::uint32_t clients = 4;    // threads that claim and settle, and, for rates, push
-  std::uint32_t batch = 256;    // messages a verb
+  std::uint32_t clients = 4;    // threads that claim and settle; `rates` also pushes on them
+  std::uint32_t batch = 256;    // messages in each call of a verb
   std::uint32_t payload = 100;  // bytes
 };
 
@@ -30,7 +30,8 @@ struct LoadRates {
   double claim = 0;
   double settle = 0;
 
-  /// For whole lives, one verb after the other.
+  /// The rate at which messages can be pushed, claimed and settled, if the three verbs run one
+  /// after the other.
   [[nodiscard]] double lifecycle() const;
 };
 
@@ -38,7 +39,7 @@ struct LatenessAtLoad {
   double asked = 0;    // messages a second
   double reached = 0;  // how many were pushed
   std::uint64_t claimed = 0;
-  base::Histogram lateness;  // microseconds from due until the claimer has it
+  base::Histogram lateness;  // microseconds from the due time until the client has the message
 };
 
 class LoadGenerator {
@@ -48,13 +49,14 @@ class LoadGenerator {
 
   LoadGenerator(Queue queue, const LoadShape& shape, Progress progress);
 
-  /// Each verb on its own: pushes `messages` that are due at once, claims them all, settles them
-  /// all. Errors: the first one that any client met; `unknown_outcome` after `stop`.
+  /// Measures each verb on its own: pushes this many messages that are due at once, then claims all
+  /// of them, then settles all of them. Errors: the first one that any client met;
+  /// `unknown_outcome` after `stop`.
   Result<LoadRates> rates(std::uint64_t messages);
 
-  /// Pushes at a steady rate, due a quarter of a second later and spread over that time, and claims
-  /// messages as they fall due. By this machine's clock. If the store cannot keep up, it gets as
-  /// much load as it can take.
+  /// Pushes messages at a steady rate, each due a quarter of a second after its push, and claims
+  /// them as they fall due. Times are by this machine's clock. If the store cannot keep up, it gets
+  /// as much load as it can take.
   Result<LatenessAtLoad> lateness(double per_second, std::chrono::milliseconds duration);
 
   /// Ends the current work soon. Any thread.

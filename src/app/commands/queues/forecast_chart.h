@@ -1,4 +1,4 @@
-// Forecasts as people look at them: a bar for each bucket that falls due, in widths that fit a
+// Forecasts for people: one bar per bucket, with a bucket width for which the chart fits the
 // screen.
 //
 // Pure functions.
@@ -11,20 +11,21 @@
 
 namespace tarry::app {
 
-/// How far ahead there are messages: the end of the last bucket with a message, 0 without one.
+/// How far ahead the last message is due: the end of the last bucket that has a message; 0 if there
+/// is none.
 [[nodiscard]] Millis horizon_of(const Forecast& forecast);
 
 /// The smallest of some common widths (1s 2s 5s … 30d … 10 years) with which `rows` rows reach the
 /// horizon; the largest if none does.
 [[nodiscard]] Millis width_for(Millis horizon, std::size_t rows);
 
-/// The same in wider buckets, and only as many as have messages. `width` is a multiple of the
-/// forecast's own.
+/// The same forecast in wider buckets; empty buckets at the end are dropped. `width` must be a
+/// multiple of the forecast's own width.
 [[nodiscard]] Forecast widened(const Forecast& forecast, Millis width);
 
-/// A line for messages that are due now, for each bucket, and for later ones, with its count and a
-/// bar; at most `columns` columns (0: 80). A bar's length is proportional to its count. Ends in a
-/// newline.
+/// One line for the messages that are due now, one for each bucket, and one for later messages,
+/// each with a count and a bar. At most `columns` columns (0: 80). A bar's length is proportional
+/// to its count. Ends in a newline.
 [[nodiscard]] std::string forecast_text(const Forecast& forecast, std::size_t columns);
 
 }  // namespace tarry::app

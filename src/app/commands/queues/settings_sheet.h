@@ -1,4 +1,4 @@
-// A queue's settings as lines of a sheet, the same for every command that shows them.
+// A queue's settings as lines of a sheet. Every command that shows settings uses it.
 //
 // Pure.
 #pragma once

@@ -17,8 +17,8 @@
 
 namespace tarry::app {
 
-/// A queue's lateness as a server's /metrics counts it: claims by upper bound in seconds, each
-/// bound's count including those below; the last bound is infinite.
+/// A queue's lateness as a server's /metrics shows it: for each upper bound in seconds, how many
+/// claims were at most that late. The last bound is infinite.
 using LatenessBuckets = std::map<double, std::uint64_t>;
 
 struct TopReading {
@@ -32,12 +32,12 @@ struct TopReading {
 [[nodiscard]] std::map<std::string, LatenessBuckets, std::less<>> parse_lateness(
     std::string_view metrics);
 
-/// That share of the claims was at most `ms` late, or, if `above`, later than that.
+/// A percentile of lateness: `ms`, or, if `above`, more than `ms`.
 struct Quantile {
   double ms = 0;
   bool above = false;
 };
-/// Over the claims that `now` counts and `before` did not. Empty if there are none.
+/// The percentile over the claims that `now` counts and `before` did not. Empty if there are none.
 [[nodiscard]] std::optional<Quantile> quantile(const LatenessBuckets& before,
                                                const LatenessBuckets& now, double share);
 
@@ -49,8 +49,8 @@ struct TopRow {
   std::uint64_t dead = 0;
   bool paused = false;
   std::optional<Time> paused_until = {};
-  std::optional<Error> unreadable = {};  // set: only the name is known
-  // A second; empty if there is no earlier reading.
+  std::optional<Error> unreadable = {};  // if set, only the name is known
+  // Rates per second; empty if there is no earlier reading.
   std::optional<double> pushes;
   std::optional<double> claims;
   std::optional<double> settles;
@@ -58,8 +58,8 @@ struct TopRow {
   std::optional<Quantile> p99;
 };
 
-/// One row for each queue of `now`, unreadable ones last. `before` null: no rates, and lateness
-/// since the server's start.
+/// One row for each queue of `now`, unreadable ones last. If `before` is null, the rows have no
+/// rates, and their lateness counts from the server's start.
 [[nodiscard]] std::vector<TopRow> top_rows(const TopReading* before, const TopReading& now);
 
 [[nodiscard]] std::string top_table(const std::vector<TopRow>& rows, std::size_t width);

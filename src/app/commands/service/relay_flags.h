@@ -1,4 +1,4 @@
-// The flags of `tarry relay`, and the relay that they plan.
+// The flags of `tarry relay`, and the RelayPlan that they describe.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -39,7 +39,7 @@ struct RelayFlags {
 
 void add_relay_flags(CLI::App& command, RelayFlags& into);
 
-/// `to` is set. `command`: the words after --.
+/// The flags' `to` must be set. `command`: the words after --.
 [[nodiscard]] RelayPlan plan_of(const RelayFlags& flags, const std::vector<std::string>& command);
 
 }  // namespace tarry::app

@@ -1,4 +1,5 @@
-// The flags of `tarry serve`, made from the table of settings; `tarry config check` takes the same.
+// The flags of `tarry serve`, made from the table of settings. `tarry config check` takes the same
+// flags.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -21,10 +22,11 @@ struct ServeFlags {
 
 void add_serve_flags(CLI::App& command, ServeFlags& into);
 
-/// These, and --store.
+/// These flags, and --store.
 [[nodiscard]] config::Flags all_flags(const Session& session, const ServeFlags& flags);
 
-/// The configuration with these flags, --store included. On failure every reason has been printed.
+/// The configuration with these flags, --store included. On failure it prints every reason and
+/// returns nothing.
 [[nodiscard]] std::optional<config::Config> load_config(Session& session, const ServeFlags& flags,
                                                         ExitCode& code);
 
