@@ -1,6 +1,6 @@
 // Base64 (RFC 4648): the standard alphabet with padding for payloads in JSON, the URL-safe one
-// without padding for receipts and tokens. Decoding is strict: each value has one text, so accepted
-// values can be compared as text.
+// without padding for receipts and tokens. Decoding is strict: only one text is accepted for each
+// value, so values can be compared as text.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -17,10 +17,10 @@ namespace tarry::base {
 /// The same, appended to `out`; `bytes` must not be a part of `out`.
 void append_base64url(std::string& out, std::string_view bytes);
 
-/// invalid_argument, naming the position, for: a foreign character (white space too), missing or
-/// misplaced padding, bits left over that are not zero.
+/// Error: `invalid_argument`, which names the position, for a character outside the alphabet (white
+/// space too), missing or misplaced padding, or unused bits that are not zero.
 [[nodiscard]] Result<std::string> base64_decode(std::string_view text);
-/// The same; padding is refused.
+/// The same for the URL-safe alphabet; padding is refused.
 [[nodiscard]] Result<std::string> base64url_decode(std::string_view text);
 
 }  // namespace tarry::base

@@ -1,5 +1,5 @@
-// BootClock: a clock for std::chrono that shows how much time really passes on this machine. It
-// never steps, and goes on while the machine sleeps: leases are measured by it.
+// BootClock: a clock for std::chrono that measures how much time really passes on this machine. It
+// never steps, and goes on while the machine sleeps. Leases are measured by it.
 //
 // Thread safety: any thread.
 #pragma once

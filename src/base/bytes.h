@@ -1,7 +1,7 @@
-// Fixed-size little-endian integers in byte buffers: formats on disk and receipts consist of them.
-// Buffers are std::string and std::string_view throughout tarry.
+// Fixed-size little-endian integers in byte buffers: the formats on disk and the receipts are made
+// of them. Buffers are std::string and std::string_view throughout tarry.
 //
-// Thread safety: none of its own; as safe as the buffer.
+// Thread safety: none; callers protect the buffer.
 #pragma once
 
 #include <bit>
@@ -80,8 +80,8 @@ struct ByteWriter {
   std::string& out_;
 };
 
-/// Fills room by which a string was already lengthened. For code that knows the size beforehand and
-/// runs for every message. The room must exist, and the string must not move meanwhile.
+/// Writes into a string that was already resized. For code that runs for every message and knows
+/// the size beforehand. The string must be long enough, and must not be moved or resized meanwhile.
 struct ByteFiller {
   explicit ByteFiller(char* at) noexcept : at_(at) {}
 
@@ -105,8 +105,8 @@ struct ByteFiller {
   char* at_;
 };
 
-/// Takes from the front of a view, whose bytes must outlive the reader. A getter that finds too few
-/// bytes returns false, and leaves both its argument and its place as they were.
+/// Reads from the front of a view, whose bytes must outlive the reader. If too few bytes are left,
+/// a getter returns false and changes neither its argument nor the reader.
 struct ByteReader {
   explicit ByteReader(std::string_view in) noexcept : in_(in) {}
 

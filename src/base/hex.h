@@ -8,7 +8,7 @@
 
 namespace tarry::base {
 
-/// Two small letters or digits a byte.
+/// Two lower-case hex digits for each byte.
 [[nodiscard]] std::string hex_digits(std::string_view bytes);
 
 }  // namespace tarry::base

@@ -1,8 +1,8 @@
 // A log-linear histogram (HdrHistogram's layout) of values that are not negative, mainly lateness.
 // It has 64 buckets for each power of two, so its answers are within 1/64 of the recorded value.
 //
-// About 30 KiB, all inside the object; nothing is allocated after it was made.
-// Thread safety: none; one owner, or a histogram a thread and merge().
+// It takes about 30 KiB, all inside the object, and never allocates. Thread safety: none. Use it
+// from one thread, or give each thread its own histogram and merge() them.
 //
 // Invariants
 //  1. Values below 128 have a bucket each; bucket b >= 128 holds 2^(b / 64 - 1) values.
@@ -18,7 +18,7 @@ namespace tarry::base {
 
 class Histogram {
  public:
-  /// A negative value counts as 0: two clock readings may cross by a tick.
+  /// A negative value counts as 0, because two clock readings may differ by a tick.
   void record(std::int64_t value) noexcept { record(value, 1); }
   void record(std::int64_t value, std::uint64_t count) noexcept;
   void merge(const Histogram& other) noexcept;
@@ -29,8 +29,8 @@ class Histogram {
   [[nodiscard]] std::int64_t min() const noexcept { return count_ == 0 ? 0 : min_; }
   [[nodiscard]] std::int64_t max() const noexcept { return max_; }
   [[nodiscard]] double mean() const noexcept;
-  /// The value that at least `p` percent of the values do not exceed, rounded up by at most 1/64.
-  /// p <= 0 (and not-a-number) is min(), p >= 100 is max().
+  /// The smallest value that is not below `p` percent of all values, rounded up by at most 1/64. p
+  /// <= 0 and NaN give min(), p >= 100 gives max().
   [[nodiscard]] std::int64_t percentile(double p) const noexcept;
 
  private:

@@ -8,14 +8,16 @@
 
 namespace tarry::base {
 
-/// Letters to insert, remove, change, or swap with their neighbour, to make one of the other.
+/// How many letters must be inserted, removed, changed, or swapped with their neighbour to turn one
+/// word into the other.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The nearest of `known`, or an empty view where none is near: over a third of the letters wrong.
+/// The nearest word in `known`. Empty if none is near, which means that over a third of the letters
+/// differ.
 [[nodiscard]] std::string_view nearest(std::string_view word,
                                        const std::vector<std::string_view>& known);
 
-/// `; did you mean "order"?`, to end a message with; empty where none of `known` is near.
+/// The end of a message: `; did you mean "order"?`. Empty if no word in `known` is near.
 [[nodiscard]] std::string did_you_mean(std::string_view word,
                                        const std::vector<std::string_view>& known);
 

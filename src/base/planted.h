@@ -1,7 +1,7 @@
-// Planted bugs: mistakes that others have made, or that we nearly made, each behind a switch, so
-// that the simulator can show that it would notice. They exist only if TARRY_PLANTED is defined,
-// for tests/simulation alone. Everywhere else TARRY_PLANTED_BUG is the constant false, and the
-// mistake is not compiled.
+// Planted bugs: mistakes that other systems have made, or that we nearly made. Each has a switch,
+// so that the simulator can show that it would find the mistake. They exist only if TARRY_PLANTED
+// is defined, for tests/simulation alone. In every other build TARRY_PLANTED_BUG is the constant
+// false, and the mistakes are not compiled in.
 //
 // Thread safety: the switch is set before anything runs, in a program of its own.
 #pragma once

@@ -1,5 +1,5 @@
-// prefetch: asks the processor for bytes that will be read soon, so that the misses of many of them
-// overlap. Does nothing if they cannot be read.
+// prefetch: tells the processor which bytes will be read soon, so that it waits for many cache
+// misses at the same time. Harmless if the address cannot be read.
 #pragma once
 
 #include <algorithm>
@@ -8,15 +8,16 @@
 
 namespace tarry::base {
 
-/// The cache line in which this lies.
+/// Prefetches the cache line that contains this address.
 inline void prefetch_line(const void* at) noexcept {
   __builtin_prefetch(at);
-  // g++ treats a function that does nothing else as one without an effect, and drops calls to it
-  // and to its callers.
+  // Without this line the function has no effect in g++'s eyes, and g++ drops the calls of it and
+  // of its callers.
   asm volatile("");
 }
 
-/// Of long bytes only the beginning: the processor itself notices that the read continues.
+/// Prefetches only the beginning of long byte strings: the processor itself notices that the
+/// reading continues.
 inline void prefetch(std::string_view bytes) noexcept {
   constexpr std::size_t kLine = 64;
   const char* const end = bytes.data() + std::min(bytes.size(), 8 * kLine);

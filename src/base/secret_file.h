@@ -13,10 +13,11 @@ namespace tarry::base {
 
 inline constexpr std::size_t kMaxSecretLine = 4'096;  // bytes
 
-/// The first line of the file, without its end (`\n` or `\r\n`); never empty. Reads only a regular
-/// file, and not far beyond that line. Errors: `invalid_argument`, if the file cannot be read, has
-/// no such line, or may be written by users other than its owner: anyone who may write it knows the
-/// secret. They name `named_by` and the path, and show nothing of the contents.
+/// The first line of the file, without its end (`\n` or `\r\n`); never empty. The file must be a
+/// regular one, and little more than that line is read. Error: `invalid_argument` if the file
+/// cannot be read, if its first line is empty, or if users other than its owner may write to it
+/// (whoever may write it can choose the secret). The error names `named_by` and the path, and shows
+/// nothing of the contents.
 [[nodiscard]] Result<std::string> read_secret(std::string_view named_by, const std::string& path);
 
 /// Whether every user of the machine may read the file.

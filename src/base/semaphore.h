@@ -1,8 +1,9 @@
-// Semaphore: one thread waits, another wakes it. It wakes without a lock held; otherwise the woken
-// thread would only sleep again, for that lock. It may be destroyed as soon as `wait` has returned,
-// even while `post` is still returning on the other thread (POSIX, sem_destroy).
+// Semaphore: one thread waits, another wakes it. `post` holds no lock while it wakes the other
+// thread, which would otherwise have to sleep again for that lock. The semaphore may be destroyed
+// as soon as `wait` has returned, even while `post` is still returning on the other thread (POSIX,
+// sem_destroy).
 //
-// Thread safety: all of it.
+// Thread safe.
 #pragma once
 
 #include <semaphore.h>
@@ -21,7 +22,7 @@ class Semaphore {
   Semaphore& operator=(const Semaphore&) = delete;
 
   void post() noexcept { TARRY_ASSERT(::sem_post(&count_) == 0); }
-  /// Until there has been a post for each time that this has returned.
+  /// Waits for a post that no earlier `wait` has consumed.
   void wait() noexcept {
     while (::sem_wait(&count_) != 0) TARRY_ASSERT(errno == EINTR);
   }

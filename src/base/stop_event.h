@@ -1,7 +1,7 @@
-// StopEvent: a stop that interrupts a wait for a descriptor, because a pipe may stay silent for
-// ever.
+// StopEvent: a stop signal that also ends a wait for a descriptor. Without it, a silent pipe could
+// be waited for forever.
 //
-// Thread safety: `set` from any thread, and from several.
+// Thread safety: `set` may be called from several threads at once.
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,8 @@ class StopEvent {
 
   void set() noexcept;
 
-  /// Waits until `fd` is ready for `events` (POLLIN, POLLOUT), or has failed: true. False: the stop
-  /// came first, or was there before.
+  /// Waits until `fd` is ready for `events` (POLLIN, POLLOUT) or has failed, and returns true.
+  /// False: the stop came first, or had come before the call.
   [[nodiscard]] bool wait_for(int fd, short events) const noexcept;
 
   enum class Woken : std::uint8_t { ready, stopped, too_late };

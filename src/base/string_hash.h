@@ -1,4 +1,5 @@
-// StringHash: for hash tables with strings as keys that are looked up by views, without a copy.
+// StringHash: for hash tables with string keys, so that a string_view finds a key without being
+// copied.
 //
 // Thread safety: has no state.
 #pragma once

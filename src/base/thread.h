@@ -1,11 +1,12 @@
-// Starts the threads of the library and of the program: each has a name, and leaves signals to the
-// threads of the program around it. A program that blocks SIGTERM and waits for it in one place
-// (sigwait, signalfd) would otherwise be ended by it through one of our threads.
+// Starts the threads of the library and of the program. Each thread has a name and blocks signals,
+// so that they reach the threads of the program that uses the library. Otherwise SIGTERM would
+// reach one of our threads and end a program that blocks it and waits for it in one place (sigwait,
+// signalfd).
 //
-// Blocks all signals except those that a thread causes by a fault of its own (SIGSEGV, SIGBUS,
-// SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS): a blocked fault would end the process without the
-// handler that reports it. Threads that these threads start (a resolver's thread, say) inherit the
-// mask and the name.
+// All signals are blocked except those that a thread causes by its own fault (SIGSEGV, SIGBUS,
+// SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS). If these were blocked, a fault would end the process
+// without calling the handler that reports it. Threads that our threads start (for example a
+// resolver's) inherit the mask and the name.
 //
 // Thread safety: free functions, from any thread.
 #pragma once
@@ -31,7 +32,7 @@ class ThreadName {
   consteval ThreadName(const char (&name)[N]) {  // NOLINT: implicit on purpose, for literals
     for (std::size_t i = 0; i < N; ++i) text_[i] = name[i];
   }
-  /// "name-7": of a long name the end is cut, never the number.
+  /// "name-7". If it is too long, the name is cut, never the number.
   ThreadName(std::string_view name, std::size_t number);
 
   [[nodiscard]] const char* c_str() const noexcept { return text_.data(); }
@@ -40,8 +41,8 @@ class ThreadName {
   std::array<char, kMost + 1> text_{};
 };
 
-/// While it lives, the current thread takes no signals except faults; nor do threads that it
-/// starts.
+/// While this object lives, the current thread, and threads that it starts, take no signals except
+/// faults.
 class SignalsBlocked {
  public:
   SignalsBlocked() noexcept;

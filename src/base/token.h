@@ -1,4 +1,5 @@
-// Tokens: which text may follow `Authorization: Bearer`, and whether it is the right one.
+// Tokens: checks the form of a token, which is sent after `Authorization: Bearer`, and compares
+// tokens.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -14,17 +15,19 @@ inline constexpr std::size_t kMaxToken = 1'024;  // bytes
 inline constexpr std::string_view kTokenRule =
     "a token is 1 to 1024 letters, digits and -._~+/, and may end with =";
 
-/// For the token of a server: a shorter one can be guessed.
+/// The least length of a server's token: a shorter one could be guessed.
 inline constexpr std::size_t kMinServerToken = 16;  // bytes
 
-/// Callers report errors with kTokenRule, and without the text, which is a secret.
+/// Whether the text has the form of a token. Callers report errors with kTokenRule, never with the
+/// text, which is a secret.
 [[nodiscard]] bool is_token(std::string_view text) noexcept;
 
-/// Whether a server may ask for it. Errors: `invalid_argument`; they do not show it.
+/// Checks whether the text may be a server's token. Error: `invalid_argument`, whose text never
+/// contains the token.
 [[nodiscard]] Result<void> check_server_token(std::string_view text);
 
-/// The time does not depend on where the two differ, so nobody can guess the secret byte by byte.
-/// The secret is not empty.
+/// The comparison takes the same time wherever the two differ, so nobody can guess the secret byte
+/// by byte. `secret` must not be empty.
 [[nodiscard]] bool is_same_secret(std::string_view given, std::string_view secret) noexcept;
 
 }  // namespace tarry::base

@@ -20,8 +20,8 @@ namespace tarry::base {
 
 [[nodiscard]] Unexpected invalid_url(std::string message);
 
-/// `what` names the value in errors: `invalid_argument` for a % without two hex digits, and for NUL
-/// bytes.
+/// The text with %XX decoded. Error: `invalid_argument` for a % without two hex digits, and for NUL
+/// bytes; `what` names the value in it.
 [[nodiscard]] Result<std::string> percent_decoded(std::string_view what, std::string_view text);
 
 /// "USER[:PASSWORD]".
@@ -29,11 +29,12 @@ struct Login {
   std::string user;
   std::optional<std::string> password;
 };
-/// Errors name their owner, `of`. They do not show the text: it may be a secret.
+/// `of` names the owner of the login in errors, which never show the text, because it may be a
+/// secret.
 [[nodiscard]] Result<Login> parse_login(std::string_view of, std::string_view text);
 
-/// For a URL with an @ after its host: an unreadable part may belong to a password, and is not
-/// shown.
+/// The error for a URL with an @ after its host. It shows no part of the URL, which may contain a
+/// piece of a password.
 [[nodiscard]] Unexpected misplaced_login();
 
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
@@ -51,7 +52,8 @@ struct HostAndPort {
 [[nodiscard]] Result<HostAndPort> parse_authority(std::string_view authority,
                                                   std::uint16_t default_port);
 
-/// Names the option, the known options, and the one that was probably meant.
+/// The error for an unknown option. It names the option, the known options, and the one that was
+/// probably meant.
 [[nodiscard]] Unexpected unknown_option(std::string_view name, std::string_view scheme,
                                         const std::vector<std::string_view>& known);
 
@@ -62,7 +64,8 @@ struct UrlOption {
   Result<void> (*set)(std::string_view value, Url& url);
 };
 
-/// `query`, option by option. Errors name the option that is unknown, without a value or repeated.
+/// Reads `query` option by option. The error names an option that is unknown, has no value, or is
+/// repeated.
 template <typename Url>
 [[nodiscard]] Result<void> parse_options(std::string_view query, std::string_view scheme,
                                          std::span<const UrlOption<Url>> options, Url& url) {

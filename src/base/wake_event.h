@@ -1,5 +1,5 @@
-// WakeEvent: wakes a thread that waits for descriptors: a descriptor that is readable once it was
-// set, until it is cleared.
+// WakeEvent: wakes a thread that waits for descriptors. Its own descriptor is readable from `set`
+// until `clear`.
 //
 // Thread safety: any threads may call `set`; only the waiting thread calls `clear`.
 #pragma once
