@@ -1,12 +1,14 @@
-// AnswerThread: a thread of an engine for answers that its other threads do not give. These are
-// requests that are refused before they reach those threads, or come after they have ended (a
-// completion must not run within `submit`), and requests for which they have no time.
+// AnswerThread: a thread of an engine that answers requests which the engine's other threads do not
+// answer. Such a request was refused before it reached those threads, came after they had ended, or
+// would keep them busy for too long. (The answer cannot be given within `submit`, where a
+// completion must not run.)
 //
 // Invariants
 //  1. Posted tasks run in order, on one thread, which counts as an engine's (`on_engine_thread`).
-//  2. The destructor returns when all tasks have run. A task may call it, because a completion may
-//     hold the last handle of a store: the remaining tasks then run within the destructor.
-//  3. After `retire` there is a thread only while there is a task to run.
+//  2. The destructor returns when all tasks have run. A task may call the destructor, because a
+//     completion may hold the last handle of a store; the remaining tasks then run within the
+//     destructor.
+//  3. After `retire` the thread exists only while there is a task to run.
 //
 // Thread safe, except the destructor, which must come after every call from other threads.
 #pragma once
@@ -29,19 +31,20 @@ class AnswerThread {
   AnswerThread(const AnswerThread&) = delete;
   AnswerThread& operator=(const AnswerThread&) = delete;
 
-  /// Never blocks on a task. (After `retire`, if the system gives no thread, it runs the task.)
+  /// Does not wait for the task. (Exception: after `retire`, if the system gives no thread, `post`
+  /// runs the task itself.)
   void post(Task task);
-  /// Returns when every task posted before has run; on the answer thread itself, at once. Needs no
-  /// memory.
+  /// Returns when every task posted before has run. On the answer thread itself it returns at once.
+  /// Needs no memory.
   void drain();
-  /// Drains, and ends the thread; called on that thread, it ends after the current task. A task
-  /// posted later gets a new thread, which ends with it. Idempotent.
+  /// Drains, and ends the thread. If the answer thread itself calls it, the thread ends after the
+  /// current task. A task posted later gets a new thread, which ends with the task. Idempotent.
   void retire();
 
  private:
   struct Shared;
 
-  // Shared with the thread, which may see the end of this object from within a task.
+  // Shared with the thread, because a task may destroy this object.
   std::shared_ptr<Shared> shared_;
   std::mutex joining_;
   std::thread thread_;

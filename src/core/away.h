@@ -5,9 +5,9 @@
 
 namespace tarry::core {
 
-/// The store cannot be reached, or the connection broke before its answer came. The engine itself
-/// works: starting the process again would mend nothing, and the same request may succeed once the
-/// store is back. A pure function.
+/// True if the store cannot be reached, or if the connection broke before the answer came. The
+/// engine itself works: restarting the process would not help, and the same request may succeed
+/// once the store is back. A pure function.
 [[nodiscard]] constexpr bool is_away(ErrorCode code) noexcept {
   return code == ErrorCode::unavailable || code == ErrorCode::unknown_outcome;
 }

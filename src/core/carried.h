@@ -10,8 +10,8 @@ namespace tarry::core {
 
 inline constexpr std::uint32_t kMaxTally = 2'147'483'647;
 
-/// Its tallies, limited so that they can still grow. Receipts tell a message's claims apart by the
-/// number of claims, so this number must neither stop nor overflow.
+/// The message's tallies, limited so that they can still grow. A receipt names a claim by the
+/// number of claims so far, so that number must neither stop growing nor overflow.
 [[nodiscard]] inline Tallies carried(const Tallies& tallies) noexcept {
   const auto most = [](std::uint32_t tally) { return std::min(tally, kMaxTally); };
   return {.claims = most(tallies.claims),

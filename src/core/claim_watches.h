@@ -1,7 +1,7 @@
 // ClaimWatches: observers of all claims of an engine, by any caller. A server uses one to count how
-// late messages are, also those that a relay or another handle claims.
+// late messages are claimed, also by relays and by other handles.
 //
-// Thread safe. Without a watch it costs one atomic read per reply.
+// Thread safe. If there is no watch, it costs one atomic read per reply.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ class ClaimWatches {
   using Watch = std::function<void(const ClaimReply&)>;
 
   [[nodiscard]] Token add(Watch watch);
-  /// After it has returned, the watch never runs again.
+  /// When `remove` has returned, the watch never runs again.
   void remove(Token token);
 
   /// For the engine: calls the watches for a claim with messages; ignores other replies.

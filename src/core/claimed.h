@@ -13,7 +13,8 @@
 
 namespace tarry::core {
 
-/// A handler's or caller's word in the engine's terms. Aborts for what core::check_action refuses.
+/// The engine's SettleAction for a public Action. Aborts for a value that core::check_action
+/// refuses.
 [[nodiscard]] inline SettleAction settle_action(Action action) noexcept {
   switch (action) {
     case Action::ack: return SettleAction::ack;
@@ -24,7 +25,8 @@ namespace tarry::core {
   TARRY_ASSERT(false);
 }
 
-/// Gives all messages of the reply back, their attempts not counted, because their caller is gone.
+/// A request that releases all messages of the reply, because their caller is gone. Their attempts
+/// are not counted.
 [[nodiscard]] inline SettleRequest release_of(const ClaimReply& reply) {
   SettleRequest request;
   std::size_t bytes = 0;
@@ -39,8 +41,8 @@ namespace tarry::core {
   return request;
 }
 
-/// How late a message was handed out, in ms, at least 0, because two readings of a clock may cross.
-/// Only for first attempts: the store does not cause the wait of a later attempt.
+/// How late a message was claimed, in ms. It is never below 0, although two clock readings may
+/// cross. Empty for later attempts, because the store does not cause their delay.
 [[nodiscard]] inline std::optional<std::int64_t> lateness_ms(std::uint32_t attempt,
                                                              std::int64_t due_ms,
                                                              std::int64_t claimed_ms) noexcept {

@@ -1,7 +1,7 @@
-// ClosableEngine: wraps an engine, and destroys it when it is closed, with every thread and
-// descriptor that it has. Later requests answer `closed`.
+// ClosableEngine: wraps an engine. `close` destroys that engine with all of its threads and
+// descriptors. Later requests answer `closed`.
 //
-// For engines that wait for a network anyway: each verb takes a shared lock.
+// Each verb takes a shared lock, so it is meant for engines that wait for a network anyway.
 //
 // Thread safe.
 #pragma once

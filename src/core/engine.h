@@ -17,12 +17,13 @@
 
 namespace tarry::core {
 
-/// Runs exactly once, on a thread of the engine, and must be quick. It may submit; it must not
-/// wait for another completion. It never runs within `submit` on the submitting thread, even if the
-/// request is refused or the engine is closed: the caller may hold a lock that it needs.
+/// Runs exactly once, on a thread of the engine, and must be quick. It may submit; it must not wait
+/// for another completion. It never runs within `submit` on the submitting thread, even if the
+/// request is refused or the engine is closed, because the caller may hold a lock that the
+/// completion needs.
 using Completion = base::UniqueFunction<void(Result<Reply>)>;
 
-/// Names a submitted request, for `withdraw`. 0 is none.
+/// Names a submitted request, for `withdraw`. 0 names no request.
 using Ticket = std::uint64_t;
 
 /// What an engine can do. A verb that it cannot do answers `unsupported`.
@@ -38,7 +39,7 @@ struct Capabilities {
   bool forecast = false;
   bool durable = false;  // survives the end of the process
   bool manual_clock = false;
-  std::string store;   // unique; the same wherever the store is opened; empty: not known
+  std::string store;   // unique identity, the same wherever the store is opened; empty: not known
   std::string served;  // remote: the engine of the server's store
 };
 
@@ -49,49 +50,51 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Any thread; never blocks on I/O. The completion runs exactly once, with a Reply of the kind
-  /// that belongs to the request, or an Error that concerns the request as a whole (`closed`,
-  /// `invalid_argument` for its queue, `unknown_outcome` ...). After `close` it runs with `closed`,
-  /// on a thread that the engine keeps for this until it is destroyed.
+  /// May be called from any thread; never blocks on I/O. The completion runs exactly once. It gets
+  /// a Reply of the kind that belongs to the request, or an Error that concerns the request as a
+  /// whole (`closed`, `invalid_argument` for its queue, `unknown_outcome` ...). After `close` it
+  /// gets `closed`, on a thread that the engine keeps for this until it is destroyed.
   virtual Ticket submit(Request request, Completion completion) = 0;
 
   /// As `submit`, for a thread that only waits for the completion: the engine may do the work on
-  /// this thread, so that it need not wake another one. So the call may block as long as the
-  /// request takes, and the completion may run within it: it must do nothing but record that it
-  /// ran. The request cannot be withdrawn. Not from an engine's thread.
+  /// this thread, so that it need not wake another one. So the call may block for as long as the
+  /// request takes, and the completion may run within the call. Therefore the completion must do
+  /// nothing but record its result. The request cannot be withdrawn. Must not be called from an
+  /// engine's thread.
   virtual void submit_waiting(Request request, Completion completion) {
     static_cast<void>(submit(std::move(request), std::move(completion)));
   }
 
-  /// Ends a waiting claim whose caller has gone: it completes soon with an empty ClaimReply.
-  /// Messages claimed for it are released, the attempt not counted. Unknown tickets are ignored.
+  /// Ends a waiting claim whose caller has gone. The claim completes soon with an empty ClaimReply.
+  /// Messages that were already claimed for it are released, and the attempt is not counted.
+  /// Unknown tickets are ignored.
   virtual void withdraw(Ticket ticket) = 0;
 
   [[nodiscard]] virtual Capabilities capabilities() const = 0;
 
-  /// The watches of all claims made here. An engine that wraps another one answers the other's
-  /// watches.
+  /// The watches of all claims made through this engine. An engine that wraps another one returns
+  /// the watches of the wrapped engine.
   [[nodiscard]] virtual ClaimWatches& claim_watches() noexcept { return *claim_watches_; }
   /// The watches of this engine itself, for an engine that wraps it and outlives it.
   [[nodiscard]] const std::shared_ptr<ClaimWatches>& own_claim_watches() const noexcept {
     return claim_watches_;
   }
 
-  /// Completes all outstanding requests, makes accepted messages durable, stops the threads.
-  /// Returns when that is done; idempotent; not from an engine's thread.
+  /// Completes all outstanding requests, makes accepted messages durable, and stops the threads.
+  /// Returns when that is done. Idempotent. Must not be called from an engine's thread.
   virtual void close() = 0;
   /// Whether `close` has begun.
   [[nodiscard]] virtual bool is_closed() const noexcept { return false; }
 
  protected:
-  /// Called before each completion that may belong to a claim.
+  /// An engine calls it before each completion that may belong to a claim.
   void tell_watches(const Reply& reply) const { claim_watches_->tell(reply); }
 
  private:
   const std::shared_ptr<ClaimWatches> claim_watches_ = std::make_shared<ClaimWatches>();
 };
 
-/// True on a thread that runs completions: a blocking verb there would wait for itself.
+/// True on a thread that runs completions. A blocking verb on such a thread would wait for itself.
 [[nodiscard]] bool on_engine_thread() noexcept;
 
 /// True on a thread that does an engine's work while it waits in `submit_waiting`.

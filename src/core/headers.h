@@ -1,6 +1,6 @@
-// Headers as one piece of bytes: for each header, u16 length and bytes of its name, u16 length and
-// bytes of its value (little endian). So requests, journal and replies carry them without an
-// allocation for each header.
+// Encodes headers as one piece of bytes: for each header the u16 length and the bytes of its name,
+// then the u16 length and the bytes of its value (little endian). So requests, journal and replies
+// carry headers without an allocation for each.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,8 @@ namespace tarry::core {
 /// The number of headers; ill-formed bytes end the count.
 [[nodiscard]] std::size_t count_headers(std::string_view encoded) noexcept;
 
-/// The first header of that name (ASCII case ignored); none in ill-formed bytes.
+/// The value of the first header with that name (ASCII case ignored). Ill-formed bytes end the
+/// search.
 [[nodiscard]] std::optional<std::string_view> find_header(std::string_view encoded,
                                                           std::string_view name) noexcept;
 

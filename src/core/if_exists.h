@@ -1,4 +1,4 @@
-// The rules of `if_exists` by their names, for flags, files and inboxes.
+// The names of the rules of `if_exists`, for flags, files and inboxes.
 //
 // Pure functions.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace tarry::core {
 
-/// In the order of their numbers.
+/// All rules, in the order of their numbers.
 inline constexpr std::initializer_list<IfExists> kEveryIfExists = {
     IfExists::reject, IfExists::keep, IfExists::replace, IfExists::earlier, IfExists::later};
 

@@ -17,16 +17,17 @@ inline constexpr std::uint64_t kMaxMaxPayload = 64ull << 20;
 inline constexpr std::size_t kMaxBatch = 10'000;  // items a request
 inline constexpr std::uint64_t kMaxBatchBytes = 128ull
                                                 << 20;  // keys, headers and payloads together
-// Payload bytes of a claim. The reply, with keys and headers, stays below the 4 GiB that a Slice
-// can address, and as JSON below what a client reads, even if each byte of payload takes six.
-// Headers do not count.
+// Payload bytes of a claim; headers do not count. With this limit a reply, keys and headers
+// included, stays below the 4 GiB that a Slice can address. As JSON it stays below what a client
+// reads, even if each byte of payload takes six bytes.
 inline constexpr std::uint64_t kMaxClaimBytes = 128ull << 20;
 inline constexpr std::uint64_t kDefaultClaimBytes = 64ull << 20;
-// Keys, headers and payloads of an answer to get or list; a get always answers its first message.
+// Bytes of keys, headers and payloads in an answer to get or list. A get always answers its first
+// message, whatever its size.
 inline constexpr std::uint64_t kMaxReplyBytes = 64ull << 20;
 inline constexpr std::size_t kMaxClaimQueues = 1'000;
-// Claims that wait at a store, and the queues and keys that they name together: enough for 10,000
-// connections.
+// The most claims that may wait at a store, and the most queues and keys that they may name
+// together. It is enough for 10,000 connections.
 inline constexpr std::uint64_t kMaxWaitingClaims = 1'000'000;
 inline constexpr std::uint64_t kMaxWaitingNames = 10'000'000;
 inline constexpr std::size_t kMaxListLimit = 10'000;
@@ -46,7 +47,7 @@ inline constexpr std::uint32_t kMaxAttempts = 65'535;
 /// Limits of one store; all other limits are the same for every store.
 struct Limits {
   std::uint64_t max_payload = kDefaultMaxPayload;
-  std::uint64_t max_reply = kMaxReplyBytes;              // of get and list; lower in tests only
+  std::uint64_t max_reply = kMaxReplyBytes;              // as kMaxReplyBytes; lower in tests only
   std::size_t max_queues = kMaxQueues;                   // lower in tests only
   std::uint64_t max_waiting_claims = kMaxWaitingClaims;  // these two: lower in tests only
   std::uint64_t max_waiting_names = kMaxWaitingNames;

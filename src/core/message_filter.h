@@ -1,5 +1,5 @@
-// MessageFilter: chooses the messages of a queue for a verb on many messages, or for a list. The
-// command line and the server use the same one.
+// MessageFilter: selects messages of a queue, for a verb on many messages or for a list. The
+// command line and the server use the same filter.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -13,7 +13,8 @@
 
 namespace tarry::core {
 
-/// A message must match every member that is set. The state is not one of them: a list has one.
+/// A message must match every member that is set. The state is not a member, because a list request
+/// already has one.
 struct MessageFilter {
   std::string prefix = {};            ///< its key begins with it
   std::optional<Time> due_from = {};  ///< due then or later
@@ -21,7 +22,7 @@ struct MessageFilter {
   Headers headers = {};               ///< it has each of them, with this value
   std::string reason = {};            ///< a pattern for matches_glob; empty: any reason
 
-  /// Whether it can exclude any message.
+  /// Whether the filter can exclude any message.
   [[nodiscard]] bool narrows() const noexcept {
     return !prefix.empty() || due_from || due_to || !headers.empty() || !reason.empty();
   }
@@ -29,8 +30,9 @@ struct MessageFilter {
 
 [[nodiscard]] bool matches(const MessageFilter& filter, const MessageInfo& message) noexcept;
 
-/// Matches the whole text: `*` stands for any bytes, also none, `?` for one byte, others for
-/// themselves. Takes time in proportion to the product of both sizes, at most.
+/// Whether the pattern matches the whole text: `*` stands for any number of bytes, `?` for one
+/// byte, and every other byte for itself. The time is at most proportional to the product of both
+/// sizes.
 [[nodiscard]] bool matches_glob(std::string_view pattern, std::string_view text) noexcept;
 
 }  // namespace tarry::core

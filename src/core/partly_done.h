@@ -1,6 +1,7 @@
-// Errors of a request that goes to several shards, or is done in slices, and was carried out in
-// part. Codes that mean "nothing was done" (`unavailable`, `no_space`, `closed`) are used only if
-// that is known; otherwise it is `unknown_outcome`, which no client repeats by itself.
+// Errors of a request that was carried out in part, because it goes to several shards or is done in
+// slices. The codes that mean "nothing was done" (`unavailable`, `no_space`, `closed`) are used
+// only if that is certain. Otherwise the code is `unknown_outcome`, after which no client repeats
+// the request by itself.
 //
 // Pure functions.
 #pragma once
@@ -14,7 +15,8 @@
 
 namespace tarry::core {
 
-/// `unknown_outcome`: how far `verb` of the queue was done, and `why` it was not completed.
+/// An `unknown_outcome` error that says how far `verb` was carried out on the queue, and `why` it
+/// was not completed.
 [[nodiscard]] Error partly_done(std::string_view verb, std::string_view queue,
                                 std::string_view so_far, const Error& why);
 
@@ -23,7 +25,8 @@ namespace tarry::core {
 /// "on 2 of its 3 shards".
 [[nodiscard]] std::string shards_so_far(std::size_t done, std::size_t all);
 
-/// Of two errors of a request, the less certain one: `unknown_outcome` before all others.
+/// Leaves in `kept` the less certain of two errors of a request: `unknown_outcome` replaces any
+/// other.
 void keep_less_certain(Error& kept, Error other);
 
 }  // namespace tarry::core

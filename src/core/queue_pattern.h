@@ -1,4 +1,5 @@
-// Queue patterns: a queue's name, or the beginning of one and a `*`; `*` alone is every queue.
+// Queue patterns: either the name of a queue, or the beginning of names followed by `*`. A `*`
+// alone matches every queue.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -10,18 +11,18 @@
 
 namespace tarry::core {
 
-/// `invalid_argument` for an empty pattern, and for one that can match no queue.
+/// Error: `invalid_argument` for an empty pattern, and for one that can match no queue.
 [[nodiscard]] std::optional<Error> check_queue_pattern(std::string_view pattern);
 
-/// Ends in a `*`.
+/// Whether the pattern ends in a `*`.
 [[nodiscard]] bool is_beginning(std::string_view pattern) noexcept;
 
-/// The common beginning of the names that it matches, or the name itself.
+/// The common beginning of all names that the pattern matches; the name itself if there is no `*`.
 [[nodiscard]] std::string_view beginning_of(std::string_view pattern) noexcept;
 
 [[nodiscard]] bool matches(std::string_view pattern, std::string_view queue) noexcept;
 
-/// Whether some queue name can match both.
+/// Whether any queue name can match both patterns.
 [[nodiscard]] bool overlap(std::string_view a, std::string_view b) noexcept;
 
 }  // namespace tarry::core

@@ -16,8 +16,8 @@ inline constexpr std::array kQueueCounterFields = {
     &QueueCounters::revives,    &QueueCounters::reschedules, &QueueCounters::damaged};
 static_assert(kQueueCounterFields.size() * sizeof(std::uint64_t) == sizeof(QueueCounters));
 
-/// Messages by state, and the oldest ready one. Paused queues and waiting claims are not summed
-/// here: their rule depends on the caller.
+/// Adds the numbers of messages by state, and keeps the older of the two oldest ready messages.
+/// Pauses and waiting claims are not summed here, because the rule for them depends on the caller.
 inline void add_states(QueueStats& to, const QueueStats& from) noexcept {
   to.scheduled += from.scheduled;
   to.ready += from.ready;
@@ -33,7 +33,7 @@ inline void add(QueueCounters& to, const QueueCounters& from) noexcept {
   for (const auto field : kQueueCounterFields) to.*field += from.*field;
 }
 
-/// The counts since `before`; or all of them, if counting began again meanwhile.
+/// Adds the counts since `before`; if counting began again meanwhile, all counts of `now`.
 inline void add_since(QueueCounters& to, const QueueCounters& now,
                       const QueueCounters& before) noexcept {
   for (const auto field : kQueueCounterFields) {

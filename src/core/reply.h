@@ -19,7 +19,7 @@
 namespace tarry::core {
 
 struct PushResult {
-  std::optional<Error> error;  // set: the item failed alone and changed nothing
+  std::optional<Error> error;  // set: this item failed and changed nothing
   Outcome outcome = Outcome::pushed;
   std::uint64_t id = 0;  // of the message that is there now; 0: none
   std::int64_t due_ms = 0;
@@ -59,18 +59,18 @@ struct ClaimedItem {
 struct ClaimReply {
   std::vector<ClaimedItem> items;  // in the order of guarantee 8, shard by shard
   std::string bytes;
-  // By this machine's clock: none of these leases began earlier than this moment, which counts as
-  // their beginning. Empty: they began when the reply came.
+  // By this machine's clock: no lease of these messages began earlier than this moment, so leases
+  // are counted from it. Empty: they began when the reply came.
   std::optional<base::BootClock::time_point> begun_at = {};
 
-  /// If a reply combines several grants, the earliest counts.
+  /// If a reply combines several claims, the earliest beginning counts.
   void began(base::BootClock::time_point at) {
     if (!begun_at || at < *begun_at) begun_at = at;
   }
 };
 
 struct GetReply {
-  // not_found: there is no such message; too_large: the answer was full, ask again for these
+  // Errors: `not_found` if there is no such message; `too_large` if the answer was full: ask again
   std::vector<Result<MessageInfo>> items;
   std::uint64_t bytes = 0;  // of the items; counted by the engine while it fills them in
 };

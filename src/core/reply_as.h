@@ -1,4 +1,5 @@
-// A reply as the kind that belongs to its request. Another kind is a bug of the engine: it aborts.
+// Converts a reply to the kind that belongs to its request. It aborts for any other kind, which
+// would be a bug of the engine.
 //
 // Pure functions.
 #pragma once
@@ -26,7 +27,7 @@ template <typename R>
   return reply_as<R>(*std::move(reply));
 }
 
-/// A claim's, for the Deliveries that share it.
+/// The reply of a claim, owned jointly by its Deliveries.
 [[nodiscard]] inline Result<std::shared_ptr<const ClaimReply>> shared_claim(Result<Reply> reply) {
   auto claimed = reply_as<ClaimReply>(std::move(reply));
   if (!claimed) return std::move(claimed).error();

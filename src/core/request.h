@@ -33,8 +33,8 @@ struct Slice {
   return std::string_view(bytes).substr(slice.offset, slice.size);
 }
 
-/// Appends to `bytes` and returns the place. The limits keep the whole below 4 GiB; it aborts above
-/// that, because a Slice would refer to other bytes.
+/// Appends `piece` to `bytes` and returns its place. The limits keep `bytes` below 4 GiB. It aborts
+/// if `bytes` becomes larger, because the Slice would then refer to the wrong bytes.
 [[nodiscard]] inline Slice append(std::string& bytes, std::string_view piece) {
   constexpr std::size_t kReach = std::numeric_limits<std::uint32_t>::max();
   TARRY_ASSERT(bytes.size() <= kReach && piece.size() <= kReach - bytes.size());
@@ -66,8 +66,8 @@ struct Seen {
   std::uint32_t priority = kDefaultPriority;
   std::uint32_t claims = 0;  // of its tallies
   bool dead = false;
-  // For a store that has no id for the message under a key: the message's content, in the request's
-  // bytes. Not sent to servers.
+  // The message's content, in the request's bytes, for a store that gives messages no ids. Not sent
+  // to servers.
   std::optional<Slice> payload = {};
 };
 
@@ -75,9 +75,10 @@ struct CancelRequest {
   std::string queue;
   std::vector<Slice> keys;
   std::string bytes;
-  // Not empty (migration): one per key. The message now lives in another store. If it is still as
-  // seen, it is deleted and counts as moved away: `done`. Otherwise nothing changes: `kept` if it
-  // has changed, `in_flight` if it is leased, or the answer of a cancel if it does not exist.
+  // For migration: one per key, if not empty. It says that the message now lives in another store.
+  // If the message has not changed since it was seen, it is deleted and counts as moved away; the
+  // outcome is `done`. Otherwise nothing changes. The outcome is then `kept` if the message has
+  // changed, `in_flight` if it is leased, or that of a cancel if it does not exist.
   std::vector<Seen> seen = {};
 };
 
@@ -94,15 +95,15 @@ struct RescheduleRequest {
 
 struct ClaimRequest {
   std::vector<std::string> queues;  // at least one; served fairly, in turn
-  std::vector<std::string> keys;    // not empty: only these messages, of the one queue named
+  std::vector<std::string> keys;    // not empty: only these messages, and `queues` names one queue
   bool any_state = false;           // with keys: scheduled and dead ones too
   std::uint32_t max = 1;
   // Payload bytes, up to kMaxClaimBytes; at least one message is always returned.
   std::uint64_t max_bytes = kDefaultClaimBytes;
   std::optional<Millis> lease;  // empty: the queue's
   Millis wait{0};
-  // Not empty: one list per queue, with the shards (QueueStats::shards) to claim from; an empty
-  // list means all. Engines that do not claim by shard ignore it.
+  // If not empty, one list per queue: the shards (QueueStats::shards) to claim from; an empty list
+  // means all shards. Engines that do not claim by shard ignore it.
   std::vector<std::vector<std::uint32_t>> shards = {};
 };
 
@@ -165,12 +166,12 @@ struct ListRequest {
 
 struct StatsRequest {
   std::string queue;  // empty: all
-  /// Only the queues' names and shards are needed: figures that cost something may be left at
-  /// 0.
+  /// True: the caller needs only the queues' names and shards. Figures that are expensive to
+  /// compute may be left at 0.
   bool names_only = false;
 };
 
-/// How many messages fall due when: counts for `buckets` spans of `width` from now on.
+/// Asks how many messages fall due in each of `buckets` spans of `width`, from now on.
 struct ForecastRequest {
   std::string queue;
   Millis width{0};
@@ -191,8 +192,8 @@ struct ResumeRequest {
 struct PurgeRequest {
   std::string queue;
 };
-/// Removes the queue with everything in it. Refused with `conflict` while messages are leased,
-/// unless `force`; `not_found` if there is none.
+/// Removes the queue with everything in it. Errors: `conflict` while messages are leased, unless
+/// `force` is true; `not_found` if there is no such queue.
 struct RemoveRequest {
   std::string queue;
   bool force = false;
@@ -212,7 +213,7 @@ struct MoveItem {
   Tallies tallies;
   bool dead = false;
   Slice reason;                           // dead only
-  std::optional<std::int64_t> pushed_ms;  // empty: not known, and so it stays
+  std::optional<std::int64_t> pushed_ms;  // empty: not known
 };
 struct MoveRequest {
   std::string queue;
@@ -224,7 +225,8 @@ struct MoveRequest {
 struct ReshardRequest {
   std::string queue;
   std::uint32_t shards = 0;
-  std::uint64_t turn = 0;  // as the last step answered; 0: takes over a reshard in progress
+  std::uint64_t turn = 0;  // from the last step's reply; 0: begin, or take over a reshard in
+                           // progress
 };
 
 using Request =

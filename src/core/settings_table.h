@@ -1,13 +1,14 @@
 // The table of queue settings: each is one row here, and one member of QueueSettings and
 // SettingsPatch. Validation, JSON, the configuration file, the command line, the journal and the
-// Redis engine go over the rows.
+// Redis engine all loop over these rows.
 //
 // The defaults stand in <tarry/settings.h>, as the initial values of QueueSettings.
 //
 // To add a setting, add a member to both structs of <tarry/settings.h>, and a row at the end of the
-// table. The default of a new setting must be 0: older stores do not have it, and scripts then read
-// 0. In Redis it is a further word of META's settings. In the journal it makes the queue's record
-// longer: that is a new version of the format ("Changing a format" in CONTRIBUTING.md).
+// table. The default of a new setting must be 0, because scripts read 0 for a setting that an older
+// store does not have. In Redis the setting becomes a further word of META's settings. In the
+// journal it makes the queue's record longer, which is a new version of the format ("Changing a
+// format" in CONTRIBUTING.md).
 //
 // Thread safety: constants and pure functions.
 #pragma once
@@ -48,7 +49,7 @@ struct CountSetting : SettingRow<std::uint32_t> {
 
 struct RuleSetting : SettingRow<IfExists> {};
 
-/// In the order of the words in Redis; a row is never moved or removed.
+/// The rows have the order of the words in Redis, so a row must never be moved or removed.
 inline constexpr std::tuple kSettingsTable{
     DurationSetting{{"lease", &QueueSettings::lease, &SettingsPatch::lease,
                      "How long a lease lasts: 1ms to 7d"},
@@ -106,11 +107,11 @@ template <typename Row>
   return rows;
 }
 
-/// `patch` laid over `settings`; check it first.
+/// `settings` changed by `patch`, which the caller has checked.
 [[nodiscard]] QueueSettings apply(const SettingsPatch& patch, QueueSettings settings);
-/// `over` laid over `onto`.
+/// Overwrites in `onto` every setting that `over` sets.
 void lay(SettingsPatch& onto, const SettingsPatch& over);
-/// A patch that makes these settings of any others.
+/// A patch that sets every setting to these values.
 [[nodiscard]] SettingsPatch patch_of(const QueueSettings& settings);
 
 }  // namespace tarry::core

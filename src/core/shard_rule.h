@@ -1,6 +1,6 @@
-// Which shard owns a key: hash(queue, key) mod shards. If the key has a {...} that is not empty,
-// only the text in the first one is hashed (as in Redis Cluster), so that keys which belong
-// together ("{user:7}:order:42") share a shard.
+// Which shard owns a key: hash(queue, key) mod shards. If the key contains {...} with text in it,
+// only the text in the first braces is hashed (as in Redis Cluster). So keys that belong together
+// ("{user:7}:order:42") share a shard.
 #pragma once
 
 #include <cstdint>

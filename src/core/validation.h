@@ -31,7 +31,7 @@ using MaybeError = std::optional<Error>;
 
 /// 1 to 127 of A-Z a-z 0-9 and -+/;.$_():@ not beginning with '-' (beanstalkd's tube names fit).
 [[nodiscard]] MaybeError check_queue_name(std::string_view name);
-/// For a request that would create the queue: `.` and `..` are not created.
+/// For a request that would create the queue: it also refuses `.` and `..`.
 [[nodiscard]] MaybeError check_new_queue(std::string_view name);
 /// 1 to 512 bytes of any value.
 [[nodiscard]] MaybeError check_key(std::string_view key);
@@ -45,10 +45,10 @@ using MaybeError = std::optional<Error>;
 [[nodiscard]] MaybeError check_headers_size(std::size_t count, std::size_t bytes);
 
 /// The size of a batch: at most kMaxBatch items and kMaxBatchBytes. Code that builds a batch also
-/// calls it beforehand.
+/// calls this first.
 [[nodiscard]] MaybeError check_batch(std::size_t items, std::uint64_t bytes);
 
-/// One item of a batch: it fails alone.
+/// Checks one item of a batch; its error does not affect the other items.
 [[nodiscard]] MaybeError check_item(const PushRequest& request, const PushItem& item,
                                     const Limits& limits);
 [[nodiscard]] MaybeError check_item(const MoveRequest& request, const MoveItem& item,
@@ -57,7 +57,7 @@ using MaybeError = std::optional<Error>;
 [[nodiscard]] MaybeError check_item(const SettleRequest& request, const SettleItem& item);
 [[nodiscard]] MaybeError check_item(const ExtendRequest& request, const ExtendItem& item);
 
-/// The request as a whole: queue names, batch size, claim options. Its items are not checked.
+/// Checks the request as a whole: queue names, batch size, claim options. Items are not checked.
 [[nodiscard]] MaybeError check_request(const Request& request);
 
 }  // namespace tarry::core

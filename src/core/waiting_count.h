@@ -1,5 +1,6 @@
 // WaitingCount: how many claims wait at a store, and how many queues and keys they name together,
-// since these determine the memory that they take. A claim on several shards counts once.
+// because the waiting claims' memory depends on these numbers. A claim that waits at several shards
+// counts once.
 //
 // Thread safe.
 #pragma once
@@ -18,8 +19,8 @@ class WaitingCount {
   explicit WaitingCount(const Limits& limits)
       : max_claims_(limits.max_waiting_claims), max_names_(limits.max_waiting_names) {}
 
-  /// Call it before the claim waits. An error (`unavailable`) if there would be too many; otherwise
-  /// `end` must follow.
+  /// Call it before the claim waits. Error: `unavailable` if too many claims would wait. If there
+  /// is no error, `end` must follow.
   [[nodiscard]] MaybeError begin(const ClaimRequest& claim);
   void end(const ClaimRequest& claim) noexcept;
 

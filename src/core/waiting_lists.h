@@ -1,9 +1,9 @@
-// WaitingLists: which claims wait at which queues, for each queue in the order in which they were
-// parked. The data of a queue stays as long as a claim names it.
+// WaitingLists: which claims wait at which queues. Each queue lists its claims in the order in
+// which they were parked. A queue's data exists as long as a claim names the queue.
 //
-// A claim that enters names its queues once. After that it is parked at all of them, or at none
-// (while it looks for messages), and leaves at the end. Each operation costs O(1) per queue and
-// claim, and twelve bytes.
+// A claim names its queues when it enters. After that it is either parked at all of them, or at
+// none (while it looks for messages). At the end it leaves. Each operation takes O(1) per queue of
+// the claim. Each queue of a claim takes twelve bytes.
 //
 // Thread safety: none; an engine's thread owns it.
 //
@@ -29,7 +29,8 @@
 
 namespace tarry::core {
 
-/// `QueueData` and `ClaimData` belong to the engine; both are default-constructed and moved.
+/// `QueueData` and `ClaimData` are types of the engine; both must be default-constructible and
+/// movable.
 template <typename QueueData, typename ClaimData>
 class WaitingLists {
  public:
@@ -38,11 +39,11 @@ class WaitingLists {
   /// A claim at one of its queues.
   using Place = std::uint32_t;
   static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
-  /// Claims at once, those that have entered and not left.
+  /// The most claims that may have entered and not left.
   static constexpr std::size_t kMostClaims = (std::size_t{1} << 22) - 1;
   static_assert(kMaxWaitingClaims < kMostClaims / 2);
 
-  /// `queues`: from 1 to kMaxClaimQueues, none twice.
+  /// `queues`: 1 to kMaxClaimQueues different names.
   ClaimNo enter(const std::vector<std::string>& queues, ClaimData data) {
     TARRY_ASSERT(!queues.empty() && queues.size() <= kMaxClaimQueues);
     auto links = std::make_unique<Link[]>(queues.size());
@@ -79,7 +80,7 @@ class WaitingLists {
     leave(no, [](QueueData&) {});
   }
 
-  /// At the end of each of its queues' lists.
+  /// Appends the claim to the list of each of its queues.
   void park(ClaimNo no) {
     Claim& claim = claims_[no];
     TARRY_ASSERT(!claim.parked);
@@ -108,7 +109,7 @@ class WaitingLists {
     }
   }
 
-  /// Forgets all claims and queues at once, without visiting each place.
+  /// Forgets all claims and queues, without visiting each of them.
   void clear() {
     claims_.clear();
     free_claims_.clear();
@@ -129,7 +130,7 @@ class WaitingLists {
   [[nodiscard]] ClaimData& claim(ClaimNo no) noexcept { return claims_[no].data; }
   [[nodiscard]] const ClaimData& claim(ClaimNo no) const noexcept { return claims_[no].data; }
   [[nodiscard]] std::size_t queues_of(ClaimNo no) const noexcept { return claims_[no].count; }
-  /// The `i`th that it named.
+  /// The `i`th queue that the claim named.
   [[nodiscard]] QueueNo queue_of(ClaimNo no, std::size_t i) const noexcept {
     return claims_[no].links[i].queue;
   }
@@ -142,12 +143,12 @@ class WaitingLists {
 
   // -- queues
   [[nodiscard]] std::size_t queues() const noexcept { return numbers_.size(); }
-  /// kNone: no claim names it.
+  /// The number of the queue; kNone if no claim names it.
   [[nodiscard]] QueueNo find(std::string_view name) const {
     const auto found = numbers_.find(name);
     return found == numbers_.end() ? kNone : found->second;
   }
-  /// Numbers in use or free: all queues' are below.
+  /// All queues' numbers are below this one.
   [[nodiscard]] QueueNo end_of_queues() const noexcept {
     return static_cast<QueueNo>(queues_.size());
   }
@@ -158,7 +159,7 @@ class WaitingLists {
   [[nodiscard]] QueueData& queue(QueueNo no) noexcept { return queues_[no].data; }
   [[nodiscard]] const QueueData& queue(QueueNo no) const noexcept { return queues_[no].data; }
   [[nodiscard]] std::size_t parked_at(QueueNo no) const noexcept { return queues_[no].parked; }
-  /// Claims that name it, parked or not.
+  /// How many claims name the queue, parked or not.
   [[nodiscard]] std::size_t entered_at(QueueNo no) const noexcept { return queues_[no].entered; }
 
   // -- a queue's list
