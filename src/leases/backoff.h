@@ -1,4 +1,5 @@
-// Backoff: which errors of a store pass by themselves, and how long to leave it alone then.
+// Backoff: which errors of a store pass by themselves, and how long to wait before the store is
+// asked again.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 
 namespace tarry::leases {
 
-/// The store may accept the same request a little later.
+/// True if the store may accept the same request a little later.
 [[nodiscard]] constexpr bool is_passing(ErrorCode code) noexcept {
   return core::is_away(code) || code == ErrorCode::no_space;
 }

@@ -3,32 +3,34 @@
 //
 // The book does no I/O, has no thread and reads no clock. Its owner tells it the time, sends the
 // requests that it returns, and tells it what the store answered. `claim`, `settle` and `extend`
-// return nothing while there is nothing of their kind to send; `next` says when to ask again.
+// return a request, or nothing if there is none to send. `next` says when to call them again.
 //
-//   a message      hold -> extend, extended, extend ... -> end -> settle -> settled
-//   a lease        is extended after a third of it. If the store is not available, the book asks
-//                  again after a tenth of it, at most 1 s later. If the store refuses (the engine
-//                  has no extensions), the book does not ask again: the lease runs its time. If the
-//                  store says that the lease has run out, the claim is lost.
-//   a settlement is sent with all others that gathered while the one before it was outstanding. If
-//   its
-//                  answer is lost, or the store is not available, the book sends it again.
-//   a claim, a settlement   that failed is sent again after 100 ms, then after twice as long, up to
-//                  5 s.
-//   an error       that waiting does not mend stops the book, as `stop` does.
+//   a message      goes through hold -> extend, extended, extend ... -> end -> settle -> settled.
+//   a lease        is extended after a third of its length. If the store is not available, the book
+//                  tries again after a tenth of that length, at most 1 s later. If the store
+//                  refuses (the engine has no extensions), the book does not try again, and the
+//                  lease ends in its time. If the store says that the lease has run out, the claim
+//                  is lost.
+//   a settlement   waits while an earlier request of settlements is outstanding, and is then sent
+//                  together with all others that have gathered. If its answer is lost, or the store
+//                  is not available, the book sends it again.
+//   a failed claim or settlement
+//                  is sent again after 100 ms, then after twice as long, up to 5 s.
+//   a lasting error
+//                  (one that waiting does not mend) stops the book, as `stop` does.
 //
 // Thread safety: none.
 //
 // Invariants
-//  1. A claim that was held is in exactly one place: held_, outbox_ or settling_. When it leaves
+//  1. From `hold` on, a claim is in exactly one of held_, outbox_ and settling_. When it leaves
 //     them it is counted once: as acked, retried, buried, released or stale.
 //  2. At most one request of each kind is outstanding.
-//  3. The book never assumes that a lease lasts longer than it does in the store: it counts a lease
-//     from the beginning of the claim, or from the moment when it asked for the extension.
+//  3. The book never assumes that a lease lasts longer than it does in the store. So it counts the
+//     lease from the moment when the claim began, or when the extension was requested.
 //  4. A claim that is lost is neither extended nor settled.
-//  5. Any other claim that has ended is sent to the store at least once, whatever the clock says.
-//     The book sends it again only while its lease holds; after a stop, for 10 s after it ended;
-//     once abandoned, never.
+//  5. The settlement of any other claim is sent to the store at least once, whatever the clock
+//     says. If that fails, the book sends it again only while the lease holds; after a stop, only
+//     for 10 s after the claim ended; after `abandon`, never.
 //  6. After a stop nothing is claimed, and nothing new is held.
 #pragma once
 
@@ -57,7 +59,7 @@ namespace tarry::leases {
 
 struct BookOptions {
   std::optional<Millis> lease = {};  // of claims; empty: the queue's
-  // After a stop: how long leases are extended; empty: as long as they are held.
+  // How long after a stop leases are still extended; empty: as long as claims are held.
   std::optional<Millis> hold = {};
 };
 
@@ -75,7 +77,8 @@ struct Counts {
   friend bool operator==(const Counts&, const Counts&) = default;
 };
 
-/// The end of a lost lease, whatever the clock says: before all time.
+/// The end of a lost lease: a moment before all others, so that the lease is over whatever the
+/// clock says.
 inline constexpr Moment kLost = Moment::min();
 
 class Book {
@@ -86,16 +89,18 @@ class Book {
 
   // -- what to send
 
-  /// For up to `most` messages, at least 1. The owner adds the queues, and may shorten the wait.
+  /// A claim for up to `most` messages (at least 1). The owner adds the queues, and may shorten the
+  /// wait.
   [[nodiscard]] std::optional<core::ClaimRequest> claim(std::uint32_t most, Moment now);
   [[nodiscard]] std::optional<core::SettleRequest> settle(Moment now);
   [[nodiscard]] std::optional<core::ExtendRequest> extend(Moment now);
-  /// The owner no longer wants the outstanding claim. True: withdraw it now; once a claim.
+  /// The owner no longer wants the outstanding claim. True, once per claim: withdraw it now.
   [[nodiscard]] bool withdraw() noexcept;
 
-  /// When `settle` or `extend` has something to send; empty: not before something happens.
+  /// When `settle` or `extend` will have something to send; empty: not before another event.
   [[nodiscard]] std::optional<Moment> next() const noexcept;
-  /// No claim is outstanding, nothing stops the next one, and the store keeps up with settlements.
+  /// Whether the owner may claim: no claim is outstanding, the book has not stopped, and the store
+  /// keeps up with settlements.
   [[nodiscard]] bool may_claim() const noexcept;
   [[nodiscard]] Moment claim_at() const noexcept { return claim_at_; }
 
@@ -109,7 +114,7 @@ class Book {
     Id id = 0;
     Moment end = kLost;  // of its lease, from now on
   };
-  /// Returns the claims, of those still held, whose leases were extended or lost.
+  /// Returns those held claims whose leases were extended or lost.
   [[nodiscard]] std::vector<Change> extended(const Result<core::ItemsReply>& reply, Moment now);
 
   // -- claims
@@ -118,25 +123,28 @@ class Book {
   /// it has stopped, or because the answer arrived after the lease was over.
   [[nodiscard]] std::optional<Id> hold(std::string_view receipt, Millis lease, Moment begun,
                                        Moment now);
-  /// Ends a claim that is held: the book will settle it so. A lost claim is only counted.
+  /// Ends a held claim: the book will send this settlement to the store. A lost claim is only
+  /// counted.
   void end(Id id, Settlement settlement, Moment now);
   /// The end of the lease of a claim that is held; kLost if it is lost.
   [[nodiscard]] Moment lease_end(Id id) const { return held_.at(id).end; }
-  /// The claims whose leases are over by the clock, whatever the store says about them later. The
-  /// whole list is returned again when others join it.
+  /// The claims whose leases are over by the clock, whatever the store says about them later. When
+  /// further claims join them, the next call returns the whole list again.
   [[nodiscard]] std::vector<Id> lapsed(Moment now);
-  /// When to ask for them; empty: no lease ends.
+  /// When to call `lapsed` next; empty: no lease ends.
   [[nodiscard]] std::optional<Moment> lapse_at() const noexcept { return lapse_at_; }
 
   // -- the end
 
-  /// Idempotent. `why`: an error that ends the owner; the first one stays.
+  /// Stops the book; idempotent. `why`: the error that ends the owner. If there are several, the
+  /// first is kept.
   void stop(Moment now, std::optional<Error> why = {});
-  /// Gives up requests that the store does not accept at once; the leases run out.
+  /// From now on a request that the store does not accept at once is given up, and its leases run
+  /// out.
   void abandon() noexcept { abandoned_ = true; }
   [[nodiscard]] const std::optional<Moment>& stopped_at() const noexcept { return stopped_at_; }
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
-  /// Nothing is held, waits to be settled or is outstanding.
+  /// No claim is held or waits to be settled, and no request is outstanding.
   [[nodiscard]] bool is_idle() const noexcept;
 
   // -- what to tell
@@ -177,7 +185,7 @@ class Book {
 
   [[nodiscard]] bool may_repeat(const Ended& ended, Moment now) const noexcept;
   void answered(Kind kind) noexcept;
-  /// True: to be sent again. False: the book has stopped.
+  /// True: send the request again. False: the book has stopped.
   [[nodiscard]] bool failed(Kind kind, const Error& error, Moment now);
   void settle_item(Ended ended, const core::ItemResult& answer, Moment now);
   void extend_item(Held& held, const core::ItemResult& answer, Moment now);
@@ -190,8 +198,9 @@ class Book {
   std::vector<Ended> settling_;
   std::vector<Id> extending_;
   Moment extend_sent_{0};
-  std::optional<Moment> extend_at_;  // no held claim's is earlier; empty: none needs it
-  std::optional<Moment> lapse_at_;   // no lease ends earlier, except ended ones
+  std::optional<Moment> extend_at_;  // the earliest moment to extend a held claim; empty: none
+                                     // needs it
+  std::optional<Moment> lapse_at_;   // the earliest end of a lease that has not lapsed
 
   std::uint32_t claiming_ = 0;
   bool withdrawn_ = false;

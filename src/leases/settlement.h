@@ -1,5 +1,5 @@
-// Settlement: how a claim is to end, made fit for the store, so that none can be refused for its
-// form and leave its message to its lease.
+// Settlement: how a claim is to end. `fit` brings it into a form that the store cannot refuse; a
+// refused settlement would leave its message to its lease.
 //
 // Pure functions.
 #pragma once
