@@ -1,5 +1,5 @@
-// Metrics as text, in Prometheus's exposition format 0.0.4: families of samples, each with its
-// help. https://prometheus.io/docs/instrumenting/exposition_formats/
+// Metrics as text, in Prometheus's exposition format 0.0.4: families of samples, each family with
+// its help. https://prometheus.io/docs/instrumenting/exposition_formats/
 //
 // Plain value; not thread safe.
 #pragma once
@@ -39,7 +39,7 @@ class Exposition {
   std::string name_;
 };
 
-/// The form of samples: the shortest text that reads back as `value`.
+/// A sample's number as text: the shortest one that reads back as `value`.
 [[nodiscard]] std::string number_text(double value);
 
 }  // namespace tarry::metrics

@@ -1,5 +1,5 @@
-// LatenessMeter: measures how late messages are claimed, by queue, for all callers of the engine
-// that it watches: clients of the server, relays beside it, handles of the program that embeds it.
+// LatenessMeter: measures how late messages are claimed, by queue, for all callers of one engine:
+// clients of the server, relays in the same process, handles of the program that embeds it.
 //
 // Thread safe. Bounded: once there are kMaxMeteredQueues, further queues are counted under
 // kOtherQueues.
@@ -26,18 +26,19 @@ inline constexpr std::string_view kOtherQueues = "*";  // no queue can be called
 class LatenessMeter {
  public:
   LatenessMeter() = default;
-  /// The engine outlives this.
+  /// The engine must outlive the meter.
   explicit LatenessMeter(core::Engine& engine);
   LatenessMeter(const LatenessMeter&) = delete;
   LatenessMeter& operator=(const LatenessMeter&) = delete;
   ~LatenessMeter();
 
-  /// Counts the messages for which core::lateness_ms has a value.
+  /// Counts those messages of the reply for which core::lateness_ms has a value.
   void claimed(const core::ClaimReply& reply);
   /// How many replies were counted so far.
   [[nodiscard]] std::uint64_t replies() const;
-  /// `queues`: sorted by name, requested when `replies` replies had been counted. A queue that was
-  /// claimed from since then is kept: it may have been made after that look.
+  /// Forgets all queues that are not in `queues` (sorted by name), which were requested when
+  /// `replies` replies had been counted. A queue that was claimed from after that is kept, because
+  /// it may have been made since.
   void forget_all_but(const std::vector<QueueStats>& queues, std::uint64_t replies);
 
   using Lateness = std::map<std::string, core::LatenessHistogram, std::less<>>;

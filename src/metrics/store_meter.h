@@ -1,11 +1,13 @@
-// StoreMeter: counts beside a store's own figures, and decides which of its queues are shown.
+// StoreMeter: adds lateness to a store's own figures, and decides which queues are shown on their
+// own.
 //
 // Not thread safe, except for the LatenessMeter in it. Bounded: once there are kMaxMeteredQueues,
 // further queues are counted under kOtherQueues.
 //
 // Invariants
-//  1. A queue is counted in the same way, alone or with the others, until it is gone.
-//  2. No counter of the others falls, whichever queues come and go.
+//  1. A queue that is counted alone stays alone until it is gone, and a queue counted with the
+//     others stays with them.
+//  2. The counters of the others (kOtherQueues) never decrease, whichever queues come and go.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +25,12 @@ namespace tarry::metrics {
 class StoreMeter {
  public:
   StoreMeter() = default;
-  /// For that engine, which outlives this.
+  /// `engine` must outlive the meter.
   explicit StoreMeter(core::Engine& engine) : lateness_(engine) {}
 
-  /// The figures to show: those of each queue that is counted alone, by name, and then the others'
-  /// together. Figures of queues that are gone are dropped. `replies`: the LatenessMeter's number
-  /// before the figures were requested.
+  /// The figures to show: those of each queue that is counted alone, by name, then those of all
+  /// other queues together. Figures of queues that are gone are dropped. `replies`: what
+  /// LatenessMeter::replies returned before the figures were requested.
   [[nodiscard]] std::vector<QueueStats> metered(std::vector<QueueStats> queues,
                                                 std::uint64_t replies);
   [[nodiscard]] LatenessMeter& lateness() noexcept { return lateness_; }

@@ -1,5 +1,5 @@
-// A store's figures for Prometheus: the part of /metrics that a program without a server has too.
-// docs/reference/metrics.md lists the names.
+// A store's figures for Prometheus. A server's /metrics contains them, and so does
+// <tarry/metrics.h>. docs/reference/metrics.md lists the names.
 //
 // Not thread safe.
 #pragma once
@@ -16,12 +16,12 @@
 
 namespace tarry::metrics {
 
-/// `replies`: as in StoreMeter::metered. `now`: by the store's clock, for ages. The meter learns
-/// which queues exist.
+/// `replies`: as in StoreMeter::metered. `now`: the store's time, from which ages are computed.
+/// `meter` learns which queues exist.
 void write_store_metrics(Exposition& out, const StoreStats& stats, StoreMeter& meter,
                          std::uint64_t replies, Time now, std::string_view version);
 
-/// The samples of a family that has begun.
+/// Writes the samples of a family that has begun.
 void write_histogram(Exposition& out, Label label, const core::LatenessHistogram& histogram);
 
 }  // namespace tarry::metrics
