@@ -1,12 +1,12 @@
 // An HTTP/1.1 client for one server: a few kept connections, with one request at a time on each;
 // further requests wait for their turn, at most until their deadline. A request may ask for its own
-// connection (a request that waits long must not delay others), or for a reserved one (an urgent
-// request must not wait for others, and many urgent requests must not open as many
-// connections).
+// connection, so that a long wait does not delay others. An urgent request may ask for a reserved
+// connection: then it does not wait for others, and many urgent requests do not open as many
+// connections.
 //
-// After a failure the caller must know whether the request had been sent: then its outcome is
-// unknown. A request that was not sent completely was not carried out; if it was meant for a kept
-// connection that had died meanwhile, it is sent again once.
+// After a failure the caller must know whether the request had been sent, because then its outcome
+// is unknown. A request that was not sent completely was not carried out. If the reason was that a
+// kept connection had died meanwhile, the request is sent once more.
 //
 // Thread safety: none. Everything happens on the io_context's thread, callbacks included.
 #pragma once
@@ -57,7 +57,8 @@ struct HttpCall {
   HttpLane lane = HttpLane::common;
 };
 
-/// `unavailable` if it was not sent, `unknown_outcome` if it was. The message names the server.
+/// Why a call has no answer: `unavailable` if the request was not sent, `unknown_outcome` if it
+/// was. The message names the server.
 struct HttpFailure {
   Error error;
   bool sent = false;
@@ -67,7 +68,7 @@ using HttpAnswer = std::variant<HttpMessage, HttpFailure>;
 class HttpClient {
  public:
   using Id = std::uint64_t;
-  /// Runs exactly once a call, never within `send`.
+  /// Runs exactly once per call, never within `send`.
   using Done = base::UniqueFunction<void(HttpAnswer)>;
 
   HttpClient(boost::asio::io_context& io, HttpClientOptions options);
@@ -77,9 +78,9 @@ class HttpClient {
 
   Id send(HttpCall call, Done done);
 
-  /// The caller waits no longer. A request that was not sent is dropped. Otherwise our side of the
-  /// connection is closed, to tell the server, and we still wait a short time for its answer, which
-  /// may have been on its way. `done` runs either way.
+  /// Call it when the caller no longer waits. A request that was not sent is dropped. For a sent
+  /// one, our side of the connection is closed, to tell the server, and we wait a short time for an
+  /// answer that may be on its way. `done` runs in both cases.
   void hang_up(Id id);
 
   /// Fails outstanding requests, and closes. `send` fails from then on.

@@ -1,13 +1,13 @@
-// One connection of an HttpClient: connects, writes a request, reads its answer, and is kept for
-// the next or closed.
+// One connection of an HttpClient: connects, writes a request, reads its answer, and is then kept
+// for the next request or closed.
 //
 // Thread safety: none; on the io_context's thread.
 //
 // Invariants
-//  1. Once connected, a read is outstanding: so the link notices when the server closes an idle
-//     connection, or answers before the request is written.
+//  1. Once connected, a read is always outstanding. So the link notices if the server closes an
+//     idle connection, or answers before the request is written.
 //  2. A request's end is reported exactly once, by `on_end`; after that the link is idle or closed.
-//  3. `on_end` says "sent" exactly if the kernel had taken the whole request.
+//  3. `on_end` says "sent" if, and only if, the kernel had taken the whole request.
 #pragma once
 
 #include <chrono>
@@ -36,19 +36,20 @@ class HttpLink : public std::enable_shared_from_this<HttpLink> {
   using Clock = std::chrono::steady_clock;
   using Executor = boost::asio::io_context::executor_type;
 
-  /// The answer, or why there is none. After it the link is idle if `reusable`, otherwise closed.
+  /// The end of a request: the answer, or why there is none. After it the link is idle if
+  /// `reusable` is true, otherwise closed.
   struct End {
     HttpAnswer answer;
     bool reusable = false;
   };
   using OnEnd = std::function<void(HttpLink&, End)>;
-  /// The server closed it, or it was idle for too long.
+  /// Called when the server has closed an idle connection, or it was idle for too long.
   using OnDead = std::function<void(HttpLink&)>;
 
   HttpLink(boost::asio::io_context& io, const HttpClientOptions& options, OnEnd on_end,
            OnDead on_dead);
 
-  /// Not while another request is in progress. `head` and `body` live until the end.
+  /// Begins a request; no other may be in progress. `head` and `body` must live until its end.
   void ask(const std::string& head, const std::string& body, Clock::time_point deadline);
   /// See HttpClient::hang_up. Ends the request at once if sending it has not begun.
   void hang_up();
@@ -56,7 +57,7 @@ class HttpLink : public std::enable_shared_from_this<HttpLink> {
   void fail(Error error);
   void close();
 
-  /// Connected, and the server has not closed it: as far as the kernel knows by now.
+  /// Whether it is connected and the server has not closed it, as far as the kernel knows.
   [[nodiscard]] bool alive();
 
  private:
@@ -97,7 +98,8 @@ class HttpLink : public std::enable_shared_from_this<HttpLink> {
   const std::string* head_ = nullptr;
   const std::string* body_ = nullptr;
   Clock::time_point deadline_;
-  std::optional<Error> failure_;  // waits for the write to end, to know whether it was sent
+  std::optional<Error> failure_;  // kept until the write ends, which tells whether the request was
+                                  // sent
   std::optional<HttpParser> parser_;
   std::vector<char> chunk_;
   std::string held_;

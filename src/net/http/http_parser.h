@@ -1,9 +1,9 @@
-// Reads one HTTP/1.1 message from bytes as they arrive. Beast's parser within; Beast's headers stay
-// in one source file.
+// Reads one HTTP/1.1 message from bytes as they arrive. It uses Beast's parser, but only one source
+// file includes Beast's headers.
 //
-// Strict if two readers of the same bytes could disagree: Content-Length together with
-// Transfer-Encoding, a transfer coding other than chunked, differing lengths, bare line ends are
-// faults. After a fault the parser is finished, and so is the connection.
+// It is strict wherever two readers of the same bytes could disagree. Faults are: Content-Length
+// together with Transfer-Encoding, a transfer coding other than chunked, differing lengths, and
+// bare line ends. After a fault neither the parser nor the connection can be used any more.
 //
 // Thread safety: none.
 #pragma once
@@ -39,11 +39,12 @@ class HttpParser {
   HttpParser& operator=(HttpParser&&) noexcept;
   ~HttpParser();
 
-  /// Consumes bytes and returns how many: all up to the end of the message, except an unfinished
-  /// line, which the caller keeps and passes again with the bytes after it. After the end or a
-  /// fault it consumes nothing.
+  /// Consumes bytes and returns how many. It consumes everything up to the end of the message,
+  /// except an unfinished line: the caller keeps that line and passes it again together with later
+  /// bytes. After the message's end or a fault it consumes nothing.
   std::size_t feed(std::string_view bytes);
-  /// The peer has closed its side: the end of a response without a length, otherwise a fault.
+  /// Call it when the peer has closed its side. That ends a response without a length; otherwise it
+  /// is a fault.
   void feed_end();
 
   [[nodiscard]] bool started() const noexcept;
@@ -53,7 +54,7 @@ class HttpParser {
   /// One line about the fault.
   [[nodiscard]] std::string_view fault_text() const noexcept;
 
-  /// Once the head is done.
+  /// Only valid once the head is complete.
   [[nodiscard]] bool keep_alive() const noexcept;
   [[nodiscard]] std::optional<std::uint64_t> content_length() const noexcept;
 

@@ -22,7 +22,8 @@ struct RabbitAddress {
   std::optional<RabbitTls> tls;
   std::uint16_t heartbeat_s = 10;  // 1 .. 3600; after two that did not come the connection is dead
   std::int64_t connect_timeout_ms = 5'000;
-  std::int64_t confirm_timeout_ms = 30'000;  // no answer for so long: the connection is dead
+  std::int64_t confirm_timeout_ms = 30'000;  // after so long without an answer the connection is
+                                             // dead
 };
 
 }  // namespace tarry::net

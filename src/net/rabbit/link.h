@@ -1,5 +1,5 @@
-// RabbitLink: one connection to a RabbitMQ broker, logged in, for code that speaks AMQP over it;
-// and shared helpers for rabbitmq-c.
+// RabbitLink: one connection to a RabbitMQ broker, logged in, for code that speaks AMQP over it.
+// The file also has shared helpers for rabbitmq-c.
 //
 // Thread safety: none. `open` and `open_channel` block for as long as the address's time-outs.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace tarry::net::rabbit {
 
-/// The library only reads it.
+/// A view of `text` for the library, which only reads it.
 [[nodiscard]] amqp_bytes_t amqp_view(std::string_view text) noexcept;
 [[nodiscard]] std::string_view view_of(amqp_bytes_t bytes) noexcept;
 /// "NOT_FOUND - no exchange 'x' in vhost '/'": one line, whatever the broker sent.
@@ -32,14 +32,14 @@ class RabbitLink {
   RabbitLink(const RabbitLink&) = delete;
   RabbitLink& operator=(const RabbitLink&) = delete;
 
-  /// Errors, here and below, with the broker's own words if it sent some: `permission_denied`,
-  /// `not_found` or `conflict` if it said so, otherwise `unavailable`.
+  /// Errors, here and below: `permission_denied`, `not_found` or `conflict` if the broker said so,
+  /// otherwise `unavailable`. They contain the broker's own words if it sent any.
   [[nodiscard]] Result<void> open(const RabbitAddress& address);
   [[nodiscard]] Result<void> open_channel(std::uint16_t channel, bool confirms);
-  /// The answer to the last call of the library that waited for one.
+  /// The broker's answer to the last library call that waited for an answer.
   [[nodiscard]] Result<void> answered() const;
 
-  /// `unavailable`, with the broker's name.
+  /// An `unavailable` error with the broker's name.
   [[nodiscard]] Error failure(const std::string& reason) const;
   [[nodiscard]] Error failure(int status) const;
 
@@ -48,8 +48,8 @@ class RabbitLink {
 
   [[nodiscard]] amqp_connection_state_t state() const noexcept { return state_; }
   [[nodiscard]] int socket() const noexcept;
-  /// Bytes that the properties of a message may have, encoded: they go in one frame. More of them
-  /// end the connection: half of the message has been sent by then.
+  /// How many bytes the encoded properties of a message may have, because they must fit into one
+  /// frame. With more, the connection ends, since half of the message has been sent by then.
   [[nodiscard]] std::size_t properties_room() const noexcept;
 
  private:

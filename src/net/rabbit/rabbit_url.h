@@ -1,5 +1,5 @@
-// URLs of RabbitMQ: the part that a sink and an intake share: where the broker is, how to log in,
-// and how each reads its own options.
+// URLs of RabbitMQ: the part that sinks and intakes share. It says where the broker is and how to
+// log in, and it reads the options of either.
 //
 // Errors name the value and the limit, and never a password. Pure functions, except for
 // password_file.
@@ -21,7 +21,7 @@ namespace tarry::net::rabbit {
 [[nodiscard]] Result<void> read_broker(std::string_view body, std::uint16_t default_port,
                                        RabbitAddress& address);
 
-// Options that both have.
+// Options of both sinks and intakes.
 [[nodiscard]] Result<void> read_heartbeat(std::string_view value, RabbitAddress& address);
 [[nodiscard]] Result<void> read_password_file(std::string_view value, RabbitAddress& address);
 [[nodiscard]] Result<void> read_tls_file(std::string_view value, std::string RabbitTls::* field,

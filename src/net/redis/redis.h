@@ -18,10 +18,10 @@
 
 namespace tarry::net {
 
-/// `unavailable` if it was not sent, `unknown_outcome` if it may have been carried out,
-/// `permission_denied` if the server refused user or password, `invalid_argument` if the server is
-/// not Redis, is not trusted, or has no such database, `closed` after `close`. The message names
-/// the server.
+/// Why a command has no reply: `unavailable` if it was not sent; `unknown_outcome` if it may have
+/// been carried out; `permission_denied` if the server refused user or password; `invalid_argument`
+/// if the server is not Redis, is not trusted, or has no such database; `closed` after `close`. The
+/// message names the server.
 struct RedisFailure {
   Error error;
   bool sent = false;
@@ -30,15 +30,16 @@ struct RedisFailure {
 /// A server's error ("-NOSCRIPT ...") is a normal reply.
 using RedisAnswer = std::variant<RedisReply, RedisFailure>;
 
-/// Sharded channels belong to a slot, as keys do: Redis 7.0 and later.
+/// A sharded channel belongs to a slot, as a key does (Redis 7.0 and later).
 enum class RedisChannels : std::uint8_t { plain, sharded };
 
 class Redis {
  public:
-  /// Runs exactly once a command, never within `send`.
+  /// Runs exactly once per command, never within `send`.
   using Done = base::UniqueFunction<void(RedisAnswer)>;
   using OnMessage = base::UniqueFunction<void(std::string_view channel, std::string_view message)>;
-  /// The subscription is active (again): messages published before this may have been missed.
+  /// Called when the subscription has become active, the first time or again. Messages published
+  /// before this call may have been missed.
   using OnSubscribed = base::UniqueFunction<void()>;
 
   Redis() = default;
@@ -46,15 +47,15 @@ class Redis {
   Redis& operator=(const Redis&) = delete;
   virtual ~Redis() = default;
 
-  /// Replies come in the order of sending; in a cluster, in order for each node.
+  /// Replies come in the order in which commands were sent; in a cluster, this holds for each node.
   virtual void send(RedisCommand command, Done done) = 0;
 
-  /// Several commands that belong together (MULTI ... EXEC): they are sent with nothing between
+  /// Sends several commands that belong together (MULTI ... EXEC), with no other command between
   /// them. `done` gets the reply of the last one, or the first failure.
   virtual void send(std::vector<RedisCommand> commands, Done done) = 0;
 
-  /// One command on each master; in a cluster, on those that serve slots. `done` runs once, when
-  /// all have answered; if the masters are not known, with one failure.
+  /// Runs one command on each master; in a cluster, on each master that serves slots. `done` runs
+  /// once, when all have answered. If the masters are not known, it gets one failure.
   struct NodeAnswer {
     std::string server;  // as `server` spells it
     RedisAnswer answer;
@@ -62,17 +63,17 @@ class Redis {
   using EachDone = base::UniqueFunction<void(std::vector<NodeAnswer>)>;
   virtual void send_to_masters(RedisCommand command, EachDone done) = 0;
 
-  /// Keeps a subscription to these channels, through broken connections. At most once.
+  /// Keeps a subscription to these channels, even if connections break. May be called at most once.
   virtual void subscribe(RedisChannels kind, std::vector<std::string> channels,
                          OnMessage on_message, OnSubscribed on_subscribed) = 0;
 
   /// Fails outstanding commands, and closes. `send` fails from then on.
   virtual void close() = 0;
 
-  /// Whether commands can be carried out now, as far as is known; and a number that grows with
-  /// every new connection, in a cluster also with every broken one. When it has grown, facts
-  /// learned before may no longer be true: a server may have been restarted, and may have lost its
-  /// data.
+  /// `is_connected` says whether commands can be carried out now, as far as is known. The number
+  /// below grows with every new connection, in a cluster also with every broken one. When it has
+  /// grown, facts about the servers may no longer be true, because a server may have restarted and
+  /// lost its data.
   [[nodiscard]] virtual bool is_connected() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t connections() const noexcept = 0;
 

@@ -2,19 +2,19 @@
 // connection, and reconnects when it breaks. Subscriptions have their own connection.
 //
 // After a failure the caller must know whether the command may have been carried out. If the kernel
-// had no byte of it, it was not. Otherwise its outcome is unknown, and the client never sends it
-// again.
+// had not taken any byte of it, it was not carried out. Otherwise its outcome is unknown, and the
+// client never sends it again.
 //
 // If a connection no longer leads to a master (the server answers READONLY, or a sentinel names
-// another one), no new command uses it: it ends when the sent commands have their answers, and new
-// commands wait for the next connection. Without sentinels the next connection comes only after the
-// waits below: it may lead to the same server.
+// another one), no new command uses that connection. It ends when the commands already sent have
+// their answers; new commands wait for the next connection. Without sentinels the next connection
+// may lead to the same server, so it is made only after the waits below.
 //
-// While there is no connection, commands wait for the attempt that is being made, and fail with its
-// error when it fails. After a failed attempt the next one waits (100 ms, doubling up to 5 s, with
-// jitter); commands sent meanwhile fail at once with the last error.
+// While there is no connection, commands wait for the current attempt to connect, and fail with its
+// error if it fails. The next attempt follows after a pause (100 ms, doubling up to 5 s, with
+// jitter). A command sent during the pause fails at once with the last error.
 //
-// Passwords are in no message.
+// No message contains a password.
 //
 // Thread safety: none. Everything happens on the io_context's thread, callbacks included.
 #pragma once
@@ -59,7 +59,8 @@ struct RedisOptions {
   std::string host = "127.0.0.1";  // a name or an address
   std::uint16_t port = 6379;
   std::string unix_path;  // not empty: instead of host and port
-  /// Instead of all three: asked before each connection; only a master is used.
+  /// If set, replaces these three: sentinels are asked before each connection, and only a master is
+  /// used.
   std::optional<RedisSentinelOptions> sentinels;
   bool is_sentinel = false;  // the server is one itself; for messages
   std::string user;          // empty: the server's default user
@@ -80,7 +81,7 @@ class RedisClient final : public Redis {
 
   void send(RedisCommand command, Done done) override;
   void send(std::vector<RedisCommand> commands, Done done) override;
-  /// `replies` commands, encoded; `done` as above.
+  /// Sends `replies` encoded commands. `done` as above.
   void send(std::string_view bytes, std::size_t replies, Done done);
   void send_to_masters(RedisCommand command, EachDone done) override;
   void subscribe(RedisChannels kind, std::vector<std::string> channels, OnMessage on_message,
@@ -90,7 +91,7 @@ class RedisClient final : public Redis {
   [[nodiscard]] std::uint64_t connections() const noexcept override;
   [[nodiscard]] std::string server() const override;
 
-  /// Nothing waits for a reply, or for a connection.
+  /// Whether no command waits for a reply or for a connection.
   [[nodiscard]] bool is_idle() const noexcept;
 
  private:

@@ -1,18 +1,19 @@
-// RedisCluster: a Redis or Valkey cluster as one server. Commands go to the node that serves their
-// first key's slot; those without a key to any.
+// RedisCluster: a Redis or Valkey cluster as one server. A command goes to the node that serves the
+// slot of its first key; a command without a key goes to any node.
 //
 // The client reads the slot map with the first command, after a MOVED, and when a node cannot be
 // reached. A redirected command (MOVED, ASK) was not carried out; the client follows the
-// redirection, a few times at most. While a slot moves and its keys are on both sides (TRYAGAIN),
-// it sends the command again until `command_timeout_ms` is over; then the error is the answer. A
-// command that could not be sent is sent once more if the new map names another node. A command
-// that may have been carried out is never sent again.
+// redirection, a few times at most. While a slot moves and a command's keys are on both nodes
+// (TRYAGAIN), the client repeats the command until `command_timeout_ms` has passed; then it answers
+// with that error. A command that could not be sent is sent once more if the new map names another
+// node. A command that may have been carried out is never sent again.
 //
-// For several commands in one `send`, only the last answer counts. If commands of a MULTI were
-// redirected, it is EXECABORT, which the caller gets; if EXEC itself is redirected, the server has
-// discarded the whole transaction, and all of it is redirected.
+// If one `send` has several commands, only the last answer counts. If commands within a MULTI were
+// redirected, that answer is EXECABORT, which the caller gets. If EXEC itself is redirected, the
+// server has discarded the transaction, and the client sends all of it to the other node.
 //
-// Sharded channels are subscribed to at the nodes that serve their slots; plain ones at any node.
+// It subscribes to sharded channels at the nodes that serve their slots, and to plain ones at any
+// node.
 //
 // Thread safety: none. Everything happens on the io_context's thread, callbacks included.
 #pragma once

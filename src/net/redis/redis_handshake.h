@@ -1,7 +1,7 @@
 // RedisHandshake: the commands that a connection sends before it is used (AUTH, CLIENT SETNAME,
-// ROLE if it must lead to a master, SELECT, PING, all at once), and the meaning of the answers. The
-// PING reveals a server that demands a password or is still loading its data, before a caller's
-// command does.
+// ROLE if it must lead to a master, SELECT, PING, all at once), and what their answers mean. Thanks
+// to the PING, a server that demands a password or is still loading its data is noticed before a
+// caller's command fails.
 //
 // Thread safety: none.
 #pragma once
@@ -30,7 +30,7 @@ class RedisHandshake {
   /// The commands, for the wire.
   [[nodiscard]] std::string bytes() const;
 
-  /// The next reply. An error is the end: one line that names the server.
+  /// Takes the next reply. An error ends the handshake; it is one line that names the server.
   [[nodiscard]] Result<void> take(RedisView reply);
   [[nodiscard]] bool done() const noexcept { return taken_ == steps_.size(); }
 

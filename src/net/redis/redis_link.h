@@ -1,16 +1,15 @@
-// One connection to a Redis server: finds it (if sentinels know its place), connects, does the
-// handshake, and then carries commands one way and replies the other. Only its owner knows the
-// commands and their callers.
+// One connection to a Redis server: asks sentinels where the server is (if there are any),
+// connects, does the handshake, and then carries commands in one direction and replies in the
+// other. Only its owner knows the commands and their callers.
 //
 // Thread safety: none; on the io_context's thread.
 //
 // Invariants
-//  1. Callbacks never run within a method. `on_end` is the last, and runs exactly once after
-//     `start`, whatever happens, as long as the io_context runs.
+//  1. Callbacks never run within a method. After `start`, `on_end` runs exactly once, as the last
+//     callback, whatever happens, as long as the io_context runs.
 //  2. Commands sent during a write, or within one turn of the io_context, go out together in the
 //     next write.
-//  3. While replies are outstanding a timer runs: `command_timeout_ms` without a byte ends
-//     the connection.
+//  3. While replies are outstanding, the connection ends if no byte comes for `command_timeout_ms`.
 #pragma once
 
 #include <chrono>
@@ -43,7 +42,7 @@ class RedisLink : public std::enable_shared_from_this<RedisLink> {
   struct End {
     Error error;
     bool was_ready = false;   // it had been ready before
-    std::uint64_t taken = 0;  // the kernel had no sent byte from this one on
+    std::uint64_t taken = 0;  // the kernel took the bytes before this offset, and none from it on
   };
   struct Events {
     base::UniqueFunction<void()> on_ready;
@@ -56,15 +55,16 @@ class RedisLink : public std::enable_shared_from_this<RedisLink> {
             std::shared_ptr<RedisSentinels> sentinels = nullptr);
 
   void start();
-  /// Only once it is ready. `replies`: the number of replies to expect.
+  /// May be called only once the link is ready. `replies`: the number of replies to expect.
   void send(std::string_view bytes, std::size_t replies);
   [[nodiscard]] bool ready() const noexcept { return state_ == State::ready; }
-  /// `on_end` follows. No effect once it has ended.
+  /// Ends the link; `on_end` follows. It has no effect if the link has ended.
   void end(Error error);
 
-  /// The server's; if sentinels must find it, only once it is ready.
+  /// The server's address. If sentinels must find the server, it is known only once the link is
+  /// ready.
   [[nodiscard]] RedisAddress address() const { return {options_.host, options_.port}; }
-  /// How many bytes were sent so far: the offset of the next ones.
+  /// How many bytes were sent so far, which is the offset of the next byte.
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
 
  private:
@@ -92,7 +92,7 @@ class RedisLink : public std::enable_shared_from_this<RedisLink> {
   void check_progress();
   [[nodiscard]] std::string title() const { return redis_title(options_); }
 
-  RedisOptions options_;  // host and port as they are found
+  RedisOptions options_;  // host and port replaced by those that sentinels found
   Events events_;
   const std::shared_ptr<RedisSentinels> sentinels_;
   std::shared_ptr<RedisSentinelSearch> search_;  // while it runs

@@ -1,9 +1,9 @@
 // RedisMapSearch: asks the nodes of a cluster, one after the other, which node serves which slot,
-// until one knows all slots; otherwise it takes the map with the most. If a node does not answer
-// soon, it asks the next one as well.
+// until one knows all slots. If none does, it takes the map with the most slots. If a node does not
+// answer soon, the next one is asked as well.
 //
-// Thread safety: none; on the io_context's thread. It keeps itself until it has answered. `done`
-// runs once, and not after `cancel`.
+// Thread safety: none; on the io_context's thread. The search keeps itself alive until it has
+// answered. `done` runs once, and not after `cancel`.
 #pragma once
 
 #include <chrono>
@@ -62,7 +62,7 @@ class RedisMapSearch : public std::enable_shared_from_this<RedisMapSearch> {
   std::optional<Error> error_;        // the most informative one
 };
 
-/// For a caller that finds no node for a slot.
+/// The error for a caller that finds no node for a slot.
 [[nodiscard]] Error no_slot_served(const std::string& cluster);
 
 }  // namespace tarry::net

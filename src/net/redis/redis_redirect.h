@@ -15,15 +15,16 @@
 
 namespace tarry::net {
 
-/// "-MOVED 3999 127.0.0.1:6381": for good. "-ASK ...": this command alone, while the slot moves.
+/// "-MOVED 3999 127.0.0.1:6381" holds for all later commands too. "-ASK ..." holds for this command
+/// alone, while the slot moves.
 struct RedisRedirect {
   bool ask = false;
   std::uint16_t slot = 0;
   RedisAddress to;
 };
 
-/// Nothing for any other error, or one that cannot be read. If it names no host, the host is that
-/// of `from`.
+/// The redirection in an error; nothing if the error is not one, or cannot be read. If it names no
+/// host, the host is that of `from`.
 [[nodiscard]] std::optional<RedisRedirect> redis_redirect(std::string_view error,
                                                           const RedisAddress& from);
 

@@ -1,8 +1,8 @@
 // RedisSentinelSearch: asks sentinels, one after the other, where a master is, until one knows. If
-// a sentinel does not answer soon, it asks the next one as well.
+// a sentinel does not answer soon, the next one is asked as well.
 //
-// Thread safety: none; on the io_context's thread. It keeps itself until it has answered. `done`
-// runs once, never within a method, and not after `cancel`.
+// Thread safety: none; on the io_context's thread. The search keeps itself alive until it has
+// answered. `done` runs once, never within a method, and not after `cancel`.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ namespace tarry::net {
 
 class RedisSentinelSearch : public std::enable_shared_from_this<RedisSentinelSearch> {
  public:
-  /// The master's address, and the sentinel that named it. Errors, each in one line that names the
+  /// The master's address, and the sentinel that named it. Errors are one line that names the
   /// sentinels: `unavailable` if none answers within `connect_timeout_ms`, `invalid_argument` if
   /// none knows the master or a server is not a sentinel, `permission_denied` if user or password
   /// are refused.

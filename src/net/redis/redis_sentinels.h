@@ -1,8 +1,8 @@
-// RedisSentinels: asks a master's sentinels where it is, before each attempt to connect. Once
-// watched, they also report when another server has become the master.
+// RedisSentinels: asks the sentinels of a master where it is, before each attempt to connect. After
+// `watch`, the sentinels also report when another server has become the master.
 //
-// The sentinel that answered last is asked first. Its answer may be out of date: a caller that
-// finds no master at the address reports it (`distrust`), and then another sentinel is asked first.
+// The sentinel that answered last is asked first. Its answer may be out of date. A caller that
+// finds no master at that address calls `distrust`, and then another sentinel is asked first.
 //
 // Thread safety: none; on the io_context's thread. Callbacks never run within a method, nor after
 // `close`.
@@ -33,7 +33,7 @@ class RedisSentinels : public std::enable_shared_from_this<RedisSentinels> {
     std::size_t by = 0;  // the sentinel that named it, for `distrust`
   };
   using OnFound = base::UniqueFunction<void(Result<Found>)>;
-  /// `master` may be another one than before.
+  /// Called when `master` may have changed.
   using OnSwitched = base::UniqueFunction<void()>;
 
   /// `options.sentinels` must be set; TLS, client name and time-outs apply to the sentinels too.
@@ -43,15 +43,15 @@ class RedisSentinels : public std::enable_shared_from_this<RedisSentinels> {
   /// Asks the sentinels; errors as RedisSentinelSearch's. The search that it returns lives until it
   /// has answered, and may be cancelled.
   std::shared_ptr<RedisSentinelSearch> find(OnFound done);
-  /// The answer of this sentinel was wrong.
+  /// Says that the answer of this sentinel was wrong.
   void distrust(std::size_t sentinel);
 
-  /// Subscribes to all of them from now on, and asks again after each new subscription.
-  /// At most once.
+  /// From now on subscribes to all sentinels, and asks again after each new subscription. May be
+  /// called at most once.
   void watch(OnSwitched on_switched);
   void close();
 
-  /// The last answer; port 0: none yet.
+  /// The master's address by the last answer; port 0 if there was none yet.
   [[nodiscard]] const RedisAddress& master() const noexcept { return master_; }
   /// "orders (10.0.0.7:6379)", or "orders (of sentinels a:26379, b:26379)": for messages.
   [[nodiscard]] std::string server() const;

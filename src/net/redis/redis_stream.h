@@ -1,7 +1,7 @@
 // RedisStream: the bytes to and from one Redis server, over TCP or a unix socket, plain or in TLS.
 //
-// Thread safety: none; on the io_context's thread. The stream must outlive its callbacks: let them
-// own it. After `close` operations in progress end with an error.
+// Thread safety: none; on the io_context's thread. The stream must outlive its callbacks, so let
+// them own it. After `close`, operations in progress end with an error.
 #pragma once
 
 #include <cstddef>
@@ -47,19 +47,20 @@ class RedisStream {
   RedisStream& operator=(const RedisStream&) = delete;
   virtual ~RedisStream() = default;
 
-  /// With TLS's handshake. Once. The error is one line that names the server.
+  /// Connects, with TLS's handshake if there is one. May be called once. The error is one line that
+  /// names the server.
   void connect(OnConnected done);
-  /// One at a time.
+  /// One read at a time.
   virtual void read_some(boost::asio::mutable_buffer into, OnBytes done) = 0;
   /// Writes all bytes; one write at a time, also during a read.
   virtual void write(boost::asio::const_buffer bytes, OnBytes done) = 0;
   void close();
 
-  /// Except for the handshake, perhaps.
+  /// Whether the connection is made; TLS's handshake may still be in progress.
   [[nodiscard]] bool connected() const noexcept { return connected_; }
-  /// Received bytes have not been read yet.
+  /// Whether received bytes have not been read yet.
   [[nodiscard]] bool has_input();
-  /// After a failed write, `done` says how many bytes the kernel took.
+  /// Whether `done` says, after a failed write, how many bytes the kernel took.
   [[nodiscard]] virtual bool counts_written() const noexcept = 0;
 
  protected:
@@ -67,7 +68,7 @@ class RedisStream {
   using Socket = boost::asio::basic_stream_socket<Protocol, Executor>;
 
   RedisStream(boost::asio::io_context& io, const RedisOptions& options);
-  /// After the connection is made. Calls `done` once.
+  /// Called when the connection is made. Must call `done` once.
   virtual void handshake(OnConnected done) = 0;
 
   const RedisOptions& options_;

@@ -1,5 +1,5 @@
-// RedisSubscriber: a permanent subscription on its own connection: it reconnects when the
-// connection breaks, and sends a PING when nothing arrives.
+// RedisSubscriber: a permanent subscription on its own connection. It reconnects when the
+// connection breaks, and sends a PING when nothing arrives for a while.
 //
 // Thread safety: none; on the io_context's thread. Callbacks never run within a method, nor after
 // `close`.
@@ -30,12 +30,12 @@ class RedisSubscriber : public std::enable_shared_from_this<RedisSubscriber> {
 
   /// Called each time the subscription breaks, before it is made again. Set before `start`.
   void on_lost(base::UniqueFunction<void()> call) { on_lost_ = std::move(call); }
-  /// All channels are confirmed, on an open connection.
+  /// Whether all channels are confirmed, on an open connection.
   [[nodiscard]] bool stands() const noexcept { return link_ && confirmed_ == channels_.size(); }
   void start();
-  /// The sentinels may name another server now; moves there if they do.
+  /// Call it when the sentinels may name another server: it moves to that server if they do.
   void follow();
-  /// The same name may lead to another server now.
+  /// Call it when the same host name may lead to another server now.
   void renew();
   void close();
 

@@ -1,6 +1,6 @@
 // The RedisStream over TLS (OpenSSL), 1.2 at least; checks the server's certificate and name.
 //
-// Certificate files are read again for every connection, so that you may replace them.
+// Certificate files are read again for every connection, so they may be replaced at any time.
 #pragma once
 
 #include <memory>

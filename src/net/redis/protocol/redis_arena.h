@@ -28,7 +28,7 @@ class RedisArena {
   }
   ~RedisArena() { free_blocks(); }
 
-  /// Null: there is no memory.
+  /// `bytes` bytes; null if there is no memory.
   [[nodiscard]] void* take(std::size_t bytes) noexcept;
   /// The same, all bits zero.
   [[nodiscard]] void* take_zeroed(std::size_t bytes) noexcept;
@@ -36,7 +36,7 @@ class RedisArena {
  private:
   static constexpr std::size_t kFirstBlock = 512;
 
-  // At the start of each block, so that the list of blocks needs no other memory.
+  // Stands at the start of each block, so that the list of blocks needs no memory of its own.
   struct Head {
     Head* before;
   };

@@ -19,9 +19,9 @@ class RedisCommand {
 
   RedisCommand& add(std::string_view argument);
   RedisCommand& add(std::int64_t argument);
-  /// A key: in a cluster, the node of the first key carries the command out.
+  /// Adds a key. In a cluster the command goes to the node that holds its first key.
   RedisCommand& key(std::string_view name);
-  /// An argument made of two pieces, which need not be joined first.
+  /// Adds one argument whose bytes are `head` followed by `tail`, without joining them first.
   RedisCommand& add(std::string_view head, std::string_view tail);
 
   [[nodiscard]] std::size_t arguments() const noexcept { return count_; }

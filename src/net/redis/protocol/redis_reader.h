@@ -25,19 +25,19 @@ class RedisReader {
   RedisReader(const RedisReader&) = delete;
   RedisReader& operator=(const RedisReader&) = delete;
 
-  /// The best number of bytes for one `feed`: after every few replies hiredis moves the bytes that
-  /// it has not read yet, which is expensive if there are many.
+  /// The best number of bytes for one `feed`. After every few replies hiredis moves the bytes that
+  /// it has not read yet, which is expensive if there are many of them.
   static constexpr std::size_t kPiece = 16 * 1024;
 
-  /// Take all replies after this call, before the next one.
+  /// After this call, take all replies with `next` before you call `feed` again.
   void feed(std::string_view bytes);
-  /// None if more bytes are needed, or there is a fault.
+  /// The next reply; none if more bytes are needed or there is a fault.
   [[nodiscard]] std::optional<RedisReply> next();
 
   enum class Fault : std::uint8_t { none, protocol, too_large };
-  /// Once there is one, nothing more is read.
+  /// After a fault the reader reads nothing more.
   [[nodiscard]] Fault fault() const noexcept { return fault_; }
-  /// The fault in words: follows "the reply".
+  /// The fault in words, as the end of a sentence that begins with "the reply".
   [[nodiscard]] const std::string& fault_text() const noexcept { return fault_text_; }
 
  private:

@@ -1,8 +1,9 @@
 // RedisReply: a Redis server's answer to one command, or a message of a subscription; RedisView is
 // a view of it or of a piece of it.
 //
-// Bytes from the server are not trusted: a view of the wrong kind answers an empty value, and an
-// index beyond the end answers a nil. Nothing that a server sends makes this code abort.
+// Bytes from the server are not trusted. A view of another kind than expected answers an empty
+// value, and an index beyond the end answers a nil, so nothing that a server sends can abort the
+// program.
 //
 // Thread safety: none; a reply may be moved to another thread.
 #pragma once
@@ -32,11 +33,11 @@ class RedisView {
   [[nodiscard]] Kind kind() const noexcept;
   [[nodiscard]] bool is_nil() const noexcept { return kind() == Kind::nil; }
   [[nodiscard]] bool is_error() const noexcept { return kind() == Kind::error; }
-  /// For an integer, or a text that is a whole number within 64 bits; otherwise 0.
+  /// The value of an integer, or of a text that is a whole number within 64 bits; otherwise 0.
   [[nodiscard]] std::int64_t integer() const noexcept;
-  /// For a text, a status or an error; otherwise empty.
+  /// The text of a text, a status or an error; otherwise empty.
   [[nodiscard]] std::string_view text() const noexcept;
-  /// Elements of an array; otherwise 0.
+  /// The number of elements of an array; otherwise 0.
   [[nodiscard]] std::size_t size() const noexcept;
   [[nodiscard]] RedisView operator[](std::size_t index) const noexcept;
 
@@ -49,14 +50,14 @@ struct RedisNode {
   union {
     std::int64_t integer = 0;
     const char* text;
-    RedisNode* elements;  // also for unexpected kinds, which are nil
+    RedisNode* elements;  // also those of unexpected kinds, as nil
   };
   std::size_t size = 0;  // of text or elements
   RedisView::Kind kind = RedisView::Kind::nil;
 };
 
-/// The server that gave a reply: a cluster's node, so that commands sent to it use the connection
-/// that carried the command; null if the node has left the cluster since.
+/// The server that gave a reply. In a cluster it is the node, so that a further command can use the
+/// same connection; null if the node has left the cluster since.
 struct RedisOrigin {
   bool is_node = false;  // otherwise there is only one server
   std::weak_ptr<Redis> node;
@@ -68,10 +69,11 @@ class RedisReply {
       : arena_(std::move(arena)), view_(root) {}
 
   [[nodiscard]] RedisView view() const noexcept { return view_; }
-  /// From now on `view` is that element: the answer to one command of a transaction.
+  /// From now on `view` is the element at `index`, for example the answer to one command of a
+  /// transaction.
   void narrow(std::size_t index) noexcept { view_ = view_[index]; }
 
-  /// For an error from a cluster's node: the node, as `Redis::server` spells it. Empty: there is
+  /// The cluster node that answered with an error, as `Redis::server` spells it. Empty if there is
   /// only one server.
   [[nodiscard]] const std::string& node() const noexcept { return node_; }
   void set_node(std::string name) noexcept { node_ = std::move(name); }
