@@ -1,5 +1,5 @@
-// How verbs call the engine: a Question has the request and the way to read its reply, once; `ask`
-// then uses it in either form, blocking or with a callback.
+// How verbs call the engine. A Question holds the request and the function that reads its reply;
+// `ask` sends it, either blocking or with a callback.
 //
 // Thread safety: a Question belongs to one thread; `ask` may be called from any.
 #pragma once
@@ -25,18 +25,19 @@ struct Question {
   base::UniqueFunction<Result<T>(core::Reply)> read;
 };
 
-/// Submits and waits. `misuse` on a thread of an engine, because it would wait for itself.
+/// Submits and waits. Error: `misuse` on a thread of an engine, because it would wait for itself.
 [[nodiscard]] Result<core::Reply> wait_for(core::Engine& engine, core::Request request);
-/// The same; `misuse` also in a child of the process, which has no thread of the engine.
+/// The same. Error: `misuse` also in a forked child, which has none of the engine's threads.
 [[nodiscard]] Result<core::Reply> wait_for(const StoreState& state, core::Request request);
 /// The same for a claim; it is withdrawn when `stop` is requested.
 [[nodiscard]] Result<core::Reply> wait_for(const StoreState& state, core::Request request,
                                            std::stop_token stop);
 
-/// The `misuse` of a forked child, for a callback: on a new thread, because there is no other.
+/// Gives the completion the `misuse` of a forked child. It runs on a new thread, because the child
+/// has no other.
 void complete_in_child(const StoreState& state, core::Completion completion);
 
-/// Runs `task` on the executor, or right here if there is none.
+/// Runs `task` on the executor; if there is none, on the calling thread.
 void run_callback(const std::shared_ptr<const Executor>& executor,
                   base::UniqueFunction<void()> task) noexcept;
 
@@ -47,8 +48,7 @@ template <typename T>
   try {
     return question.read(*std::move(reply));
   } catch (const std::bad_alloc&) {
-    // The verb was carried out; only the answer is lost. (The text is short enough to need no
-    // memory.)
+    // The verb was carried out, and only its answer is lost. (A text this short needs no memory.)
     return Unexpected(ErrorCode::unknown_outcome, "out of memory");
   }
 }

@@ -1,8 +1,8 @@
 // ForkMark: tells the process that made it from a forked child, which has a copy of the memory but
 // none of the threads.
 //
-// Every verb checks it: it reads one byte, which the system clears in the child. Reading the pid
-// each time would be a system call.
+// Every verb checks the mark. The check reads one byte, which the system clears in the child,
+// because asking for the pid each time would be a system call.
 //
 // Thread safe.
 #pragma once

@@ -1,5 +1,5 @@
-// Shared by both composition roots: open.cpp (all engines) and open_embedded_only.cpp differ only
-// in the openers that they pass.
+// The code that both composition roots share. open.cpp (all engines) and open_embedded_only.cpp
+// differ only in the openers that they pass.
 #pragma once
 
 #include <memory>

@@ -1,10 +1,10 @@
 // The public verbs as questions to an engine: copies their arguments into requests, and reads
 // replies into the public types.
 //
-// An item that no store can accept (its key, payload, headers or receipt is over a limit that is
-// the same everywhere) is refused here; the rest of its batch is submitted. A batch over its limit
-// is refused as a whole. Either way the engine is called, so that the answer always comes like any
-// other: in order, on the executor, `closed` once the store is closed.
+// An item that no store can accept is refused here: its key, payload, headers or receipt is over a
+// limit that is the same for all stores. The rest of its batch is submitted. A batch over its limit
+// is refused as a whole. In both cases the engine is called, so that the answer comes like any
+// other: in order, on the executor, and `closed` once the store is closed.
 //
 // Pure functions.
 #pragma once

@@ -16,7 +16,7 @@ class io_context;
 
 namespace tarry::detail {
 
-/// Makes one, to the server or to the cluster, on an io_context.
+/// Makes a connection, to the server or to the cluster, on an io_context.
 using RedisConnect = std::function<std::unique_ptr<net::Redis>(boost::asio::io_context&)>;
 
 /// A server that is silent for `patience` counts as dead. Errors as redis_server_of's.

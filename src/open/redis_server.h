@@ -1,4 +1,4 @@
-// The Redis server that a URL names, as the connection needs it: for stores and for sinks.
+// The connection options of the Redis server that a URL names, for stores and for sinks.
 #pragma once
 
 #include <tarry/result.h>

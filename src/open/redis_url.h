@@ -60,10 +60,10 @@ struct RedisUrl {
   std::int64_t wait_timeout_ms = 1'000;
 };
 
-/// Whether it is one of the schemes above.
+/// Whether `scheme` is one of the schemes above.
 [[nodiscard]] bool is_redis_scheme(std::string_view scheme) noexcept;
 
-/// The schemes above.
+/// All of the schemes above.
 [[nodiscard]] std::vector<std::string_view> redis_schemes();
 
 /// `scheme` is one of them; `rest` is the text after its colon.

@@ -1,4 +1,4 @@
-// Calls to a tarry server that are no verbs: its metrics, its test clock.
+// Calls to a tarry server besides verbs: its metrics and its test clock.
 //
 // Thread safety: pure functions; they block.
 #pragma once
@@ -19,8 +19,8 @@ struct ServerAnswer {
 [[nodiscard]] bool is_server_url(std::string_view url);
 
 /// Errors: `invalid_argument` for a URL that is no server's, `unavailable` if nobody answers,
-/// `unknown_outcome` if it was sent and not answered. `method` is of static lifetime; `json` is
-/// empty for none.
+/// `unknown_outcome` if the call was sent and not answered. `method` must have static lifetime. An
+/// empty `json` sends no body.
 [[nodiscard]] Result<ServerAnswer> call_server(std::string_view url, std::string_view method,
                                                std::string target, std::string json);
 

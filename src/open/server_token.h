@@ -13,8 +13,8 @@
 
 namespace tarry::detail {
 
-/// Empty if there is none. Errors: `invalid_argument` for a file that cannot be read, and for an
-/// ill-formed token, which they do not show.
+/// The token; empty if there is none. Error: `invalid_argument` for a file that cannot be read, and
+/// for an ill-formed token. The error never shows the token.
 [[nodiscard]] Result<std::string> token_for(const RemoteUrl& url);
 
 }  // namespace tarry::detail

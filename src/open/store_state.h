@@ -5,9 +5,10 @@
 //
 // Invariants
 //  1. The engine lives as long as any handle; after `close` it answers `closed`.
-//  2. In a forked child nothing touches the engine, not even the end of its handles: its threads
-//     do not exist there, and its files belong to the parent.
-//  3. Once it is closed no thread and no descriptor is left, except a thread that answers `closed`.
+//  2. In a forked child nothing touches the engine, not even the destruction of handles: the
+//     engine's threads do not exist there, and its files belong to the parent.
+//  3. Once the store is closed, no thread and no descriptor is left, except a thread that answers
+//     `closed`.
 //  4. No completion owns the state: otherwise the engine would own itself, and could be destroyed
 //     on one of its own threads.
 #pragma once
@@ -46,14 +47,16 @@ class StoreState {
   /// The process that opened the store.
   [[nodiscard]] pid_t maker() const noexcept { return mark_.maker(); }
 
-  /// Closes the engine, and returns when it has stopped. On a thread of the engine, which cannot
-  /// wait for its own end, another thread does it, and the call returns at once. No-op in a child.
+  /// Closes the engine, and returns when it has stopped. A thread of the engine cannot wait for its
+  /// own end: there another thread closes the engine, and the call returns at once. In a child it
+  /// does nothing.
   static void close(const std::shared_ptr<StoreState>& state);
 
-  /// As `close`; not on a thread of the engine.
+  /// As `close`; must not be called on a thread of the engine.
   void close_engine();
 
-  /// Runs the answer to a verb for which the engine is not called, on a thread like the engine's.
+  /// Answers a verb without calling the engine: runs `task` on a thread that counts as the
+  /// engine's.
   void answer(core::AnswerThread::Task task) const { closer_->post(std::move(task)); }
 
  private:
@@ -62,12 +65,12 @@ class StoreState {
   std::optional<ManualClock> clock_;
   ForkMark mark_;
   std::mutex closing_;  // a second close waits for the first
-  // For a close by an engine's thread, and for `answer`. Made at the beginning, because later the
-  // system may give no thread.
+  // For a close on an engine's thread, and for `answer`. It is made at the beginning, because later
+  // the system may give no thread.
   std::unique_ptr<core::AnswerThread> closer_;
 };
 
-/// The state of a handle; for a moved-from handle, a closed state.
+/// The state of a handle; for a moved-from handle, a state that is closed.
 [[nodiscard]] const StoreState& state_of(const std::shared_ptr<StoreState>& state) noexcept;
 
 }  // namespace tarry::detail

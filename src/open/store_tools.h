@@ -29,12 +29,12 @@ using embedded::StoreInspection;
 /// The directory that a file: URL names. Errors: as `tarry::open`; `unsupported` for other stores.
 [[nodiscard]] Result<std::string> path_of_store(std::string_view url);
 
-/// For a word that names a directory: the word itself, or the path of a file: URL. Errors: as
-/// `path_of_store`, for URLs.
+/// The directory that `word` names: the path of a file: URL, or the word itself. Errors for URLs:
+/// those of `path_of_store`.
 [[nodiscard]] Result<std::string> directory_of(const std::string& word);
 
-/// Errors: `not_found` if that directory is missing or empty, otherwise the reason why it is no
-/// store.
+/// Checks that the directory holds a store. Errors: `not_found` if it is missing or empty,
+/// otherwise the reason why it is not a store.
 [[nodiscard]] Result<void> require_store(const std::string& path);
 
 /// Whether a new store may be made there. Errors: `invalid_argument` if the path is inside another
@@ -49,9 +49,9 @@ struct StoreFormat {
 /// Reads no journal. Errors: those of `require_store`; `unsupported` for a newer version.
 [[nodiscard]] Result<StoreFormat> format_of_store(const std::string& path);
 
-/// Upgrades the store to the newest version that this program writes, from its next opening on;
-/// existing data stays as it is, and can be read. Nothing changes if it has that version. Errors as
-/// above, and `conflict` if a process has it open, `io_error`, `no_space`.
+/// Upgrades the store: from its next opening on, this program writes its newest version of the
+/// format. Existing data stays as it is, and stays readable. A store that has that version is not
+/// changed. Errors: as above; `conflict` if a process has the store open; `io_error`; `no_space`.
 [[nodiscard]] Result<StoreFormat> upgrade_store(const std::string& path);
 
 /// Reads and checks every batch of the store in that directory, without changing or opening it.
@@ -59,15 +59,15 @@ struct StoreFormat {
 [[nodiscard]] Result<StoreInspection> inspect_store(const std::string& path, bool deep,
                                                     const Progress& progress = {});
 
-/// Makes a new store in directory `target`, of the intact parts of the store in directory `path`.
+/// Makes a new store in directory `target` from the intact parts of the store in directory `path`.
 /// Creates `target`; if it exists, it must be empty. Changes nothing in `path`. Errors: those of
 /// `embedded::salvage`; `not_found` if `path` is missing.
 [[nodiscard]] Result<SalvageReport> salvage_store(const std::string& path,
                                                   const std::string& target,
                                                   const Progress& progress = {});
 
-/// Copies the store in directory `path` to directory `target`, also while it is open:
-/// `embedded::backup`. Creates `target`; if it exists, it must be empty. Errors: those of
+/// Copies the store in directory `path` to directory `target`, also while the store is open
+/// (`embedded::backup`). Creates `target`; if it exists, it must be empty. Errors: those of
 /// `embedded::backup`; `not_found` if there is no store.
 [[nodiscard]] Result<BackupReport> backup_store(const std::string& path, const std::string& target,
                                                 const Progress& progress = {});
@@ -78,7 +78,7 @@ struct QueueAudit {
   std::uint64_t accepted = 0;
   std::uint64_t present = 0;  // scheduled, ready, leased, dead
   std::uint64_t ended = 0;    // acked, cancelled, replaced, expired, purged, moved away
-  /// accepted - present - ended: above 0 messages are missing, below 0 there are too many.
+  /// accepted - present - ended. Above 0, messages are missing; below 0, there are too many.
   [[nodiscard]] std::int64_t difference() const noexcept {
     return static_cast<std::int64_t>(accepted - present - ended);
   }

@@ -6,9 +6,10 @@
 //   http+unix:///PATH
 //   redis://, rediss://, redis+unix://, redis+cluster://, redis+sentinel://: redis_url.h
 //
-// Strict: an option that is unknown, repeated or out of range is an error that names it. A path
-// may be relative (`file:data`), absolute (`file:/srv/tarry`) or have slashes for an empty host
-// (`file:///srv/tarry`). `%XX` stands for a byte; `?`, `#` and `%` must be written that way.
+// Parsing is strict: an option that is unknown, repeated or out of range is an error that names the
+// option. A path may be relative (`file:data`), absolute (`file:/srv/tarry`) or have slashes for an
+// empty host (`file:///srv/tarry`). `%XX` stands for a byte; `?`, `#` and `%` must be written that
+// way.
 //
 // No message shows a possible secret: user and password are masked, and for an unknown option only
 // the name is shown.
@@ -29,7 +30,8 @@
 
 namespace tarry::detail {
 
-/// memory: and file:. An empty member was not given: the engine's default is used.
+/// memory: and file: URLs. If a member is empty, the URL does not have that option, and the
+/// engine's default is used.
 struct EmbeddedUrl {
   std::string path;  // empty: memory:
   std::optional<embedded::SyncPolicy> sync;
@@ -52,7 +54,7 @@ using StoreUrl = std::variant<EmbeddedUrl, RemoteUrl, RedisUrl>;
 /// Errors: `unsupported` for engines that this version does not have, otherwise `invalid_argument`.
 [[nodiscard]] Result<StoreUrl> parse_store_url(std::string_view url);
 
-/// The URL with `***` for user and password: fit for logs and messages.
+/// The URL with `***` instead of user and password, for logs and messages.
 [[nodiscard]] std::string masked_url(std::string_view url);
 
 }  // namespace tarry::detail
