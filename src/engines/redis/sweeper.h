@@ -1,5 +1,5 @@
 // Sweeper: looks at every partition from time to time. So due messages are delivered, leases run
-// out and the dead expire even if a wake-up was lost and no request comes; and inboxes are drained.
+// out and the dead expire even if a wake-up was lost and no request comes. It also drains inboxes.
 // The sweep depends neither on wake-ups nor on the heads that claims remember.
 //
 // Thread safety: none; on the io_context's thread.

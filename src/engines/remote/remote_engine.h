@@ -14,7 +14,7 @@ namespace tarry::remote {
 struct RemoteOptions {
   std::string host = "127.0.0.1";
   std::uint16_t port = 7733;
-  std::string unix_path = {};  // a unix socket's, in place of host and port
+  std::string unix_path = {};  // path of a unix socket, instead of host and port
   /// Connections for requests. Settlements have as many again. Waiting claims and extensions each
   /// open their own.
   std::uint32_t connections = 4;

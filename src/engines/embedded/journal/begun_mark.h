@@ -26,7 +26,7 @@ namespace tarry::embedded {
 [[nodiscard]] std::uint64_t begun_in(const std::vector<std::string>& names);
 
 /// Raises the mark from `from` (0: there is none yet) to `to`; durable with the directory's next
-/// sync. Returns the mark as it is now. If the disk had no room for the new name, that is still
+/// sync. Returns the mark as it is now. If the disk had no room for the new name, the mark stays
 /// `from`, which does no harm.
 [[nodiscard]] Result<std::uint64_t> raise_begun(storage::Directory& directory, std::uint64_t from,
                                                 std::uint64_t to);

@@ -4,7 +4,7 @@
 // Invariants
 //  1. Batches reach their files in order. A task or answer runs only when all batches of its job
 //     and of earlier jobs are durable, as the policy says. Answers that another thread gives may
-//     run before or after later ones. Each stays true, whatever fails meanwhile.
+//     run before or after the answers of later jobs. Each stays true, whatever fails meanwhile.
 //  2. The first failed write or sync is final: that job and all later jobs fail, and nothing is
 //     tried again, because Linux may have dropped the dirty pages and marked them clean.
 //  3. A segment's header is written only after its predecessor was synced (policy os: also without
@@ -14,7 +14,8 @@
 //  6. Files are removed, or released for reuse, only after all earlier batches are synced (under
 //     every policy) and all earlier tasks have read their messages.
 //  7. If a sync finds that the directory was moved, or that the open segment has lost its name, all
-//     later answers are errors. The data would lie where nobody looks, or be gone with the process.
+//     later answers are errors. Otherwise data would be written where nobody looks, or vanish with
+//     the process.
 //
 // Thread safety: only one thread at a time may call `run` and `sync_pending`: that thread "has the
 // committer". Any thread may call the other functions.
@@ -63,7 +64,8 @@ class Committer {
     return policy_ == SyncPolicy::always && !job.batches.empty();
   }
   /// Called when a job is durable. Returns true if it has taken the job's answers, to run them on
-  /// another thread as successes. Returns false if it has left them. Set before the first `run`.
+  /// another thread as successes. Returns false if it has left them to the committer. Set before
+  /// the first `run`.
   using Aside = std::function<bool(std::vector<CommitTask>& answers)>;
   void set_aside(Aside aside) { aside_ = std::move(aside); }
   /// Called when a job is durable, before any caller is answered. Set before the first `run`.

@@ -137,10 +137,10 @@ class Journal {
   /// Forgets the oldest segment, which has been cleaned. Its file is removed or kept.
   void drop_oldest();
   /// Keeps the file of the segment that was dropped last; call `reuse_file` once nobody reads it
-  /// any more. So no other program on a full disk takes its room meanwhile, and a file that was
-  /// written before is synced faster. Keeps nothing and returns false if clearly more than `enough`
-  /// bytes remain (as `ensure_room` counts them, for records of at most `largest`), or if the file
-  /// gives too little room or is longer than segments are now.
+  /// any more. So no other program on a full disk takes the file's room meanwhile, and a file that
+  /// was written before is synced faster. Keeps nothing and returns false if clearly more than
+  /// `enough` bytes remain (as `ensure_room` counts them, for records of at most `largest`), or if
+  /// the file gives too little room or is longer than segments are now.
   [[nodiscard]] bool keep_file(const SegmentInfo& dropped, std::uint64_t enough,
                                std::uint64_t largest);
   /// Makes the first kept file the last prepared segment. It replaces the last prepared segment if

@@ -54,9 +54,8 @@ class SegmentScanner {
   /// the expected number or a higher one. False if there is none.
   Result<bool> skip_bad();
 
-  /// The end of the torn tail: where the last batch of this segment ends, complete or not, that
-  /// begins at `good_end` or later. Other bytes there may be left from an older segment that had
-  /// this file.
+  /// The end of the torn tail. That is the end of this segment's last batch, complete or not, at
+  /// `good_end` or later. Other bytes there may be left from an older segment that had this file.
   Result<std::uint64_t> torn_end();
 
  private:
@@ -78,7 +77,7 @@ class SegmentScanner {
 };
 
 /// The header of the batch that directly follows the segment's header, or the place of a lost
-/// header. The batch may have any salt; empty if its checksum is wrong.
+/// header. The batch may have any salt. Empty if there is no batch, or if its checksum is wrong.
 [[nodiscard]] Result<std::optional<BatchHeader>> first_batch_in(const storage::File& file);
 
 }  // namespace tarry::embedded

@@ -2,7 +2,7 @@
 // thread reads records, another finds them, and neither waits for the other. If a record is
 // missing, the finder reads it itself, and the reader continues after it.
 //
-// Thread safety: `read` by one thread at a time; `look`, `find` and `missed` by another.
+// Thread safety: one thread at a time calls `read`; another one calls `look`, `find` and `missed`.
 //
 // Invariants
 //  1. A RecordRuns has one owner: the reader while it reads, `fresh_` until the finder looks at it,
@@ -47,8 +47,8 @@ class AheadReads {
 
  private:
   using Runs = std::unique_ptr<RecordRuns>;
-  // Records in one read. With the gaps between them a chunk takes up to three times its bytes. For
-  // a longer record the disk is only asked to read it; the record is not kept here.
+  // How many records one read takes. With the gaps between them a chunk takes up to three times its
+  // bytes. For a longer record the disk is only asked to read it; the record is not kept here.
   static constexpr std::size_t kChunk = 64;
   static constexpr std::uint64_t kChunkBytes = 128 << 10;
   // How many chunks are kept: claims from several queues, or by several clients, alternate.

@@ -1,6 +1,6 @@
 // Where a message's full record lies in its shard's journal, in 64 bits: segment (24), offset (28),
-// size class (12). The size class is rounded up: enough to read the record in one go and to count
-// live bytes, and at most 3 bytes or 1/128 too large.
+// size class (12). The size class is rounded up, by at most 3 bytes or 1/128. That is exact enough
+// to read the record in one go and to count live bytes.
 //
 // Plain value.
 #pragma once

@@ -25,7 +25,8 @@ consteval std::uint64_t rounded(std::size_t bytes) { return (bytes + 15) / 16 * 
 /// a copy carries, without a reason, rounded up.
 inline constexpr std::uint64_t kCarriedBytes = 56;
 
-/// If the message has since got a relative delay, its copy grows by a due time in BOOTTIME too.
+/// If a message gets a relative delay after its full record was written, the copy also has a due
+/// time in BOOTTIME.
 inline constexpr std::uint64_t kBootDueBytes = 8;
 
 // Bytes written for the end of a message. A run of ends is one record, which takes less.
@@ -36,7 +37,7 @@ inline constexpr std::uint64_t kCancelRecord =
     bounds::rounded(record_layout::kRememberedFixed + kRefBytes);
 inline constexpr std::uint64_t kDueRecord =
     bounds::rounded(record_layout::kDueFixed + record_layout::kBootDueField);
-/// Includes the growth of the message's copy.
+/// What a reschedule writes, together with the growth of the message's copy.
 inline constexpr std::uint64_t kRescheduleRecord = kDueRecord + kBootDueBytes;
 inline constexpr std::uint64_t kBackRecord =
     bounds::rounded(record_layout::kBackFixed + record_layout::kBootDueField);

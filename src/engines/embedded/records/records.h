@@ -128,10 +128,10 @@ enum class GoneWhy : std::uint8_t {
   acked = 0,
   cancelled = 1,
   replaced = 2,
-  expired = 3,  // from the dead
+  expired = 3,  // a dead message expired
   purged = 4,
   moved_away = 5,
-  forgotten = 6,  // was remembered: counted when it was settled
+  forgotten = 6,  // was remembered; it was counted when it was settled
 };
 struct GoneRecord {
   GoneWhy why = GoneWhy::acked;

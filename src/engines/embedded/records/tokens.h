@@ -1,6 +1,6 @@
 // Receipts and generated keys, as text. Both name a shard, a slot there and the id that must be
-// found in the slot. So neither needs an index. A receipt also has the number of the claim: that
-// fences it against later claims.
+// found in the slot. So neither needs an index. A receipt also has the number of the claim: so the
+// receipt of an earlier claim is refused.
 //
 //   receipt   "r" + 30 of base64url: store tag (32), shard (16), handle (32), id (64), claims (32)
 //   generated key  "_" + 24 of base64url: store tag (32), shard (16), handle (32), id (64)

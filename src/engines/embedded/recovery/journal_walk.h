@@ -1,9 +1,9 @@
 // JournalWalk: visits the good batches of a damaged journal in order, and reports the gaps between
 // them. Recovery stops at the first bad byte; this walk continues after it.
 //
-// A batch is good if its checksum is right, it has its segment's salt, and its number is above the
-// last one's. For a segment without a header the salt follows from the store's hash seed
-// (`salt_of`). If no batch has that salt, STORE may be lost, or the segment is older than that
+// A batch is good if its checksum is right, it has its segment's salt, and its number is above that
+// of the last good batch. For a segment without a header the salt follows from the store's hash
+// seed (`salt_of`). If no batch has that salt, STORE may be lost, or the segment is older than that
 // rule. Then the walk takes the salt from the place of the segment's first batch.
 //
 // Thread safety: none.

@@ -67,8 +67,8 @@ class LenientReplay final : public JournalWalk::Visitor {
   [[nodiscard]] bool known(std::uint32_t queue) const noexcept {
     return queue < state_->queue_count();
   }
-  /// True if the record's message exists. `ends`: the record is the message's last, except for
-  /// `forgotten`.
+  /// True if the record's message exists. `ends`: the record ends the message; only `forgotten` may
+  /// follow.
   bool find(Ref ref, bool ends);
   void forget(Handle handle);
   [[nodiscard]] bool has_key(Handle handle, const PutRecord& record);
@@ -79,8 +79,8 @@ class LenientReplay final : public JournalWalk::Visitor {
   Figures figures_;
   QueueNames names_;
   std::uint32_t gaps_ = 0;
-  std::vector<std::uint32_t> gaps_before_queue_;  // by number, of its last record
-  std::vector<std::uint32_t> gaps_before_;        // by handle, of its last record
+  std::vector<std::uint32_t> gaps_before_queue_;  // gaps before a queue's last record, by number
+  std::vector<std::uint32_t> gaps_before_;        // gaps before a message's last record, by handle
   std::unordered_set<std::uint64_t> only_told_;   // ids of messages whose full record is lost
   std::uint64_t newest_segment_ = 0;
   std::string buffer_;

@@ -31,7 +31,7 @@ struct RecoveryReport {
   std::uint64_t cut_batches = 0;       // intact batches after the tear, which are cut too
   std::uint64_t last_cut_segment = 0;  // the last segment with such a batch
   bool clean = false;                  // the last record is `closed`
-  std::int64_t last_realtime_ms = 0;   // time high-water
+  std::int64_t last_realtime_ms = 0;   // the highest time in a batch header
 };
 
 struct RecoveryOptions {
@@ -58,9 +58,9 @@ inline constexpr std::uint64_t kLostIds = 1ull << 28;
 [[nodiscard]] Result<Recovered> recover(storage::Directory& directory, SegmentFiles& files,
                                         ShardState& state, const RecoveryOptions& options);
 
-/// "a torn tail of 216 bytes from 0000000001.seg offset 9024 on", what else is cut, and which
-/// clients may have had an answer about it. The journal does not say under which policy it was
-/// written.
+/// For the operator: "a torn tail of 216 bytes from 0000000001.seg offset 9024 on", what else is
+/// cut, and which clients may have had an answer about these data. The journal does not say under
+/// which policy it was written.
 [[nodiscard]] std::string describe_tear(const RecoveryReport& report);
 
 /// Bytes that `recover` will read: for a progress bar.

@@ -4,8 +4,8 @@
 //
 // S: which files are segments of the journal. B: where its batches end. R: records. T: the tail.
 // When recovery cuts or removes something as torn (S3, S3 later, B4, B4 later, B6), intact batches
-// may go with it: the report counts them. Recovery never repairs damage: the error names file and
-// offset, and the files stay as they are.
+// may be lost with it; the report counts them. Recovery never repairs damage: the error names file
+// and offset, and the files stay as they are.
 //
 // Plain values.
 #pragma once

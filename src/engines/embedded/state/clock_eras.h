@@ -22,12 +22,13 @@ namespace tarry::embedded {
 
 class ClockEras {
  public:
-  /// A larger difference is reported and counted as a step.
+  /// A difference larger than this is reported and counted as a step.
   static constexpr std::int64_t kStepMs = 1000;
   /// A difference up to this may come from reading two clocks, and begins no era.
   static constexpr std::int64_t kSameMs = 20;
 
-  /// Call with the present time. True if the wall clock has stepped; `last_step_ms` is by how much.
+  /// Call with the present time. True if the wall clock has stepped; `last_step_ms` is the size of
+  /// the step.
   bool observe(timing::Instant now) noexcept {
     const std::int64_t offset = now.realtime_ms - now.boottime_ms;
     if (!observed_ || std::llabs(offset - current_offset_) > kSameMs) {
@@ -75,7 +76,7 @@ class ClockEras {
   }
 
   std::array<std::int64_t, 256> offset_{};
-  std::array<std::uint32_t, 256> users_{};  // messages that hold it
+  std::array<std::uint32_t, 256> users_{};  // how many messages hold each era
   std::uint32_t count_ = 0;
   std::uint8_t current_ = 0;
   bool observed_ = false;

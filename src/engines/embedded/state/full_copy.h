@@ -1,4 +1,4 @@
-// A message's full state as a record, for a copy of it: by cleaning, or into a salvaged journal.
+// A message's full state as a record, for a copy that cleaning or salvage makes.
 //
 // Pure functions; the views in their results point into the state and into the given record.
 #pragma once

@@ -29,8 +29,8 @@ struct History {
   std::uint32_t reason = 0;           // dead: number in the shard's reasons
   Ending ending = Ending::acked;      // remembered
   bool unwritten : 1 = true;          // the message's full record does not hold it
-  bool reason_unwritten : 1 = false;  // dead: nor the reason, so LiveBytes counts it
-  std::uint16_t late_ms = 0;          // leased: how much later than decided it began, and so ends
+  bool reason_unwritten : 1 = false;  // dead: nor the reason; LiveBytes counts it
+  std::uint16_t late_ms = 0;          // leased: it begins and ends so much later than decided
 
   /// BOOTTIME. The lease wheel uses until_ms; late_ms is checked only when that time has come,
   /// because most leases end before.
@@ -50,7 +50,8 @@ class HistorySlab {
     HistoryHandle handle = free_;
     if (handle != kNoHistory) {
       free_ = entries_[handle].reason;
-      // Each free slot names the next one, so many allocations in a row would wait for each.
+      // Each free slot names the next one. Without this, each of many allocations would wait for
+      // memory.
       if (free_ != kNoHistory) base::prefetch_line(&entries_[free_]);
     } else {
       handle = entries_.size();

@@ -6,10 +6,11 @@
 // Invariants
 //  1. A handle names one message from its put until it is gone; records in the journal name it too,
 //     so replay places messages at the handles they had.
-//  2. A free slot has Stage::free and is named once (after `rebuild_free_list`). The free list is a
-//     list of chunks: every eleventh free slot holds the handles of ten others, and in `next` the
-//     handle of the slot that does so for the next older chunk. `free_` names the slot of the
-//     newest chunk. So taking many slots follows no chain of cold slots.
+//  2. A free slot has Stage::free and is named exactly once in the free list (after
+//     `rebuild_free_list`). The free list is a list of chunks: every eleventh free slot holds the
+//     handles of ten others, and in `next` the handle of the slot that does so for the next older
+//     chunk. `free_` names the slot of the newest chunk. So taking many slots follows no chain of
+//     cold slots.
 //  3. `next` and `prev` belong to the one list that the message is in: the due wheel (scheduled,
 //     dead, remembered), the lease wheel (leased; scheduled and held), or the free list. For a
 //     ready message `next` is its place in its lane.
@@ -159,7 +160,7 @@ class MessageSlab {
   }
 
   ChunkedArray<Message, 12> messages_;
-  Handle free_ = kNoHandle;  // the free slot that names the newest others
+  Handle free_ = kNoHandle;  // the slot that names the newest chunk
   std::size_t names_ = 0;    // how many it names
   bool replaying_ = false;
 };

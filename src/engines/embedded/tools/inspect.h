@@ -22,8 +22,8 @@ struct ShardInspection {
   std::uint64_t batches = 0;
   std::uint64_t records = 0;
   std::uint64_t torn_bytes = 0;   // the tail that recovery would cut
-  std::uint64_t cut_batches = 0;  // intact batches after bytes that are not
-  std::string tear;               // of torn_bytes: describe_tear
+  std::uint64_t cut_batches = 0;  // intact batches after the first damaged byte
+  std::string tear;               // describe_tear of the torn bytes
   bool clean = false;             // the last run closed it cleanly
   std::uint64_t messages = 0;     // scheduled, ready, leased or dead
   // Problems for which recovery would refuse the shard, each with file and offset.
@@ -39,10 +39,10 @@ struct StoreInspection {
   std::vector<ShardInspection> per_shard;
 };
 
-/// Looks at one shard, as `inspect` does at all. `progress` gets the bytes read since the last
+/// Inspects one shard, as `inspect` does every shard. `progress` gets the bytes read since the last
 /// call. A process may have the store open, so a problem counts only if a second look finds it too.
 /// Errors: the reason why the shard cannot be read, which says nothing about its contents;
-/// `unavailable` if no two looks found the same.
+/// `unavailable` if no two looks agreed.
 [[nodiscard]] Result<ShardInspection> inspect_shard(
     storage::Directory& directory, const StoreIdentity& identity, std::uint32_t number, bool deep,
     const std::function<void(std::uint64_t)>& progress);

@@ -28,13 +28,13 @@ struct SalvagedShard {
   std::uint64_t segments = 0;
   std::uint64_t batches = 0;
   std::uint64_t records = 0;
-  std::uint64_t torn_bytes = 0;            // a tail that a crash broke off
+  std::uint64_t torn_bytes = 0;            // the incomplete tail that a crash left
   std::uint64_t messages = 0;              // in the new store: scheduled, ready, leased or dead
   std::uint64_t remembered = 0;            // in the new store
   std::uint64_t damaged_messages = 0;      // of `messages`: those without their payload
   std::uint64_t uncertain_messages = 0;    // of `messages`: may have ended or changed in a gap
   std::uint64_t lost_messages = 0;         // known only from later records; there may be more
-  std::uint64_t lost_batches = 0;          // by the gaps in their numbers
+  std::uint64_t lost_batches = 0;          // as the gaps in batch numbers tell
   std::uint64_t unnamed_queues = 0;        // no other shard knows their names either
   std::uint64_t unreachable_messages = 0;  // messages of these queues that no key finds
   std::uint64_t adopted_queues = 0;        // queues with settings and pause from another shard

@@ -1,5 +1,5 @@
-// One shard of a store that is salvaged, as a state: as recovery sees it, or, if recovery refuses
-// it, as the lenient replay does. The report gets the findings.
+// Reads one shard of a damaged store into a state: by recovery, or, if recovery refuses the shard,
+// by the lenient replay. The report gets the findings.
 //
 // Functions without state.
 #pragma once

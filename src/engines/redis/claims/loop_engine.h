@@ -72,7 +72,7 @@ class LoopEngine : public core::Engine {
   [[nodiscard]] net::Redis& redis() noexcept { return *redis_; }
   [[nodiscard]] Server& server() noexcept { return server_; }
   [[nodiscard]] Alarms& alarms() noexcept { return alarms_; }
-  /// By the steady clock, also in tests.
+  /// Alarms by the steady clock, also in tests.
   [[nodiscard]] Alarms& steady() noexcept { return steady_; }
 
  private:

@@ -66,7 +66,7 @@ class WaitingClaims {
   /// The queues at which claims are parked.
   [[nodiscard]] std::vector<std::string> waited_queues() const;
 
-  /// Of the first attempts that these claims took, in ms.
+  /// The lateness of the first attempts that these claims took, in ms.
   [[nodiscard]] const base::Histogram& lateness() const noexcept { return lateness_; }
 
   static constexpr std::size_t kSlice = 32'768;
@@ -109,7 +109,7 @@ class WaitingClaims {
   virtual void release(const core::ClaimReply& reply) = 0;
   /// The longest time until the next look at a queue where this claim waits, whatever Redis said.
   [[nodiscard]] virtual std::int64_t longest_ms(const core::ClaimRequest& request) const = 0;
-  /// The shards of a queue at which the claim may look; null: at all.
+  /// The shards of a queue at which the claim may look; null: at all shards.
   [[nodiscard]] static const std::vector<std::uint32_t>* shards_wanted(
       const core::ClaimRequest& request, const std::string& queue);
   /// The request that `release` makes; null if nothing was claimed. If it fails, the leases run out

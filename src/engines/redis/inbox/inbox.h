@@ -8,8 +8,8 @@
 //   3. done    answered entries leave the stream; entries that cannot be carried out are set aside
 //
 // Invariants, whichever processes drain at the same time, and wherever one of them is killed
-//  1. Nothing is lost: an entry leaves the stream only after its shard has answered, or into the
-//     stream of entries that are set aside.
+//  1. Nothing is lost: an entry leaves the stream only after its shard has answered, or moves into
+//     the stream of entries that are set aside.
 //  2. Nothing is done twice: a shard takes only entries that are newer than the last one that it
 //     took, and records that in the same script run.
 //  3. Order is kept among the entries of one inbox for one shard, and so for one key. A batch is
@@ -48,7 +48,7 @@ namespace tarry::redis {
 
 struct InboxOptions {
   core::Limits limits;
-  /// 0: not at all (tests).
+  /// How long other processes leave an inbox alone while one has a batch. 0 (tests): not at all.
   std::int64_t hold_ms = 2'000;
   Log log;
 };
@@ -69,7 +69,7 @@ class Inbox {
     bool draining = false;
     bool again = false;
     bool made = false;       // its keys exist
-    std::string complained;  // why it waits, to report it only once; empty: it goes on
+    std::string complained;  // why the inbox waits, to report it once; empty: it does not
     // For this run:
     std::string from;             // where the next batch begins, as inbox_read wants it
     std::int64_t left = 0;        // how many entries before `from` were left

@@ -48,7 +48,7 @@ using InboxBatchPtr = std::shared_ptr<InboxBatch>;
 [[nodiscard]] InboxBatchPtr read_inbox_batch(net::RedisReply reply, std::uint32_t partition,
                                              const core::Limits& limits);
 
-/// Longer entries are not read at all.
+/// Entries with more bytes than this are not read at all.
 [[nodiscard]] std::uint64_t longest_inbox_entry(const core::Limits& limits) noexcept;
 
 /// Brings the items to their shards, except to held shards. `done` runs once, when every item has

@@ -47,10 +47,10 @@ void call_layout(const LayoutContext& context, const LayoutKeysPtr& keys, Script
 [[nodiscard]] std::size_t home_of(std::string_view member, const LayoutKeys& keys) noexcept;
 
 /// A message's id, from the key that the scripts return: Redisson's id, otherwise a checksum of the
-/// key. Not 0.
+/// key. Never 0.
 [[nodiscard]] std::uint64_t id_of(std::string_view key, Layout layout) noexcept;
 
-/// A verb of many items, each answered by one script on its own.
+/// A verb with many items. A script answers each item on its own.
 class LayoutVerb {
  public:
   virtual ~LayoutVerb() = default;

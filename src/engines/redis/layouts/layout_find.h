@@ -29,7 +29,7 @@ struct Entry {
 /// Nothing for bytes that are no entry.
 [[nodiscard]] std::optional<Entry> unpack_entry(std::string_view packed) noexcept;
 
-/// True for the checksum that is shown instead of a long member. It finds nothing.
+/// True for the checksum that is shown instead of a long member. Such a key finds nothing.
 [[nodiscard]] bool is_checksum(std::string_view key) noexcept;
 [[nodiscard]] Error found_by_member_only(std::string_view key, Layout layout);
 

@@ -24,7 +24,7 @@ struct LookWish {
   std::size_t turn = 0;               // which set goes first
   std::vector<std::uint32_t> shards;  // the sets to look at, from 0; empty: all
   bool by_member = false;             // only `members`
-  bool any_state = false;             // with members
+  bool any_state = false;             // only with `members`
   std::vector<std::string> members;
 };
 void add_wish(const LayoutSpec& spec, const LookWish& wish, net::RedisCommand& command);

@@ -18,8 +18,8 @@ struct LayoutKeys {
   std::string queue;
   std::vector<std::string> zsets;   // at least one
   std::vector<std::string> bodies;  // hash: one, or as many as ZSETs; redisson: entries, list
-  std::string aside;                // ours: entries that do not unpack
-  std::string leases;               // ours: how the names of leases begin
+  std::string aside;                // tarry's own: entries that cannot be unpacked
+  std::string leases;               // tarry's own: how the names of leases begin
   std::string channel;              // redisson
 };
 using LayoutKeysPtr = std::shared_ptr<const LayoutKeys>;

@@ -14,7 +14,7 @@
 
 namespace tarry::redis {
 
-/// Reads both, and writes tarry's key if the queue's keys show more.
+/// Reads all these keys. Writes tarry's key if the queue's keys show more.
 void look_at_seen(const LayoutContext& context, const LayoutKeysPtr& keys,
                   base::UniqueFunction<void(Result<Seen>)> done);
 

@@ -21,7 +21,7 @@ void layout_extend(const LayoutContext& context, const AskedPtr& asked);
 void layout_list(const LayoutContext& context, const AskedPtr& asked);
 void layout_purge(const LayoutContext& context, const AskedPtr& asked);
 void layout_forecast(const LayoutContext& context, const AskedPtr& asked);
-/// For these queues; the engine adds waiting claims and lateness.
+/// Answers for these queues. The engine adds waiting claims and lateness.
 void layout_stats(const LayoutContext& context, std::vector<std::string> queues,
                   const AskedPtr& asked);
 

@@ -41,7 +41,7 @@ class Ids {
   void serve();
 
   Server& server_;
-  std::deque<Waiting> waiting_;   // for the block that is being asked for
+  std::deque<Waiting> waiting_;   // callers that wait for the next block
   std::uint64_t block_ = kFirst;  // the least size of the next block
   std::uint64_t next_ = 1;
   std::uint64_t end_ = 1;

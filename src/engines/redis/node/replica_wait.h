@@ -25,7 +25,7 @@ struct ReplicaWish {
   std::uint32_t replicas = 0;
   std::int64_t timeout_ms = 1'000;  // 1 .. kMaxReplicaTimeoutMs
 };
-/// Below the client's time-out for commands; other callers wait at most this long.
+/// Below the client's time-out for commands, because other callers may have to wait behind a WAIT.
 inline constexpr std::int64_t kMaxReplicaTimeoutMs = 5'000;
 
 class ReplicaWait {

@@ -117,7 +117,7 @@ class Server {
   bool denied_ = false;
 };
 
-/// The meaning of an error reply of Redis. `text` begins with the word for the error; `server` and
+/// Translates an error reply of Redis. `text` begins with the word for the error; `server` and
 /// `what` (a script or a command) are named in the message.
 [[nodiscard]] Error error_of_reply(const std::string& server, std::string_view text,
                                    std::string_view what);

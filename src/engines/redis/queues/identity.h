@@ -33,7 +33,7 @@ class Identity {
   /// is on one node, and most requests go to others. If that node is unreachable or does not answer
   /// soon, the known facts still count, and the check goes on in the background. Scripts refuse
   /// another store's generation in any case. `alarms`: by the steady clock. `log`, which may be
-  /// empty, is called when a server is unfit, and when none is any more.
+  /// empty, is called when a server is unfit, and when no server is unfit any more.
   Identity(net::Redis& redis, Server& server, Directory& directory, Ids& ids, Alarms& alarms,
            const StoreFacts& store, ServerWish wish, Log log);
 

@@ -54,7 +54,7 @@ struct QueuePlaces {
 };
 using QueuePtr = std::shared_ptr<const QueuePlaces>;
 
-/// "tarry:{3}:" and `rest`.
+/// The key "tarry:{3}:" + `rest`, if the partition is 3.
 [[nodiscard]] std::string partition_key(std::uint32_t partition, std::string_view rest);
 /// The `rest` of a key that never exists.
 inline constexpr std::string_view kNothing = "rights";
@@ -79,7 +79,7 @@ struct ShardSet {
 /// exchanged.
 void add_both_names(net::RedisCommand& command, const Place& closed, bool is_closed = false);
 
-/// The queue in "orders/0", or in "orders/*" for all shards.
+/// The queue's name in a shard's name: "orders" in "orders/0", and in "orders/*" (all shards).
 [[nodiscard]] std::string_view queue_of(std::string_view shard_name) noexcept;
 
 }  // namespace tarry::redis

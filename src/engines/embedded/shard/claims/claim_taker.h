@@ -61,7 +61,7 @@ class ClaimTaker {
 
   ShardContext& shard_;
   ReadAhead& ahead_;
-  std::size_t turn_ = 0;  // the first queue of a claim of several
+  std::size_t turn_ = 0;  // which queue comes first in the next claim of several queues
 };
 
 }  // namespace tarry::embedded

@@ -54,7 +54,7 @@ class UncommittedLeases {
   [[nodiscard]] Durable add(const Grants& grants, std::int64_t now_boot_ms);
   /// Begins the leases of claims that have become durable since the last call.
   void start();
-  /// Starts those leases again that would run out by now though their claims are not durable yet.
+  /// If a lease would run out by now although its claim is not durable yet, starts the lease again.
   /// If such a lease ran out, its message might be delivered twice at the same time, or become dead
   /// before any client had it.
   void hold(std::int64_t now_boot_ms);
@@ -65,7 +65,7 @@ class UncommittedLeases {
   struct Claim {
     std::vector<std::pair<Handle, std::uint32_t>> claims;  // handle, claim number
     std::int64_t decided_boot_ms = 0;
-    std::int64_t first_end_boot_ms = 0;  // of its leases, a lower bound
+    std::int64_t first_end_boot_ms = 0;  // no lease of the claim ends before
     bool is_committed = false;
   };
 

@@ -1,6 +1,6 @@
 // Cleaner: frees journal segments, first in, first out. Only the oldest closed segment is cleaned.
 // Its live messages are written again at the head, as full-state copies; then the low-water mark
-// moves past it, and once both are synced the committer removes the file.
+// moves past the segment. Once the copies and the mark are synced, the committer removes the file.
 //
 // Why it is enough to clean the oldest first: take any record in segment k. If the full record of
 // its message lies in k or an older segment, the message's newest state is written again, in full,
@@ -96,9 +96,9 @@ class Cleaner {
   // no round begins until there is more garbage. Short batches make the journal longer than the
   // live bytes suggest, and without this rule the cleaner would run for ever.
   std::uint64_t round_end_ = 0;      // the last segment of the round
-  std::uint64_t round_live_ = 0;     // bytes, when it began
+  std::uint64_t round_live_ = 0;     // live bytes when the round began
   std::uint64_t round_freed_ = 0;    // bytes
-  std::uint64_t round_written_ = 0;  // by cleaning alone
+  std::uint64_t round_written_ = 0;  // bytes that cleaning itself has written
   bool rests_ = false;
   std::uint64_t rest_garbage_ = 0;  // garbage that the last round could not free
   std::uint64_t rest_live_ = 0;     // live bytes at that time

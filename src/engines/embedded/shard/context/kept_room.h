@@ -21,7 +21,7 @@
 
 namespace tarry::embedded {
 
-/// The reserve for work is this part of the live bytes, plus a base.
+/// The reserve for work is 1/kWorkShare of the live bytes, plus a base.
 inline constexpr std::uint64_t kWorkShare = 16;
 
 /// Why room is wanted. That decides how much room must remain.

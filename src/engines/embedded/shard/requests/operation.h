@@ -47,7 +47,7 @@ enum class ClaimPhase : std::uint8_t {
 enum class RemoveStep : std::uint8_t {
   look,    // all: no claims from now on, and other requests for the queue wait
   decide,  // the first shard: records that the queue is to be removed
-  sweep,   // all: remove the queue's messages, and all but the first shard the queue
+  sweep,   // all: remove the queue's messages and, except on the first, the queue
   free,    // the first shard: removes the queue there too
   thaw,    // all: the requests that waited go on
 };
@@ -84,7 +84,7 @@ struct Operation {
   std::bitset<core::kMaxShards> lent_to;
 
   std::mutex merge;
-  std::optional<Error> error;  // of the request as a whole; the first one stands
+  std::optional<Error> error;  // of the request as a whole; the first error stays
   // Number of shards on which a request about a whole queue changed something; guarded by merge.
   std::uint32_t shards_changed = 0;
 

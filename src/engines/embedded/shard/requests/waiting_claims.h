@@ -102,7 +102,7 @@ class WaitingClaims {
   /// Removes the claim from all its queues. Returns how many there were.
   std::size_t remove(Place place);
 
-  // -- queues with messages that no claim could have: paused, or ahead of the clock
+  // -- queues with messages that no claim could take: paused, or ahead of the clock
   void hold(QueueNo queue);
   /// `f(name)` decides for each held queue whether it is no longer held, still held, or woken.
   enum class Held : std::uint8_t { no_more, still, woken };

@@ -8,7 +8,8 @@
 //  1. From `look` or `freeze` until `thaw` the queue is frozen, and its requests are parked.
 //  2. The first shard frees the queue after all other shards. Until then its record says that the
 //     removal is to be completed, in case of a crash.
-//  3. A removal that failed half-way is stuck: requests for its queue fail until it begins again.
+//  3. A removal that failed half-way is stuck: requests for its queue fail until the removal begins
+//     again.
 #pragma once
 
 #include <optional>
