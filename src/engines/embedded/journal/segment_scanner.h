@@ -76,8 +76,8 @@ class SegmentScanner {
   std::uint64_t buffer_offset_ = 0;
 };
 
-/// The header of the batch that directly follows the segment's header, or the place of a lost
-/// header. The batch may have any salt. Empty if there is no batch, or if its checksum is wrong.
+/// The header of the segment's first batch, even if the segment's own header is lost. The batch may
+/// have any salt. Empty if there is no batch, or if its checksum is wrong.
 [[nodiscard]] Result<std::optional<BatchHeader>> first_batch_in(const storage::File& file);
 
 }  // namespace tarry::embedded

@@ -31,8 +31,8 @@ class AheadReads {
       : files_(&files), reader_(std::move(reader)) {}
 
   /// Reads some of `places`, in this order. It reads records that are in the page cache, and asks
-  /// the disk for the others. Returns how many of `places` are done, at least one; that includes
-  /// earlier records that a claim has read itself.
+  /// the disk for the others. Returns how many of `places` are done, at least one. Records that
+  /// claims have read themselves count as done.
   [[nodiscard]] std::size_t read(std::span<const RecordPlace> places);
 
   /// From now on `find` sees everything that was read so far. Bytes that were found before become

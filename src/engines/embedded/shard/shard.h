@@ -4,7 +4,8 @@
 // ...); Shard runs the turns and the cleaning.
 //
 // A turn: `advance` to now, `execute` each part, `serve_waiting`, `work_slice`, then `take_job` for
-// the committer. An answer leaves with the job whose batches hold the answer's records.
+// the committer. An answer leaves with the job. When the job's batches are durable, so is
+// everything that the answer tells.
 //
 // Thread safety: none; the shard's thread owns it. The tasks that it puts into jobs run on the
 // committer's thread. They touch only their own data, the segment files, and the Router.

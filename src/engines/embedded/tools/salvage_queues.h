@@ -5,9 +5,9 @@
 // right, one is invented. If the queue has few keys, that is a name under which they belong to this
 // shard. Otherwise no request finds the messages by their keys.
 //
-// Settings and pause are the same on all shards. A shard that has lost data takes them from the
-// shard that knows best: a shard that is sound, or has lost nothing after that queue's last record;
-// otherwise the shard with the queue's newest record.
+// Settings and pause are the same on all shards. A shard that has lost data takes them from a shard
+// that is sound, or that has lost nothing after the queue's last record. If there is none, it takes
+// them from the shard with the queue's newest record.
 //
 // Thread safety: none.
 #pragma once

@@ -25,7 +25,7 @@ struct QueueRecord {
   ShardSet set;
   Stage stage = Stage::settled;
   ShardSet other;          // the other set, while moving and retiring
-  std::uint64_t turn = 0;  // number of the turn: whose it is to move
+  std::uint64_t turn = 0;  // shards refuse scripts of an earlier turn
 };
 
 /// Nothing for text that is not a record.
