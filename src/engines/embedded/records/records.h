@@ -90,7 +90,7 @@ struct PutRecord {
   std::uint32_t payload_crc = 0;
 };
 
-/// A new due time, by reschedule, push with earlier or later, or revive.
+/// A new due time, after a reschedule, a revive, or a push with the rule `earlier` or `later`.
 struct DueRecord {
   Ref ref;
   std::uint32_t queue = 0;
@@ -191,7 +191,7 @@ using Record = std::variant<QueueRecord, PutRecord, DueRecord, ClaimedRecord, Ba
 inline constexpr std::size_t kPutFixedBytes = 52;
 inline constexpr std::size_t kRefBytes = 12;
 inline constexpr std::size_t kClaimedItemBytes = 20;
-inline constexpr std::size_t kCountersBytes = 15 * 8;  // of a queue's record that carries them
+inline constexpr std::size_t kCountersBytes = 15 * 8;  // in a queue's record that has counters
 
 /// The bytes that `append_record` will add.
 [[nodiscard]] std::size_t encoded_size(const Record& record) noexcept;

@@ -53,7 +53,7 @@ class JournalWalk {
   struct Figures {
     std::uint64_t segments = 0;
     std::uint64_t batches = 0;       // good ones
-    std::uint64_t lost_batches = 0;  // by the gaps in their numbers
+    std::uint64_t lost_batches = 0;  // as the gaps in batch numbers tell
     std::uint64_t torn_bytes = 0;    // at the end of the newest segment
     std::vector<Loss> losses;
   };

@@ -24,8 +24,9 @@ namespace tarry::embedded {
 
 class QueueNames {
  public:
-  /// A queue that was removed. With it went those of its messages whose last record has at most
-  /// `gap` gaps before it. The others may belong to the number's next queue.
+  /// A queue that was removed. If more than `gap` gaps lie before a message's last record, that
+  /// message may belong to the number's next queue. All other messages of the number went with the
+  /// removed queue.
   struct Ended {
     std::uint32_t queue = 0;
     std::uint32_t gap = 0;

@@ -24,7 +24,7 @@ inline constexpr HistoryHandle kNoHistory = 0xFFFF'FFFF;
 struct History {
   Tallies tallies;
   std::uint32_t attempt = 0;          // attempts used so far; released attempts do not count
-  std::int64_t until_ms = 0;          // leased: lease's end as decided, BOOTTIME; else REALTIME
+  std::int64_t until_ms = 0;          // leased: its end as decided, by BOOTTIME; else by REALTIME
   std::int64_t stamp_ms = 0;          // leased: the lease's length; dead, remembered: since when
   std::uint32_t reason = 0;           // dead: number in the shard's reasons
   Ending ending = Ending::acked;      // remembered

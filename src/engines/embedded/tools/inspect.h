@@ -28,7 +28,7 @@ struct ShardInspection {
   std::uint64_t messages = 0;     // scheduled, ready, leased or dead
   // Problems for which recovery would refuse the shard, each with file and offset.
   std::vector<std::string> problems;
-  std::optional<Error> unreadable;  // the reason; then the figures mean nothing
+  std::optional<Error> unreadable;  // why it cannot be read; then the figures mean nothing
 };
 
 struct StoreInspection {

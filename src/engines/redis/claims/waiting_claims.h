@@ -83,7 +83,7 @@ class WaitingClaims {
   struct Claim;
   using ClaimPtr = std::shared_ptr<Claim>;
   using Lists = core::WaitingLists<AtQueue, ClaimPtr>;
-  /// The queue whose waiting claims all profit from a look; kNobody: the claim looks for itself.
+  /// The queue for whose claims together a claim looks; kNobody: it looks for itself alone.
   using Watch = Lists::QueueNo;
   static constexpr Watch kNobody = Lists::kNone;
 

@@ -32,7 +32,7 @@ struct StreamId {
 /// Spells both parts with 20 digits, so that the texts compare as the ids do.
 [[nodiscard]] std::string spell_in_order(StreamId id);
 
-/// Redis's time when the entry was read, rounded down and up to ms.
+/// Redis's time when the entry was read, in ms: rounded down, and rounded up.
 struct InboxTime {
   std::int64_t now_ms = 0;
   std::int64_t later_ms = 0;

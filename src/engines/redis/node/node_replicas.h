@@ -29,7 +29,7 @@ class NodeReplicas {
 
  private:
   ReplicaWait wait_;
-  const bool always_;                                // even if a node has no replicas
+  const bool always_;                                // waits even if a node has no replicas
   std::map<std::shared_ptr<net::Redis>, bool> has_;  // by node: whether a replica follows it
 };
 

@@ -51,7 +51,8 @@ class KeptRoom {
   /// messages they hold.
   [[nodiscard]] std::optional<Error> take(std::uint64_t bytes, std::uint64_t largest,
                                           Purpose purpose, std::uint64_t accepted = 0);
-  /// How many bytes must remain if there are `more` messages than now, with `more_bytes` in all.
+  /// How many bytes must remain once there are `more` additional messages, of `more_bytes`
+  /// together.
   [[nodiscard]] std::uint64_t reserve(Purpose purpose, std::uint64_t more_bytes = 0,
                                       std::uint64_t more = 0) const noexcept;
   /// Takes the whole reserve, as far as there is room.
