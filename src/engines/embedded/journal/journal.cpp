@@ -21,7 +21,7 @@ Journal::Journal(Config config, storage::Directory& directory, SegmentFiles& fil
       opening_(std::move(opening)),
       closed_(std::move(tail.segments)),
       was_clean_(tail.is_clean),
-      next_segment_(tail.next_segment),
+      reserve_(directory, files, config_.segment_bytes, tail.next_segment),
       next_batch_(tail.next_batch),
       tail_proven_(tail.proven) {
   largest_segment_ = config_.segment_bytes;
@@ -43,12 +43,9 @@ Journal::Journal(Config config, storage::Directory& directory, SegmentFiles& fil
 
 // -- appending
 
-void Journal::open_batch() {
-  TARRY_ASSERT(open_.empty());
-  // Most are about as long as the one before; growing would copy it again and again.
-  open_.reserve(last_batch_bytes_ + last_batch_bytes_ / 8);
-  open_.assign(kBatchHeaderBytes, '\0');
-  run_start_ = 0;
+void Journal::append_opening() {
+  open_.begin();
+  last_opening_bytes_ = open_.append_opening(opening_);
 }
 
 // In a segment that an earlier run has begun.
@@ -56,9 +53,7 @@ void Journal::open_run() {
   const std::uint64_t needed = kBatchHeaderBytes + last_opening_bytes_ + kBatchAlignment;
   if (head_end() + needed > head_.allocated) return roll();
   resumed_ = false;
-  open_batch();
-  opening_(open_);
-  last_opening_bytes_ = open_.size() - kBatchHeaderBytes;
+  append_opening();
 }
 
 void Journal::seal_open_batch(std::int64_t realtime_ms) {
@@ -74,17 +69,10 @@ void Journal::seal_open_batch(std::int64_t realtime_ms) {
   header.durable = committer_->durable();
   if (TARRY_PLANTED_BUG(durable_overstated)) header.durable = header.number;
   header.realtime_ms = realtime_ms;
-  header.body_bytes = static_cast<std::uint32_t>(open_.size() - kBatchHeaderBytes);
-  seal_batch(open_, header);
-  last_batch_bytes_ = open_.size();
-  // The string may stay in RAM for a while.
-  if (open_.capacity() > 2 * open_.size()) open_.shrink_to_fit();
-  batch->bytes = std::exchange(open_, {});
+  header.body_bytes = open_.body_bytes();
+  batch->bytes = open_.seal(header);
   head_.used += batch->bytes.size();
-  untaken_bytes_ += batch->bytes.size();
-  run_start_ = 0;
-  in_flight_.push_back(batch);
-  sealed_.push_back(std::move(batch));
+  unwritten_.add(std::move(batch));
 }
 
 void Journal::roll() {
@@ -101,9 +89,7 @@ void Journal::roll() {
     const SegmentInfo& last = closed_.back();
     seal = {last.number, last.used, next_batch_ - 1, tail_proven_};
   }
-  TARRY_ASSERT(!prepared_.empty());
-  Prepared next = std::move(prepared_.front());
-  prepared_.pop_front();
+  SegmentReserve::Prepared next = reserve_.take();
   head_ = next.info;
   head_file_ = std::move(next.file);
   head_.salt = salt_of({config_.store_id, config_.shard, head_.number}, config_.hash_seed);
@@ -118,9 +104,7 @@ void Journal::roll() {
   header.seal = seal;
   segment_header_ = encode(header);
   head_.used = kSegmentHeaderBytes;
-  open_batch();
-  opening_(open_);
-  last_opening_bytes_ = open_.size() - kBatchHeaderBytes;
+  append_opening();
 }
 
 void Journal::begin_record(std::size_t size) {
@@ -132,7 +116,7 @@ void Journal::begin_record(std::size_t size) {
   if (open_.size() > kBatchTarget) seal_open_batch(last_realtime_ms_);
   const std::uint64_t needed = (open_.empty() ? kBatchHeaderBytes : 0) + size + kBatchAlignment;
   while (head_end() + needed > head_.allocated) roll();
-  if (open_.empty()) open_batch();
+  if (open_.empty()) open_.begin();
   TARRY_ASSERT(head_end() + size <= head_.allocated);
 }
 
@@ -144,17 +128,15 @@ RecordPlace Journal::append(const PutRecord& record) {
   }
   const std::size_t size = encoded_size(record);
   begin_record(size);
-  run_start_ = 0;
   largest_put_ = std::max<std::uint64_t>(largest_put_, size);
   const RecordPlace place{head_.number, Position(head_.number, head_end(), size)};
-  append_record(open_, record);
+  open_.append(record);
   return place;
 }
 
 void Journal::append(const Record& record) {
   begin_record(encoded_size(record));
-  run_start_ = 0;
-  append_record(open_, record);
+  open_.append(record);
 }
 
 void Journal::append(const QueueRecord& record, bool is_new) {
@@ -163,55 +145,39 @@ void Journal::append(const QueueRecord& record, bool is_new) {
   if (is_new) last_opening_bytes_ += encoded_size(as_any) + kCountersBytes;
 }
 
-void Journal::append_gone(GoneWhy why, std::uint32_t queue, Ref ref) {
-  const auto detail = static_cast<std::uint8_t>(why);
-  if (run_start_ != 0 && run_type_ == RecordType::gone && run_detail_ == detail &&
-      run_queue_ == queue && head_end() + kRefBytes + kBatchAlignment <= head_.allocated) {
-    extend_run(open_, run_start_, ref);
-    return;
-  }
-  const Record record = GoneRecord{why, queue, {ref}};
+// False if the batch does not end with a run of that key, or the head has no room for it to grow.
+bool Journal::extend_run(const OpenBatch::RunKey& key, Ref ref) {
+  if (!open_.ends_with_run(key)) return false;
+  if (head_end() + kRefBytes + kBatchAlignment > head_.allocated) return false;
+  open_.extend_run(ref);
+  return true;
+}
+
+void Journal::begin_run(const OpenBatch::RunKey& key, const Record& record) {
   begin_record(encoded_size(record));
-  run_start_ = open_.size();
-  run_type_ = RecordType::gone;
-  run_detail_ = detail;
-  run_queue_ = queue;
-  append_record(open_, record);
+  open_.begin_run(key, record);
+}
+
+void Journal::append_gone(GoneWhy why, std::uint32_t queue, Ref ref) {
+  const OpenBatch::RunKey key{RecordType::gone, static_cast<std::uint8_t>(why), queue};
+  if (!extend_run(key, ref)) begin_run(key, GoneRecord{why, queue, {ref}});
 }
 
 void Journal::append_remembered(Ending ending, std::uint32_t queue, std::int64_t settled_ms,
                                 std::int64_t until_ms, Ref ref) {
-  const auto detail = static_cast<std::uint8_t>(ending);
   // A turn settles all messages at one time, so `until` tells runs of different turns and settings
   // apart.
-  if (run_start_ != 0 && run_type_ == RecordType::remembered && run_detail_ == detail &&
-      run_queue_ == queue && run_until_ms_ == until_ms &&
-      head_end() + kRefBytes + kBatchAlignment <= head_.allocated) {
-    extend_run(open_, run_start_, ref);
-    return;
-  }
-  const Record record = RememberedRecord{ending, queue, settled_ms, until_ms, {ref}};
-  begin_record(encoded_size(record));
-  run_start_ = open_.size();
-  run_type_ = RecordType::remembered;
-  run_detail_ = detail;
-  run_queue_ = queue;
-  run_until_ms_ = until_ms;
-  append_record(open_, record);
-}
-
-// Forgets batches that have reached their file; from then on they are read from it.
-void Journal::forget_written() {
-  const std::uint64_t written = committer_->written();
-  while (!in_flight_.empty() && in_flight_.front()->number <= written) in_flight_.pop_front();
+  const OpenBatch::RunKey key{RecordType::remembered, static_cast<std::uint8_t>(ending), queue,
+                              until_ms};
+  if (extend_run(key, ref)) return;
+  begin_run(key, RememberedRecord{ending, queue, settled_ms, until_ms, {ref}});
 }
 
 std::vector<std::shared_ptr<const SealedBatch>> Journal::take(std::int64_t realtime_ms) {
   last_realtime_ms_ = realtime_ms;
   seal_open_batch(realtime_ms);
-  untaken_bytes_ = 0;
   forget_written();
-  return std::exchange(sealed_, {});
+  return unwritten_.take();
 }
 
 // -- reading
@@ -220,33 +186,24 @@ std::vector<std::shared_ptr<const SealedBatch>> Journal::take(std::int64_t realt
 std::string_view Journal::unwritten(const RecordPlace& place) {
   const auto [segment, position] = place;
   if (segment == head_.number && position.offset() >= head_.used) {
-    return std::string_view(open_).substr(position.offset() - head_.used);
+    return open_.from(position.offset() - head_.used);
   }
   forget_written();
-  for (const auto& batch : in_flight_) {
-    if (batch->segment == segment && position.offset() >= batch->offset &&
-        position.offset() < batch->offset + batch->bytes.size()) {
-      return std::string_view(batch->bytes).substr(position.offset() - batch->offset);
-    }
-  }
-  return {};
+  return unwritten_.from(place);
 }
 
 // Up to where a segment is certainly written; the committer may be writing after that.
 std::uint64_t Journal::written_end(std::uint64_t segment) const noexcept {
-  if (!in_flight_.empty() && in_flight_.front()->segment == segment) {
-    return in_flight_.front()->offset;
-  }
+  const SealedBatch* oldest = unwritten_.oldest();
+  if (oldest != nullptr && oldest->segment == segment) return oldest->offset;
   return segment == head_.number ? head_.used : UINT64_MAX;
 }
 
 bool Journal::is_only_on_disk(const RecordPlace& place) const noexcept {
   const auto at = std::pair(place.segment, place.position.offset());
   if (at >= std::pair(head_.number, head_.used)) return false;  // in the open batch
-  if (!in_flight_.empty() &&
-      at >= std::pair(in_flight_.front()->segment, in_flight_.front()->offset)) {
-    return false;
-  }
+  const SealedBatch* oldest = unwritten_.oldest();
+  if (oldest != nullptr && at >= std::pair(oldest->segment, oldest->offset)) return false;
   std::uint64_t behind = head_.used;
   if (place.segment != head_.number) {
     if (closed_.empty() || closed_.back().number != place.segment) return true;

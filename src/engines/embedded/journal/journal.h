@@ -32,20 +32,16 @@
 #include "engines/embedded/journal/commit.h"
 #include "engines/embedded/journal/committer.h"
 #include "engines/embedded/journal/journal_format.h"
+#include "engines/embedded/journal/open_batch.h"
 #include "engines/embedded/journal/segment_files.h"
+#include "engines/embedded/journal/segment_info.h"
+#include "engines/embedded/journal/segment_reserve.h"
 #include "engines/embedded/journal/sync_policy.h"
+#include "engines/embedded/journal/unwritten_batches.h"
 #include "engines/embedded/records/records.h"
 #include "storage/storage.h"
 
 namespace tarry::embedded {
-
-struct SegmentInfo {
-  std::uint64_t number = 0;
-  std::uint64_t salt = 0;
-  std::uint64_t first_batch = 0;
-  std::uint64_t used = 0;       // bytes that hold header and batches
-  std::uint64_t allocated = 0;  // bytes on disk
-};
 
 /// The end of the journal, as recovery left it.
 struct JournalTail {
@@ -100,7 +96,7 @@ class Journal {
   [[nodiscard]] std::vector<std::shared_ptr<const SealedBatch>> take(std::int64_t realtime_ms);
   /// Bytes appended and not yet taken.
   [[nodiscard]] std::uint64_t untaken_bytes() const noexcept {
-    return untaken_bytes_ + open_.size();
+    return unwritten_.untaken_bytes() + open_.size();
   }
 
   /// The record at a place, whether it has reached its file or not. Its views are valid until the
@@ -157,7 +153,7 @@ class Journal {
   [[nodiscard]] std::uint64_t opening_bytes() const noexcept;
   /// By how much the room shrinks if the opening grows by `bytes`.
   [[nodiscard]] std::uint64_t openings_grow_by(std::uint64_t bytes) const noexcept {
-    return (prepared_.size() + 1) * (bytes + bytes / 4);
+    return (reserve_.size() + 1) * (bytes + bytes / 4);
   }
   [[nodiscard]] std::uint64_t disk_bytes() const noexcept;
   /// The newest segment that holds records.
@@ -175,30 +171,20 @@ class Journal {
   Result<void> trim();
 
  private:
-  struct Prepared {
-    SegmentInfo info;
-    std::shared_ptr<storage::File> file;
-  };
-
   void begin_record(std::size_t size);
-  void open_batch();
+  [[nodiscard]] bool extend_run(const OpenBatch::RunKey& key, Ref ref);
+  void begin_run(const OpenBatch::RunKey& key, const Record& record);
+  void append_opening();
   void open_run();
   void seal_open_batch(std::int64_t realtime_ms);
   void roll();
-  void forget_written();
-  Result<void> prepare(std::uint64_t bytes);
-  Result<void> add_prepared(std::shared_ptr<storage::File> file, std::uint64_t bytes);
-  [[nodiscard]] std::uint64_t room_in(std::uint64_t segment, std::uint64_t largest) const noexcept;
+  void forget_written() { unwritten_.forget(committer_->written()); }
   Result<void> grow(std::uint64_t missing, std::uint64_t largest, std::uint64_t step);
-  Result<void> prepare_of(std::uint64_t spare);
-  [[nodiscard]] std::uint64_t prepared_room() const noexcept;
   Result<void> grow_head(std::uint64_t to);
-  Result<void> grow_prepared(Prepared& prepared, std::uint64_t to);
-  Result<void> fit_openings();
   [[nodiscard]] std::uint64_t head_end() const noexcept { return head_.used + open_.size(); }
   [[nodiscard]] std::string_view unwritten(const RecordPlace& place);
   [[nodiscard]] std::uint64_t written_end(std::uint64_t segment) const noexcept;
-  [[nodiscard]] std::uint64_t head_left() const noexcept;
+  [[nodiscard]] std::uint64_t room_in_head(std::uint64_t largest) const noexcept;
   [[nodiscard]] std::uint64_t room(std::uint64_t largest) const noexcept;
   [[nodiscard]] std::uint64_t overhead() const noexcept;
 
@@ -216,26 +202,15 @@ class Journal {
   bool resumed_ = false;  // the head is the last run's; this run has appended nothing to it yet
   bool was_clean_ = false;
   std::shared_ptr<storage::File> head_file_;
-  std::deque<Prepared> prepared_;
-  std::deque<SegmentInfo> kept_;  // cleaned; their files are to be written again
-  std::uint64_t next_segment_ = 1;
+  SegmentReserve reserve_;
   std::uint64_t next_batch_ = 1;
   bool tail_proven_ = true;
   std::uint64_t last_opening_bytes_ = 0;  // bytes that the next segment opens with, at most
 
-  std::string open_;  // room for the header, then records; empty: no batch is open
-  std::size_t last_batch_bytes_ = 0;
+  OpenBatch open_;
   std::string segment_header_;  // of the head, until its first batch is sealed
   std::int64_t last_realtime_ms_ = 0;
-  std::size_t run_start_ = 0;  // in open_: a record that extend_run may lengthen; 0: none
-  RecordType run_type_ = RecordType::closed;
-  std::uint8_t run_detail_ = 0;
-  std::uint32_t run_queue_ = 0;
-  std::int64_t run_until_ms_ = 0;
-
-  std::vector<std::shared_ptr<const SealedBatch>> sealed_;    // sealed, not taken yet
-  std::deque<std::shared_ptr<const SealedBatch>> in_flight_;  // sealed, not written yet
-  std::uint64_t untaken_bytes_ = 0;
+  UnwrittenBatches unwritten_;
   std::string read_buffer_;
 };
 
