@@ -68,7 +68,7 @@ class Identity {
   std::uint32_t partitions_;
   // When to ask again if the node was unreachable.
   std::chrono::steady_clock::time_point ask_again_;
-  std::uint64_t checked_;  // the connection on which it was asked last
+  std::uint64_t checked_;  // the connection on which the store was asked last
   const ServerWish wish_;
   const bool goes_on_;  // true in a cluster: the known facts still count
   const Log log_;
