@@ -1,10 +1,10 @@
-// Breaker: whether a sink is worth trying. Closed: yes. Open: it is down, nothing is claimed until
-// a pause has passed. Half-open: one message at a time tests whether it is back.
+// Breaker: decides whether messages are sent to a sink. Closed: yes. Open: the sink is down, and
+// nothing is claimed until a pause has passed. Half-open: one message at a time tests whether the
+// sink is back.
 //
-// It opens when the sink says that it is down, or when `failures` different messages in a row
-// failed with none confirmed in between: a single message that always fails opens nothing. After
-// each failed trial the pause is twice as long as the one before, from `least` to `most`; its upper
-// half is random.
+// It opens when the sink says that it is down, or when `failures` different messages in a row have
+// failed and none was confirmed in between. So a single message that always fails does not open it.
+// After each failed trial the pause doubles, from `least` to `most`; its upper half is random.
 //
 // Pure state; moments are passed in. Not thread safe.
 #pragma once
@@ -43,10 +43,11 @@ class Breaker {
   [[nodiscard]] std::uint64_t openings() const noexcept { return openings_; }
 
   void advance(Moment now) noexcept;
-  /// The sink took a message, or refused one for good: it works. Late news while open is ignored.
+  /// The sink took a message, or refused one for good, so it works. Ignored while the breaker is
+  /// open, because such news is old.
   void worked() noexcept;
-  /// The sink answered but did not take this one message: ends a trial well, but does not end a row
-  /// of failures.
+  /// The sink answered, but did not take this one message. A trial then counts as passed, but a row
+  /// of failures does not end.
   void answered() noexcept;
   void failed(std::uint64_t id, Moment now);
   void down(Moment now);

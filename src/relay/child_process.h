@@ -1,4 +1,4 @@
-// Runs a command without a shell: bytes to its standard input, its exit status back.
+// Runs a command without a shell: gives it bytes on standard input, and returns its exit status.
 //
 // Thread safety: `run` from many threads at once, `signal_all` from any.
 #pragma once
@@ -20,33 +20,34 @@ namespace tarry::relay {
 
 /// How a command ended.
 struct Ended {
-  int status = 0;  // its exit status, where signal is 0
+  int status = 0;  // its exit status, if signal is 0
   int signal = 0;  // the signal that killed it
 };
 
 /// How a command's environment differs from this process's.
 struct ChildOptions {
-  /// The soft limit of open files: ours may have been raised, and a program that uses select(2)
-  /// breaks beyond 1,024. Empty: ours.
+  /// The command's soft limit of open files; empty: this process's. This process may have raised
+  /// its own, and a program that uses select(2) breaks with descriptors above 1,024.
   std::optional<std::uint64_t> descriptors = {};
-  std::vector<std::string> withheld = {};  ///< names of variables that it does not get
+  std::vector<std::string> withheld = {};  ///< names of variables that the command does not get
 };
 
 class ChildProcesses {
  public:
-  /// `command`: the program, looked for in PATH, and its arguments; at least one.
+  /// `command`: the program, which is looked for in PATH, and its arguments.
   explicit ChildProcesses(std::vector<std::string> command, ChildOptions options = {});
 
   /// Whether the program can be found and started. Errors: `not_found`, `permission_denied`.
   [[nodiscard]] Result<void> check() const;
 
-  /// Blocks until the command has ended. Its output goes where ours goes. `variables` (NAME ->
-  /// value, no NUL bytes) are added to our environment, without the withheld ones. It runs in a
-  /// process group of its own, so that a Ctrl-C meant for us lets it finish. A command that ends,
-  /// or closes its input, without having read everything is no error. Errors: `unavailable` if the
-  /// machine is short of descriptors, processes or memory to start it; `io_error` if it cannot be
-  /// started; `closed` after `signal_all`; `unknown_outcome` if it has ended and nobody can say
-  /// how, because SIGCHLD is ignored, or because other code waits for the children of this process.
+  /// Blocks until the command has ended. Its output goes where this process's output goes. Its
+  /// environment is ours without the withheld variables, plus `variables` (NAME -> value, no NUL
+  /// bytes). It runs in a process group of its own, so that a Ctrl-C for this process lets it
+  /// finish. It is not an error if the command does not read all of its input.
+  /// Errors: `unavailable` if the machine has too few descriptors, processes or memory to start it;
+  /// `io_error` if it cannot be started; `closed` after `signal_all`; `unknown_outcome` if its exit
+  /// status is lost, because SIGCHLD is ignored or other code waits for the children of this
+  /// process.
   [[nodiscard]] Result<Ended> run(std::string_view input,
                                   const std::map<std::string, std::string>& variables);
 

@@ -1,21 +1,22 @@
 // Flow: a relay's next steps, as a state machine: it claims, hands messages to the sink, waits for
-// the sink's answers, and settles. Its book of leases extends them meanwhile. The flow does no I/O
-// and reads no clock: `next` says what to do now, and the other functions report the results.
+// the sink's answers, and settles. Meanwhile its book extends the leases. The flow does no I/O and
+// reads no clock: `next` says what to do now, and the other functions report the results.
 //
 // Order: messages go to the sink in the order in which the store gave them out, which is by
 // priority and due time within a shard. One claim is outstanding at a time, so claims do not
-// overtake each other. A message that is tried again comes after later ones.
+// overtake each other. A message that is tried again comes after later ones; its delay is the
+// sink's Retry-After, else the queue's backoff (core/retry_policy.h).
 //
 // Not thread safe.
 //
 // Invariants
-//  1. held_ has what the book holds: the messages that the sink has, or gets next.
-//  2. A message is acked only after the sink has answered `confirmed` for this very claim.
-//  3. held_.size() + messages being claimed <= in_flight; 1 while the breaker is half-open, and
-//     nothing is claimed while it is open. held_bytes_ <= in_flight_bytes, except for the last
-//     message claimed. Bytes outside held messages are not kept longer than those messages.
-//  4. If the sink did not take a message because it is down, or because the lease was over, the
-//     message is released: no attempt is counted.
+//  1. held_ has the same claims as the book: the messages that the sink has, or gets next.
+//  2. A message is acked only after the sink has answered `confirmed` for this same claim.
+//  3. held_.size() + messages being claimed <= in_flight, or <= 1 while the breaker is half-open;
+//     nothing is claimed while it is open. held_bytes_ <= in_flight_bytes, except that one message
+//     may go beyond it. Memory of a claim is not kept longer than that claim's held messages.
+//  4. If the sink did not take a message because the sink is down, or because the lease was over,
+//     the message is released, and no attempt is counted.
 #pragma once
 
 #include <array>
@@ -55,9 +56,9 @@ class Flow {
   struct HandOn {
     std::vector<Job> jobs;
   };
-  struct Withdraw {};     // the claim that waits
-  struct CloseSink {};    // its time to drain is over
-  struct AbandonSink {};  // and it has not come to an end
+  struct Withdraw {};     // the waiting claim
+  struct CloseSink {};    // the time for draining is over
+  struct AbandonSink {};  // closing the sink did not end it
   struct Wait {
     std::optional<Moment> until;  // empty: until there is news
   };
@@ -65,23 +66,24 @@ class Flow {
   using Step = std::variant<core::ClaimRequest, core::SettleRequest, core::ExtendRequest, HandOn,
                             Withdraw, CloseSink, AbandonSink, Wait, Finished>;
 
-  /// The options have been checked. Serves the queues that they name, from the beginning; if they
-  /// name none, the queues that `serve` reports.
+  /// The options have been checked. If they name queues, these are served from the beginning;
+  /// otherwise only those that `serve` names.
   Flow(const RelayOptions& options, std::uint32_t seed);
 
   [[nodiscard]] Step next(Moment now);
 
   void claimed(Result<std::shared_ptr<const core::ClaimReply>> reply, Moment now);
-  /// From now on these, by name, and no others.
+  /// From now on claims from these queues (sorted by name) and from no others.
   void serve(std::vector<Share> shares);
   void settled(const Result<core::ItemsReply>& reply, Moment now);
   void extended(const Result<core::ItemsReply>& reply, Moment now);
   void answered(JobId id, Answer answer, Moment now);
   void stop(Moment now);
-  /// After a stop: gives up requests that the store does not accept at once; the leases run out.
+  /// Call it after a stop: a request that the store does not accept at once is given up, and its
+  /// leases run out.
   void abandon() noexcept { book_.abandon(); }
 
-  /// Why it ended by itself; empty if it was stopped.
+  /// Why the flow ended by itself; empty if it was stopped.
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return book_.error(); }
   [[nodiscard]] RelayStats stats() const;
   struct Mishaps {
@@ -127,7 +129,8 @@ class Flow {
 
   std::vector<Share> shares_;
   std::size_t first_share_ = 0;  // of the next claim
-  bool outdated_ = false;        // the outstanding claim waits at other queues than are served now
+  bool outdated_ = false;        // the outstanding claim waits at queues that are not those served
+                                 // now
 
   bool sink_closed_ = false;
   bool sink_abandoned_ = false;

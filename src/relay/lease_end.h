@@ -1,6 +1,7 @@
-// LeaseEnd: until when a claim holds, as far as this side knows. The flow moves it when the store
-// extends the lease, or says that it is lost. The sending thread checks it just before it begins,
-// because after that end another consumer may have the message, or it may be cancelled.
+// LeaseEnd: until when a claim holds, as far as this process knows. The flow moves the end when the
+// store extends the lease, or says that the lease is lost. A sending thread checks it just before
+// it sends, because after the end another consumer may have the message, or the message may be
+// cancelled.
 //
 // Thread safety: any thread.
 #pragma once
@@ -21,7 +22,7 @@ class LeaseEnd {
   LeaseEnd& operator=(const LeaseEnd&) = delete;
 
   void move(Moment at) noexcept { at_ms_.store(at.count(), std::memory_order_relaxed); }
-  /// The store says that it is lost, whatever the clock says.
+  /// Call it when the store says that the lease is lost: it is then over, whatever the clock says.
   void lose() noexcept { move(Moment::min()); }
   [[nodiscard]] bool is_over(Moment now) const noexcept {
     return now.count() >= at_ms_.load(std::memory_order_relaxed);

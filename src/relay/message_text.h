@@ -1,4 +1,4 @@
-// A message as text for those it is handed to: one line of JSON, and a command's environment.
+// A message as text for its receiver: as one line of JSON, or as the environment of a command.
 //
 // Pure functions.
 #pragma once
@@ -10,11 +10,11 @@
 
 namespace tarry::relay {
 
-/// {"queue","id","key","attempt","due","due_ms","headers","payload"}, without a line end. Bytes
-/// that are not UTF-8 go as NAME_base64.
+/// {"queue","id","key","attempt","due","due_ms","headers","payload"}, without a line end. A field
+/// whose bytes are not UTF-8 is called NAME_base64 instead.
 [[nodiscard]] std::string json_line(const Delivery& delivery);
 
-/// TARRY_QUEUE, TARRY_ID, TARRY_KEY (empty where it holds a NUL byte), TARRY_ATTEMPT, TARRY_DUE_MS.
+/// TARRY_QUEUE, TARRY_ID, TARRY_KEY (empty if it contains a NUL byte), TARRY_ATTEMPT, TARRY_DUE_MS.
 [[nodiscard]] std::map<std::string, std::string> variables_for(const Delivery& delivery);
 
 }  // namespace tarry::relay

@@ -1,4 +1,4 @@
-// A relay's options, and what it reports. Plain values.
+// A relay's options and statistics. Plain values.
 #pragma once
 
 #include <array>
@@ -23,40 +23,41 @@ struct RelayOptions {
   std::vector<std::string> queues;  // names or patterns, one at least; served fairly, in turn
   std::uint32_t in_flight = 1'000;  // 1 .. 10,000 messages claimed and not yet answered
   std::uint32_t batch = 100;        // 1 .. 10,000 messages a claim
-  // Of payload, at least 1; nothing is claimed beyond it, except one message of any size.
+  // Payload bytes, at least 1, of messages claimed and not yet answered. Beyond it nothing more is
+  // claimed, except that a single message may have any size.
   std::uint64_t in_flight_bytes = 64ull << 20;
   std::uint32_t rate = 0;                          // messages a second, to 1,000,000; 0: no limit
   std::optional<Millis> lease = {};                // default: the queue's
   std::optional<std::uint32_t> max_attempts = {};  // 1 .. 65,535; the store has a limit of its own
-  Millis drain{10'000};  // after a stop: how long the sink may take, to 1 h
+  Millis drain{10'000};  // after a stop: how long the sink may take, up to 1 h
   BreakerOptions breaker = {};
 
   friend bool operator==(const RelayOptions&, const RelayOptions&) = default;
 };
 
-/// `invalid_argument`, naming value and limit.
+/// Error: `invalid_argument`, which names the value and the limit.
 [[nodiscard]] Result<void> check(const RelayOptions& options);
 
-/// Failures of single messages while sink and store work.
+/// The kinds of failures of single messages while sink and store work.
 enum class Mishap : std::uint8_t {
   failed,    // at the sink: answers `again` and `unknown`
   refused,   // by the sink, for good
-  unsettled  // by the store, for another reason than a lease that has run out
+  unsettled  // by the store, although the lease had not run out
 };
 inline constexpr std::array kMishaps{Mishap::failed, Mishap::refused, Mishap::unsettled};
 
-/// With the ends of the claims in the store.
+/// Counts of a relay; the base class counts how claims ended in the store.
 struct RelayStats : leases::Counts {
   std::uint64_t claimed = 0;
   std::uint64_t confirmed = 0;  // by the sink
   std::uint64_t failed = 0;     // answers `again` and `unknown`
   std::uint64_t in_flight = 0;  // claimed and not yet settled
   std::uint64_t openings = 0;   // of the breaker
-  std::uint64_t queues = 0;     // that it serves now
+  std::uint64_t queues = 0;     // served now
   BreakerState breaker = BreakerState::closed;
-  core::LatenessHistogram lags;  // from due time to confirmation
+  core::LatenessHistogram lags;  // from the due time to the sink's confirmation
   Millis lag{0};                 // of the last confirmed message
-  std::string last_error;        // the sink's, or of a look for queues; empty: none yet
+  std::string last_error;        // of the sink, or of looking for queues; empty: none yet
 };
 
 }  // namespace tarry::relay

@@ -1,12 +1,13 @@
-// QueueDiscovery: which queues a relay serves. Every 5 s it looks which queues match its names and
-// patterns, and how many shards they have. If relays share, it offers them to the coordination,
-// which says which of them this relay gets.
+// QueueDiscovery: finds the queues that a relay serves. Every 5 s it finds out which queues match
+// the relay's names and patterns, and how many shards they have. With a coordination, it offers
+// these shards to the coordination, which says which of them this relay gets.
 //
-// A queue given by name is served from the beginning, even if it does not exist. If relays share,
-// it is served once this relay's part is known. If a session passes without news of the others,
-// this relay serves all of it: claims fence.
+// A queue given by name is served from the beginning, even if it does not exist yet. With a
+// coordination, it is served once this relay's part is known. If a whole session time passes
+// without news of the other relays, this relay serves all shards; that is safe, because a claim is
+// atomic and old receipts are refused.
 //
-// Thread safety: `start` once; the rest from any thread.
+// Thread safety: call `start` once; all other functions may be called from any thread.
 #pragma once
 
 #include <chrono>
@@ -34,19 +35,20 @@ namespace tarry::relay {
 /// How often a relay looks for queues.
 inline constexpr Millis kLookEvery{5'000};
 
-/// By name: the existing queues that the names and patterns match, and the names of missing ones.
+/// Sorted by name: the existing queues that match the names and patterns, and the named queues that
+/// do not exist.
 [[nodiscard]] std::vector<Found> find_queues(const std::vector<std::string>& patterns,
                                              const std::vector<QueueStats>& there);
 
 class QueueDiscovery {
  public:
-  /// Called on threads of the discovery and of the coordination, one at a time (except
-  /// `on_trouble`) and with its lock held: they must not call it.
+  /// Called on threads of the discovery and of the coordination, with the discovery's lock held and
+  /// so one at a time, except `on_trouble`. They must not call the discovery.
   struct Hooks {
     std::function<void(const std::vector<Share>&)> on_shares;
-    /// The patterns match no queue; or some again: how many.
+    /// The patterns match no queue (0), or match some again: how many.
     std::function<void(std::size_t queues)> on_queues;
-    /// This relay's part has changed, or the number of relays that share.
+    /// This relay's part, or the number of relays in the group, has changed.
     std::function<void(const Coordination::View& view, std::size_t units)> on_view;
     /// As Coordination's.
     std::function<void(const std::optional<Error>&)> on_trouble;
@@ -54,7 +56,7 @@ class QueueDiscovery {
     std::function<void()> on_closed;
   };
 
-  /// The engine outlives it. `coordination`: null if nothing is shared.
+  /// The engine must outlive the discovery. `coordination`: null if this relay serves all shards.
   QueueDiscovery(core::Engine& engine, std::vector<std::string> patterns,
                  std::unique_ptr<Coordination> coordination, Hooks hooks,
                  Millis every = kLookEvery);
@@ -63,9 +65,9 @@ class QueueDiscovery {
   QueueDiscovery& operator=(const QueueDiscovery&) = delete;
 
   void start();
-  /// Gives this relay's part to the others. After that it reports only trouble.
+  /// Gives this relay's part to the others. After that only `on_trouble` is called.
   void leave();
-  /// Why the last look failed; empty if it did not.
+  /// Why the last search for queues failed; empty if it succeeded.
   [[nodiscard]] std::string last_error() const;
 
  private:
@@ -87,7 +89,7 @@ class QueueDiscovery {
   const Millis every_;
 
   mutable std::mutex mutex_;
-  std::condition_variable_any over_;  // without notifications: for its stop
+  std::condition_variable_any over_;  // nobody notifies it; only a stop ends its waits
   std::optional<std::vector<Found>> found_;
   std::optional<Coordination::View> view_;
   std::optional<std::vector<Share>> told_;
@@ -95,7 +97,7 @@ class QueueDiscovery {
   bool left_ = false;
   std::string last_error_;
   using Clock = std::chrono::steady_clock;
-  Clock::time_point deaf_at_{};  // without a view: from then on it serves everything
+  Clock::time_point deaf_at_{};  // if no view has come by then, the relay serves everything
 
   std::unique_ptr<Coordination> coordination_;
   std::jthread thread_;

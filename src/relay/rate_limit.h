@@ -1,5 +1,5 @@
-// RateLimit: a bucket of messages that fills at a steady rate and holds a tenth of a second's
-// worth, at least one. `take` reserves what may be taken; an unused part is given back.
+// RateLimit: a token bucket. It fills at a steady rate and holds the messages of a tenth of a
+// second, at least one. `take` reserves messages; those that were not sent are given back.
 //
 // Pure state; moments are passed in. Not thread safe.
 #pragma once
@@ -28,7 +28,7 @@ class RateLimit {
     if (rate_ == 0) return std::numeric_limits<std::uint32_t>::max();
     return static_cast<std::uint32_t>(std::max<std::int64_t>(0, level_ / kWhole));
   }
-  /// When there is one again.
+  /// When the next message may be taken.
   [[nodiscard]] Moment next() const noexcept {
     if (rate_ == 0 || level_ >= kWhole) return at_;
     return at_ + Moment((kWhole - level_ + rate_ - 1) / rate_);
@@ -41,7 +41,7 @@ class RateLimit {
   }
 
  private:
-  static constexpr std::int64_t kWhole = 1'000;  // a message, in rate x milliseconds
+  static constexpr std::int64_t kWhole = 1'000;  // one message, in units of rate x milliseconds
 
   std::int64_t rate_;
   std::int64_t most_;

@@ -1,9 +1,9 @@
-// Relay: claims due messages and hands them to a sink; acks messages that the sink has confirmed.
+// Relay: claims due messages, hands them to a sink, and acks those that the sink has confirmed.
 //
-// One thread, which calls `run`, makes all requests to the engine and the sink; their answers only
-// reach the flow and wake it.
+// One thread, which calls `run`, makes all requests to the engine and the sink. Their answers only
+// change the flow and wake this thread.
 //
-// Thread safety: `run` once, on one thread; the rest from any.
+// Thread safety: call `run` once, on one thread; all other functions may be called from any thread.
 #pragma once
 
 #include <array>
@@ -24,38 +24,39 @@
 
 namespace tarry::relay {
 
-/// Reports for the operator; called on the thread of a relay's `run`.
+/// Events for the operator. Called on the thread that runs `run`.
 struct RelayHooks {
-  /// The breaker has opened, or is closed again; half-open is not reported.
+  /// The breaker has opened, or is closed again. Half-open is not reported.
   std::function<void(bool open, const std::string& last_error)> on_breaker = {};
-  /// The store does not answer, and is asked again; or, empty, it has answered since.
+  /// The store does not answer, and the relay keeps trying; or, without an error, it answers again.
   std::function<void(const std::optional<Error>& outage)> on_outage = {};
-  /// Messages have failed: the last one's reason, at most once a minute for each kind. Not called
-  /// for failures while the breaker is open.
+  /// Messages have failed. `reason` is that of the last one. Called at most once a minute for each
+  /// kind, and not for failures while the breaker is open.
   std::function<void(Mishap mishap, const std::string& reason)> on_mishap = {};
-  /// The store can no longer be used: it claims nothing more, and will end once it has drained.
+  /// The store can no longer be used. The relay claims nothing more, and ends once it has drained.
   std::function<void()> on_failed = {};
 };
 
 class Relay {
  public:
-  /// Engine and sink outlive the relay; the options have been checked.
+  /// Engine and sink must outlive the relay. The options have been checked.
   Relay(core::Engine& engine, Sink& sink, const RelayOptions& options, std::uint32_t seed,
         RelayHooks hooks = {});
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
 
   /// Runs until a stop is requested or the store is closed; both are success. Then it claims
-  /// nothing more, gives the sink `drain` to answer for its messages, closes it, abandons it 2 s
-  /// later, and returns once everything is settled. While the store is `unavailable` it tries again
-  /// after 100 ms to 5 s. Errors: the store's error when it can no longer be used.
+  /// nothing more, and the sink has the time `drain` to answer for its messages. After that the
+  /// sink is closed, and 2 s later abandoned. `run` returns once everything is settled. While the
+  /// store is `unavailable`, the relay tries again after 100 ms to 5 s. Error: the store's, if the
+  /// store can no longer be used.
   Result<void> run(std::stop_token stop);
 
-  /// From now on it claims from these, by name, and from no others. From any thread.
+  /// From now on it claims from these queues (sorted by name) and from no others. Any thread.
   void serve(std::vector<Share> shares);
 
-  /// After a stop: abandons the sink, and gives up requests that the store does not accept at once.
-  /// From any thread.
+  /// Call it after a stop: abandons the sink, and gives up requests that the store does not accept
+  /// at once. Any thread.
   void abandon();
 
   [[nodiscard]] RelayStats stats() const;
@@ -87,15 +88,15 @@ class Relay {
   mutable std::mutex mutex_;
   std::condition_variable news_arrived_;
   bool news_ = false;
-  core::Ticket claim_ = 0;  // the controller's alone
+  core::Ticket claim_ = 0;  // used by the controller only
   Flow flow_;
   const RelayHooks hooks_;
   bool told_open_ = false;
   bool told_failed_ = false;
   bool told_outage_ = false;
   struct Told {
-    std::uint64_t count = 0;     // that there were by then
-    std::optional<Moment> next;  // no sooner
+    std::uint64_t count = 0;     // how many there were at the last report
+    std::optional<Moment> next;  // the earliest time of the next report
   };
   std::array<Told, kMishaps.size()> told_mishaps_;
 };

@@ -1,10 +1,11 @@
-// RelayThreads: one relay by its name, on the configured number of threads. Each thread has a sink
-// of its own and claims for itself; the relay's limits are divided among them.
+// RelayThreads: one relay, with its name, on the configured number of threads. Each thread has a
+// sink of its own and makes its own claims. The relay's limits are divided among the threads.
 //
 // Order: each thread keeps the order of the messages that it claims; between threads there is no
 // order.
 //
-// Thread safety: `stats`, `is_up`, `stop` and `abandon` from any thread; the rest from one.
+// Thread safety: `stats`, `is_up`, `stop` and `abandon` may be called from any thread; all other
+// functions from one thread.
 #pragma once
 
 #include <atomic>
@@ -35,46 +36,47 @@ inline constexpr std::uint32_t kMaxThreads = 64;
 void add(RelayStats& sum, const RelayStats& one);
 
 struct RelayThreadsOptions {
-  std::string name;           // also the threads' names, with a number appended
+  std::string name;           // threads have it too, with a number appended
   std::uint32_t threads = 1;  // 1 .. 64
   RelayOptions relay = {};    // in_flight and rate: of all threads together
 
   friend bool operator==(const RelayThreadsOptions&, const RelayThreadsOptions&) = default;
 };
 
-/// As `check(RelayOptions)`, and: no more threads than in_flight, nor than the rate if there is
-/// one, because each thread needs one of both.
+/// As `check(RelayOptions)`. Also, there must not be more threads than `in_flight`, nor than `rate`
+/// if that is set, because each thread needs at least 1 of each.
 [[nodiscard]] Result<void> check(const RelayThreadsOptions& options);
 
 class RelayThreads {
  public:
   using MakeSink = std::function<Result<std::unique_ptr<Sink>>()>;
 
-  /// Called one at a time, with a lock of these threads held (except for `on_end`), so they must
-  /// not call RelayThreads.
+  /// Called one at a time and (except `on_end`) with a lock of RelayThreads held, so they must not
+  /// call RelayThreads.
   struct Hooks {
-    /// Claiming has paused on all threads, or goes on; called on a thread of these threads. If one
-    /// thread's breaker is open while others work, only its failures show that: it may have no
-    /// message with which to test the sink.
+    /// All threads have paused claiming, or one goes on again. Called on one of the threads. It is
+    /// not called if only some threads' breakers are open: such a thread may merely have no message
+    /// with which to test the sink. Its failures are still reported.
     std::function<void(bool open, const std::string& last_error)> on_breaker = {};
-    /// The store does not answer one thread at least; or, empty, it answers all again.
+    /// The store does not answer at least one thread; or, without an error, it answers all threads
+    /// again.
     std::function<void(const std::optional<Error>& outage)> on_outage = {};
     /// As a relay's, for each thread.
     std::function<void(Mishap mishap, const std::string& reason)> on_mishap = {};
-    /// Its patterns match no queue any more (0), or some again (how many).
+    /// The relay's patterns match no queue any more (0), or match some again (how many).
     std::function<void(std::size_t queues)> on_queues = {};
-    /// If relays share: this relay's part of `units` shards has changed. The other hook: the
-    /// coordination cannot be reached, or can again. Called on threads of the coordination, perhaps
-    /// after `on_end`; `on_trouble` without the lock.
+    /// With a coordination. `on_view`: this relay's part of the `units` shards has changed.
+    /// `on_trouble`: the coordination cannot be reached, or can be reached again. Both are called
+    /// on threads of the coordination, perhaps after `on_end`; `on_trouble` without the lock.
     std::function<void(const Coordination::View& view, std::size_t units)> on_view = {};
     std::function<void(const std::optional<Error>&)> on_trouble = {};
-    /// Every thread has come to its end, by `stop` or by itself: by success, or with the first
-    /// error that the store gave. On a thread of these threads, the last call of all.
+    /// Every thread has ended: with success, or with the first error that the store gave. Called on
+    /// one of the threads, as their last call.
     std::function<void(const Result<void>& ended)> on_end = {};
   };
 
-  /// The engine outlives the threads; the options have been checked. `coordination`: null if the
-  /// relay has its queues for itself, or shares them claim by claim. Errors: the sink's.
+  /// The engine must outlive the threads. The options have been checked. `coordination`: null if no
+  /// shards are divided among relays. Errors: those of making the sink.
   [[nodiscard]] static Result<std::unique_ptr<RelayThreads>> make(
       core::Engine& engine, const RelayThreadsOptions& options, const MakeSink& make_sink,
       Hooks hooks, std::unique_ptr<Coordination> coordination = nullptr);
@@ -82,17 +84,17 @@ class RelayThreads {
   RelayThreads(const RelayThreads&) = delete;
   RelayThreads& operator=(const RelayThreads&) = delete;
 
-  /// Once.
+  /// Call it once.
   void start();
-  /// Claims nothing more; the sinks may still confirm the messages that they have.
+  /// The threads claim nothing more; the sinks may still confirm the messages that they have.
   void stop();
-  /// After `stop`: the sinks answer at once for their messages, and requests that the store does
-  /// not accept at once are given up.
+  /// Call it after `stop`: the sinks answer at once for all their messages, and requests that the
+  /// store does not accept at once are given up.
   void abandon();
 
-  /// Sums; the breaker is the best of the threads'.
+  /// Sums over the threads. The breaker's state is the best of all threads.
   [[nodiscard]] RelayStats stats() const;
-  /// It was started and works: it has not ended.
+  /// Whether it was started and has not ended.
   [[nodiscard]] bool is_up() const;
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// The sink's.
@@ -117,12 +119,12 @@ class RelayThreads {
   std::stop_source stop_;
 
   mutable std::mutex mutex_;
-  std::size_t open_ = 0;  // members whose breaker is
-  std::size_t away_ = 0;  // members whose store is
+  std::size_t open_ = 0;  // members whose breaker is open
+  std::size_t away_ = 0;  // members that the store does not answer
   std::size_t running_ = 0;
   std::optional<Error> error_;
   std::vector<std::jthread> threads_;
-  std::unique_ptr<QueueDiscovery> discovery_;  // null: the names say all
+  std::unique_ptr<QueueDiscovery> discovery_;  // null: the options name all queues
 };
 
 }  // namespace tarry::relay

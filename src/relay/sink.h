@@ -1,7 +1,8 @@
-// Sink: where a relay sends messages. One message is one Outgoing; its answer says what became of
-// it there, and only `confirmed` lets the relay ack.
+// Sink: where a relay sends messages. Each message is one Outgoing. Its Answer says what happened
+// to it at the receiver; the relay acks only after `confirmed`.
 //
-// Thread safety: `send` from one thread, `close` from any; answers come from any thread.
+// Thread safety: `send` is called from one thread, `close` from any thread. Answers come from any
+// thread.
 #pragma once
 
 #include <memory>
@@ -19,11 +20,11 @@
 namespace tarry::relay {
 
 enum class Fate : std::uint8_t {
-  confirmed,  // the sink has it, by its own promise
-  refused,    // and would refuse it again: to the dead, with the reason
-  again,      // it failed; another attempt may fare better
-  not_yet,    // as `again`, for this message alone: the sink works, and takes others
-  down,       // the sink takes nothing now: this message is not at fault, and was not sent
+  confirmed,  // the sink has it, as safely as that sink promises
+  refused,    // the sink would refuse it every time: it becomes dead, with the reason
+  again,      // it failed; another attempt may succeed
+  not_yet,    // as `again`, but only this message failed: the sink works, and takes others
+  down,       // not sent, because the sink takes nothing now; the message is not at fault
   unknown,    // sent, result unknown: another attempt, which may be a duplicate
   late,       // not sent: its lease ended before its turn came; the sink is not at fault
 };
@@ -44,7 +45,7 @@ enum class Fate : std::uint8_t {
 struct Answer {
   Fate fate = Fate::confirmed;
   std::string reason = {};           // one line; empty where confirmed
-  std::optional<Millis> after = {};  // again, not_yet: not before; default: the queue's backoff
+  std::optional<Millis> after = {};  // again, not_yet: the delay; default: the queue's backoff
 };
 
 [[nodiscard]] inline Answer confirmed() { return {}; }
@@ -69,10 +70,10 @@ struct Answer {
 
 struct Outgoing {
   Delivery delivery;
-  base::UniqueFunction<void(Answer)> done;     // exactly once; within `send` is allowed
+  base::UniqueFunction<void(Answer)> done;     // called exactly once, perhaps within `send`
   std::shared_ptr<const LeaseEnd> lease = {};  // null: it never ends
 
-  /// Check it just before sending: if true, the message is answered `late` instead.
+  /// Check it just before sending: if true, answer `late` instead of sending.
   [[nodiscard]] bool is_late() const noexcept { return lease && lease->is_over(moment_now()); }
 };
 
@@ -83,20 +84,19 @@ class Sink {
   Sink& operator=(const Sink&) = delete;
   virtual ~Sink() = default;
 
-  /// Sends in this order, if the sink keeps one. Returns without waiting for the sink, unless the
-  /// sink answers at once. Every message is answered within a bound that the sink sets. No message
-  /// begins to go out once its lease has ended.
+  /// Sends the messages, in this order if the sink keeps an order. Does not wait for the receiver,
+  /// unless the receiver answers at once. Every message is answered within a time that the sink
+  /// guarantees. A message whose lease has ended is not sent.
   virtual void send(std::vector<Outgoing> batch) = 0;
 
-  /// Soon answers everything that is still open: `down` for messages not sent, `unknown` for sent
-  /// ones. `send` answers `down` from then on. Idempotent.
+  /// Soon answers every message that has no answer yet: `down` if it was not sent, `unknown` if it
+  /// was. From then on `send` answers `down`. Idempotent.
   virtual void close() = 0;
 
-  /// As `close`, without waiting any more: everything that a close asks to end is ended.
-  /// Idempotent.
+  /// As `close`, but by force: it ends what `close` only asks to end. Idempotent.
   virtual void abandon() { close(); }
 
-  /// For messages; without secrets.
+  /// The sink's name for logs and errors, without secrets.
   [[nodiscard]] virtual std::string title() const = 0;
 };
 

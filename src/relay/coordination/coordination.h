@@ -1,10 +1,10 @@
-// Coordination: several relays that serve the same queues share them, shard by shard. Each has a
-// session; when a session ends, the others get its shards.
+// Coordination: divides the shards of queues among the relays that serve these queues. Each relay
+// has a session; when a session ends, the other relays get its shards.
 //
-// It spreads work and keeps the order within a shard; safety does not depend on it. For a while two
-// relays may both serve a shard (one was stopped, or is cut off from the coordination and not from
-// the store). That is harmless: claims are atomic, and fence. So a relay that hears nothing from
-// the others keeps the shards that it had.
+// It spreads the work, and keeps the order within a shard. Safety does not depend on it. For a
+// while two relays may serve the same shard, for example when one is cut off from the coordination
+// but not from the store. That is harmless, because claims are atomic and old receipts are refused.
+// So a relay that hears nothing from the others keeps its shards.
 #pragma once
 
 #include <cstddef>
@@ -28,30 +28,32 @@ class Coordination {
  public:
   struct View {
     std::vector<Unit> mine;   // rising
-    std::size_t members = 0;  // relays that share, this one among them
+    std::size_t members = 0;  // relays in the group, this one included
 
     friend bool operator==(const View&, const View&) = default;
   };
   /// Called on a thread of the coordination. They may call `offer` and `leave`.
   struct Hooks {
-    /// The units of this relay; called once they are known, and after each change.
+    /// Gets the units of this relay, once they are known and after each change.
     std::function<void(const View&)> on_change;
-    /// The others cannot be heard of, and why; or again.
+    /// The other relays cannot be reached, and why; or, without an error, they can be reached
+    /// again.
     std::function<void(const std::optional<Error>&)> on_trouble;
   };
 
   Coordination() = default;
   Coordination(const Coordination&) = delete;
   Coordination& operator=(const Coordination&) = delete;
-  /// Leaves, and waits a second or two for that; if a server is silent, until the session counts as
-  /// dead. No hook runs from then on.
+  /// Leaves the group, which takes a second or two; if the server is silent, it waits until the
+  /// session counts as dead. No hook runs after that.
   virtual ~Coordination() = default;
 
-  /// Once, before any other function.
+  /// Call it once, before any other function.
   virtual void start(Hooks hooks) = 0;
-  /// The units to be shared, in rising order. From any thread, as often as it changes.
+  /// The units to divide, in rising order. Call it from any thread, each time they change.
   virtual void offer(std::vector<Unit> all) = 0;
-  /// Gives back its units and takes no more. From any thread; does not wait.
+  /// Gives back this relay's units, and takes no more. May be called from any thread; does not
+  /// wait.
   virtual void leave() = 0;
   /// How long a silent relay still counts as alive.
   [[nodiscard]] virtual Millis session() const = 0;

@@ -1,9 +1,9 @@
-// FairPart: what one of several relays gives back and takes, so that each has as many units as the
-// others, give or take one, and no more units move than necessary.
+// FairPart: which units one of several relays gives back and takes. In the end the relays' numbers
+// of units differ by at most one, and no more units move than necessary.
 //
 // A relay's part depends on its rank, which is the order of arrival: the remainder goes to the
-// first arrivals. So a new relay takes only its own part, from those that now have more than
-// theirs. When a relay leaves, no other has to give anything back.
+// first arrivals. So a new relay takes units only from relays that have more than their part now.
+// When a relay leaves, no other relay has to give anything back.
 //
 // Pure functions.
 #pragma once
@@ -16,16 +16,17 @@
 
 namespace tarry::relay {
 
-/// `members` is at least 1, `rank` below it.
+/// How many units the relay of this rank gets. `members` is at least 1, and `rank` is below
+/// `members`.
 [[nodiscard]] std::size_t fair_count(std::size_t units, std::size_t members, std::size_t rank);
 
 struct FairPart {
   std::vector<Unit> release;
   std::vector<Unit> take;   // units without an owner; another relay may be faster
-  std::size_t lacking = 0;  // beyond `take`, until others release theirs
+  std::size_t lacking = 0;  // units missing besides `take`, until others give theirs back
 };
 
-/// `all`: rising; `taken`: by anybody, `mine` among them.
+/// `all`: all units, rising. `taken`: units that have an owner, `mine` included.
 [[nodiscard]] FairPart fair_part(const std::vector<Unit>& all, const std::set<Unit>& mine,
                                  const std::set<Unit>& taken, std::size_t members,
                                  std::size_t rank);

@@ -1,7 +1,7 @@
-// Coordination by leases in a Redis. One script does everything; each relay runs it three times a
-// session and whenever another's session ends. It says that this relay lives, removes relays whose
-// session has ended, and gives back or takes what the fair part asks for (fair_part.h has the same
-// rule).
+// Coordination by leases in a Redis. One script does everything. Each relay runs it three times in
+// each session time, and whenever another relay's session ends. The script records that this relay
+// lives, removes relays whose session has ended, and gives back or takes units by the rule of
+// fair_part.h.
 //
 //   tarry:relays:{GROUP}:members   ZSET  member -> when its session ends, ms by the server's clock
 //   tarry:relays:{GROUP}:order     HASH  member -> the number of its coming; "last"
@@ -27,7 +27,7 @@ class io_context;
 namespace tarry::relay {
 
 struct RedisCoordinationOptions {
-  /// The connection, on that io_context.
+  /// Makes the connection, on the given io_context.
   std::function<std::unique_ptr<net::Redis>(boost::asio::io_context&)> connect;
   std::string group;  // relays with the same group share
   Millis session = kDefaultSession;

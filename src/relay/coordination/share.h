@@ -17,7 +17,7 @@ struct Share {
   friend bool operator==(const Share&, const Share&) = default;
 };
 
-/// One shard of a queue: the unit that relays share among them.
+/// One shard of a queue: the unit that is given to one of the relays.
 struct Unit {
   std::string queue;
   std::uint32_t shard = 0;
@@ -25,7 +25,7 @@ struct Unit {
   friend auto operator<=>(const Unit&, const Unit&) = default;
 };
 
-/// "orders/3", and back; false for text that is no unit.
+/// A unit as text, "orders/3", and back; reading returns false if the text is not a unit.
 [[nodiscard]] std::string spell_unit(const Unit& unit);
 [[nodiscard]] bool read_unit(std::string_view text, Unit& unit);
 
@@ -37,11 +37,11 @@ struct Found {
   friend bool operator==(const Found&, const Found&) = default;
 };
 
-/// Rising, as `found` is by name.
+/// All units of these queues, rising, if `found` is sorted by name.
 [[nodiscard]] std::vector<Unit> units_of(const std::vector<Found>& found);
 [[nodiscard]] std::vector<Share> whole(const std::vector<Found>& found);
-/// The part of `found` that `mine` (in rising order) names. Units that are not among the found ones
-/// (any more) are left out.
+/// The queues and shards of `found` that `mine` (in rising order) names. Units whose queue or shard
+/// is not in `found`, perhaps not any more, are left out.
 [[nodiscard]] std::vector<Share> shares_of(const std::vector<Found>& found,
                                            const std::vector<Unit>& mine);
 

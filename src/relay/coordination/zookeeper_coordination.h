@@ -3,10 +3,10 @@
 //   PATH/relays/GROUP/members/m-NAME-SEQUENCE   one a relay; the sequence is the order of coming
 //   PATH/relays/GROUP/units/QUEUE%2FSHARD       one a unit that somebody has
 //
-// Each relay watches both, and does what fair_part.h asks for. The relay that creates a unit's node
-// has the unit.
+// Each relay watches both folders, and gives back or takes units by the rule of fair_part.h. The
+// relay that creates a unit's node owns the unit.
 //
-// Thread safety: as Coordination's. On a thread of its own; the library has two more.
+// Thread safety: as Coordination's. It works on a thread of its own; the library has two more.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ struct ZooKeeperOptions {
   std::string hosts;  // "a:2181,b:2181"
   std::string path;   // "/tarry"; made if missing
   std::string group;  // relays with the same group share
-  /// The server has a least and a most of its own, and limits this.
+  /// The session's length. The server limits it by its own minimum and maximum.
   Millis session = kDefaultSession;
 };
 

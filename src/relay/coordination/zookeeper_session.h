@@ -20,8 +20,8 @@ namespace tarry::relay {
 
 class ZooKeeperSession {
  public:
-  /// `on_news`: the connection has come or gone, the session is over, or one of the nodes whose
-  /// children were asked for has others now.
+  /// `on_news` is called when the connection is made or lost, the session is over, or the children
+  /// of a node that `children` has read have changed.
   ZooKeeperSession(const std::string& hosts, Millis timeout, std::function<void()> on_news);
   ~ZooKeeperSession();  // ends it: its ephemeral nodes are removed at once, if the server can be
                         // reached
@@ -29,23 +29,25 @@ class ZooKeeperSession {
   ZooKeeperSession& operator=(const ZooKeeperSession&) = delete;
 
   [[nodiscard]] bool is_connected() const noexcept { return state_ == State::connected; }
-  /// For good: everything ephemeral has gone, and it is of no use any more.
+  /// Whether the session is over for good: its ephemeral nodes are gone, and it cannot be used any
+  /// more.
   [[nodiscard]] bool is_over() const noexcept { return state_ == State::over; }
 
-  // Errors: `unavailable` if the connection broke; the call may have been carried out or not.
-  // Others name the path and the server's reason.
+  // Errors: `unavailable` if the connection broke; the call may or may not have been carried out.
+  // Other errors name the path and the server's reason.
 
   enum class Made : std::uint8_t { made, there };
-  /// Makes the node if it is missing. Looks first: a user who may not make it need not.
+  /// Makes the node if it is missing. It checks first whether the node exists, so that a user
+  /// without the right to make it can still use it.
   [[nodiscard]] Result<void> ensure(const std::string& path);
   [[nodiscard]] Result<Made> make_ephemeral(const std::string& path);
-  /// Answers the whole path, with the number that the server appended.
+  /// Makes a node, and returns its whole path with the number that the server appended.
   [[nodiscard]] Result<std::string> make_numbered(const std::string& path);
-  /// The node need not exist.
+  /// Removes the node; no error if it does not exist.
   [[nodiscard]] Result<void> remove(const std::string& path);
-  /// Names; the next change is news.
+  /// The names of the node's children. Their next change causes an `on_news`.
   [[nodiscard]] Result<std::vector<std::string>> children(const std::string& path);
-  /// Whether the node exists, and this session made it.
+  /// Whether the node exists and was made by this session.
   [[nodiscard]] Result<bool> is_ours(const std::string& path);
 
  private:

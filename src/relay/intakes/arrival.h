@@ -1,4 +1,4 @@
-// Arrival: a message that came to an intake, as it is to be pushed. Plain values.
+// Arrival: a message that came to an intake, in the form in which it will be pushed. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 namespace tarry::relay {
 
 struct Arrival {
-  std::uint64_t tag = 0;     // names it to its source, rising, while the connection lives
-  bool redelivered = false;  // it was here before, and may have been pushed
+  std::uint64_t tag = 0;     // identifies it to its source; rising, for this connection only
+  bool redelivered = false;  // it arrived before, and may have been pushed then
   std::string key;           // empty: the store makes one
   std::string payload;
   Headers headers;

@@ -12,18 +12,20 @@
 
 namespace tarry::relay {
 
-/// The header of RabbitMQ's delayed-message plugin, in milliseconds.
+/// The header of RabbitMQ's delayed-message plugin. Its value is in milliseconds.
 inline constexpr const char* kDelayHeader = "x-delay";
 
-/// Milliseconds, rounded up; 0 and less: now. A number of any width, or text that is a number.
-/// Errors: `invalid_argument` for anything else, and for more than 100 years.
+/// The delay in milliseconds, rounded up; 0 and less mean now. The value may be a number of any
+/// width, or text that is a number. Errors: `invalid_argument` for any other value, and for more
+/// than 100 years.
 [[nodiscard]] Result<std::int64_t> delay_of(const amqp_field_value_t& value);
 
-/// From the header x-delay; empty: there is none. Errors: as above.
+/// The delay in the header x-delay; empty if there is no such header. Errors: as above.
 [[nodiscard]] Result<std::optional<std::int64_t>> delay_of(
     const amqp_basic_properties_t& properties);
 
-/// From the property expiration, if it means a delay; empty: there is none. Errors: as above.
+/// The delay in the property expiration, if that counts as a delay; empty if there is none. Errors:
+/// as above.
 [[nodiscard]] Result<std::optional<std::int64_t>> expiration_of(
     const amqp_basic_properties_t& properties);
 

@@ -1,5 +1,5 @@
-// Intake: the reverse of a relay. It takes messages from a queue of RabbitMQ, pushes them, and acks
-// each there once the store has confirmed it.
+// Intake: the reverse of a relay. It takes messages from a queue of RabbitMQ and pushes them into
+// the store. Once the store has confirmed a message, the intake acks it in RabbitMQ.
 //
 // One thread, which calls `run`, talks with the broker; the store's answers only wake it.
 //
@@ -24,20 +24,19 @@ struct IntakeOptions {
   RabbitSourceOptions source;
   std::string queue;        // where to push
   std::size_t batch = 500;  // 1 .. 10,000 messages a push
-  Millis drain{10'000};     // after a stop: how long the store may take, to 1 h
+  Millis drain{10'000};     // after a stop: how long the store may take, up to 1 h
 };
 
-/// `invalid_argument`, naming value and limit.
+/// Error: `invalid_argument`, which names the value and the limit.
 [[nodiscard]] Result<void> check(const IntakeOptions& options);
 
 class Intake {
  public:
-  /// `why` is empty: the broker's queue is consumed, the store is back, or the queue for refused
-  /// messages accepts them again. Otherwise one of them is unavailable. Called on the thread of
-  /// `run`.
+  /// `who` is the broker, the store, or the queue for refused messages. If `why` is empty, it is
+  /// available (again); otherwise `why` says why it is not. Called on the thread of `run`.
   using OnChange = std::function<void(const std::string& who, const std::string& why)>;
 
-  /// The engine outlives the intake and closes; the options have been checked.
+  /// The engine must outlive the intake. The options have been checked.
   Intake(core::Engine& engine, IntakeOptions options, OnChange on_change = {});
   ~Intake();
   Intake(const Intake&) = delete;
@@ -45,10 +44,10 @@ class Intake {
 
   /// Runs until a stop is requested or the store is closed; both are success. Then it pushes
   /// nothing more, waits up to `drain` for the store's answers, and acks those messages. Messages
-  /// that were not acked stay in the broker's queue. An unavailable broker or store is tried again
-  /// after 100 ms to 5 s, longer each time until a message could be acked. Errors: the broker's
-  /// first answer if it would be the same again (no such queue, no permission); the store's error
-  /// when it can no longer be used.
+  /// that were not acked stay in the broker's queue. If broker or store is unavailable, the intake
+  /// tries again after 100 ms to 5 s; the pause grows until a message could be acked. Errors: the
+  /// broker's first answer, if a repeat would give the same (no such queue, no permission); the
+  /// store's error, if the store can no longer be used.
   [[nodiscard]] Result<void> run(std::stop_token stop);
 
   [[nodiscard]] IntakeStats stats() const;

@@ -1,24 +1,24 @@
 // IntakeFlow: an intake's next steps: pure decisions over arrived messages and the store's answers.
 // Reads no clock and makes no request.
 //
-// For some messages it is not known whether they were pushed (redelivered, or the store's answer
-// was lost). If the key of such a message is taken, it is a duplicate: it is acked and dropped. Any
-// other message whose key is taken is no duplicate: it is pushed under a key that the store
-// generates.
+// For some messages it is not known whether they were pushed: they were redelivered, or the store's
+// answer was lost. If the key of such a message is taken, the message is a duplicate; it is acked
+// and dropped. If the key of any other message is taken, that message is not a duplicate; it is
+// pushed under a key that the store generates.
 //
-// A batch that is too large for the store is sent again in two halves, and later ones have at most
-// half as many bytes. A single message that is too large is set aside.
+// A batch that is too large for the store is sent again in two halves, and later batches have at
+// most half as many bytes. A single message that is too large is set aside.
 //
 // Thread safety: none.
 //
 // Invariants
 //  1. An arrival is in waiting_ or halves_, in one batch of batches_, in refusals_ or in
 //     being_set_aside_, until it is acked or its connection is gone.
-//  2. It is acked only after the store has answered that it has the message, or after the message
-//     was set aside.
-//  3. At most kPushes batches are with the store.
-//  4. A message that could not be set aside goes behind the others, after a pause; then one is
-//     tried alone, and twice as many after each success.
+//  2. An arrival is acked only after the store has answered that it has the message, or after the
+//     message was set aside.
+//  3. At most kPushes batches are being pushed.
+//  4. A message that could not be set aside is queued after the others. After a pause one message
+//     is tried alone; after each success, twice as many are tried at once.
 #pragma once
 
 #include <chrono>
@@ -44,7 +44,7 @@ struct IntakeStats {
   std::uint64_t arrived = 0;
   std::uint64_t pushed = 0;      // the store has them
   std::uint64_t duplicates = 0;  // dropped
-  std::uint64_t renamed = 0;     // pushed under a generated key: theirs was another message's
+  std::uint64_t renamed = 0;     // pushed under a generated key, because another message has theirs
   std::uint64_t refused = 0;     // set aside
   std::uint64_t acked = 0;
 };
@@ -61,13 +61,13 @@ class IntakeFlow {
   };
   struct Ack {
     std::uint64_t tag = 0;
-    bool multiple = false;  // and all before it
+    bool multiple = false;  // also acks all arrivals before it
   };
   struct Refusal {
     Arrival arrival;
     std::string reason;
   };
-  struct Refuse {  // to be set aside; it lives until `set_aside`, `not_set_aside` or `disconnected`
+  struct Refuse {  // set it aside; it lives until `set_aside`, `not_set_aside` or `disconnected`
     const Refusal* refusal = nullptr;
   };
   struct Wait {
@@ -84,30 +84,30 @@ class IntakeFlow {
   void arrived(Arrival arrival);
   void pushed(std::uint64_t batch, const Result<core::PushReply>& reply, Moment now);
   void set_aside(std::uint64_t tag);
-  /// It is tried again.
+  /// The message could not be set aside; the flow will try again.
   void not_set_aside(std::uint64_t tag, const std::string& why, Moment now);
-  /// Messages that were not acked arrive again, on another connection.
+  /// The connection is lost. Messages that were not acked will arrive again on another one.
   void disconnected();
-  /// Pushes nothing more, and waits for messages that the store has been given. Messages that wait
-  /// stay in the broker's queue.
+  /// Pushes nothing more, and waits for the answers to pushes in progress. Messages that were not
+  /// pushed stay in the broker's queue.
   void stop();
 
-  /// No message waits for the store, is with it, or is being set aside, and every ack was given
-  /// out.
+  /// No message waits to be pushed, is being pushed or is being set aside, and `next` has returned
+  /// every ack.
   [[nodiscard]] bool is_idle() const noexcept;
   [[nodiscard]] const IntakeStats& stats() const noexcept { return stats_; }
-  /// Why it has stopped by itself: the store can no longer be used.
+  /// The error by which the store became unusable, so that the flow stopped by itself.
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
-  /// The store's error when it could not take a batch; empty: it took the last one.
+  /// Why the store could not take the last batch; empty if it took it.
   [[nodiscard]] const std::string& trouble() const noexcept { return trouble_; }
-  /// Why the last one could not be set aside; empty: it was set aside.
+  /// Why the last refused message could not be set aside; empty if it was set aside.
   [[nodiscard]] const std::string& aside_trouble() const noexcept { return aside_trouble_; }
 
  private:
   struct Batch {
     std::vector<Arrival> arrivals;
     std::size_t bytes = 0;
-    bool here = true;  // the connection that they came by lives
+    bool here = true;  // the connection by which they came still lives
   };
 
   [[nodiscard]] Refuse refuse_first();
@@ -121,7 +121,7 @@ class IntakeFlow {
   const std::size_t batch_size_;
   std::size_t batch_bytes_;
   std::deque<Arrival> waiting_;
-  std::deque<std::vector<Arrival>> halves_;  // to be pushed before those, each in one batch
+  std::deque<std::vector<Arrival>> halves_;  // to be pushed before waiting_, each as one batch
   std::map<std::uint64_t, Batch> batches_;   // with the store
   std::deque<Refusal> refusals_;
   std::map<std::uint64_t, Refusal> being_set_aside_;  // by tag
@@ -130,7 +130,7 @@ class IntakeFlow {
   leases::Backoff aside_backoff_;
   std::string aside_trouble_;
   std::deque<Ack> acks_;
-  std::set<std::uint64_t> open_;  // tags that are not done
+  std::set<std::uint64_t> open_;  // tags that are not acked yet
   std::uint64_t last_batch_ = 0;
   std::optional<Moment> rest_until_;
   leases::Backoff backoff_;

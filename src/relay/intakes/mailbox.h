@@ -1,5 +1,5 @@
-// Mailbox: keeps the store's answers until the intake looks. Completions share it, so that a late
-// one still finds it.
+// Mailbox: keeps the store's answers until the intake takes them. Completions own it jointly, so
+// that it still exists when a late one runs.
 //
 // Thread safe.
 #pragma once
@@ -36,7 +36,7 @@ class Mailbox {
     return std::exchange(letters_, {});
   }
   void wake() const { wake_.set(); }
-  /// Readable once there is something.
+  /// A descriptor that is readable while the mailbox has an answer.
   [[nodiscard]] int descriptor() const noexcept { return wake_.descriptor(); }
 
  private:

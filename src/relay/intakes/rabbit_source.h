@@ -1,5 +1,5 @@
 // RabbitSource: one connection to a RabbitMQ broker that consumes a queue. It reports arrived
-// messages, acks them, and sets aside in another queue those that cannot be taken.
+// messages and acks them. Messages that the store cannot take it sets aside in another queue.
 //
 // Thread safety: none. `open`, `ack` and `set_aside` may block for as long as the address's
 // time-outs; `next` never.
@@ -21,8 +21,9 @@ namespace tarry::relay {
 
 struct RabbitSourceOptions : net::RabbitAddress {
   std::string queue;               // to be consumed
-  std::string exchange;            // not empty: declared, as the queue is, and bound to it
-  std::string refused;             // a queue for messages that cannot be taken; made if missing
+  std::string exchange;            // not empty: declared like the queue, and bound to it
+  std::string refused;             // the queue for messages that the store cannot take; made if
+                                   // missing
   std::uint16_t prefetch = 1'000;  // 1 .. 65,535 messages not acked at once
   bool expiration_is_delay =
       false;                      // for a message without x-delay; otherwise it is kept for the end
@@ -31,21 +32,21 @@ struct RabbitSourceOptions : net::RabbitAddress {
 
 class RabbitSource {
  public:
-  struct SetAside {  // the broker has confirmed that it is in the queue for that
+  struct SetAside {  // the broker has confirmed that the message is in the queue `refused`
     std::uint64_t tag = 0;
   };
   struct NotSetAside {  // it may be tried again
     std::uint64_t tag = 0;
     std::string why;
   };
-  struct Ended {  // no more messages arrive; those that did can be acked
+  struct Ended {  // no more messages will arrive; those that did can still be acked
     std::string why;
   };
   using Event = std::variant<Arrival, SetAside, NotSetAside, Ended>;
 
-  /// Declares the queues and consumes. Errors: `unavailable`; and, if the broker said so,
-  /// `permission_denied`, `not_found` (no such queue) and `conflict` (it exists with other
-  /// arguments).
+  /// Declares the queues, and begins to consume. Errors: `permission_denied`, `not_found` (no such
+  /// queue) or `conflict` (it exists with other arguments) if the broker said so, otherwise
+  /// `unavailable`.
   [[nodiscard]] static Result<std::unique_ptr<RabbitSource>> open(
       const RabbitSourceOptions& options);
   ~RabbitSource();
@@ -55,14 +56,15 @@ class RabbitSource {
   /// The next event; empty: no more for now. After an error, here and below, the connection is
   /// dead. Call it at least every second, for the heartbeats.
   [[nodiscard]] Result<std::optional<Event>> next();
-  /// Acks that message, or with `multiple` all up to it.
+  /// Acks the message with this tag; with `multiple`, also all before it.
   [[nodiscard]] Result<void> ack(std::uint64_t tag, bool multiple);
-  /// The answer is a SetAside, and only then it may be acked; or a NotSetAside: the queue for it is
-  /// full, or gone and cannot be made again.
+  /// Publishes the message to the queue for refused messages. The result comes as an event. After a
+  /// SetAside the message may be acked. After a NotSetAside it may not: the queue is full, or is
+  /// gone and cannot be made again.
   [[nodiscard]] Result<void> set_aside(const Arrival& arrival, std::string_view reason);
-  /// Returns once the broker has seen the acks, or after 5 s. Call nothing after it.
+  /// Returns once the broker has received the acks, or after 5 s. Call no other function after it.
   void close();
-  /// Readable when something has come.
+  /// A descriptor that is readable when something has arrived.
   [[nodiscard]] int socket() const;
 
  private:

@@ -1,4 +1,4 @@
-// URLs of RabbitMQ as what an intake takes from (net/rabbit/rabbit_url.h).
+// URLs of RabbitMQ as the source of an intake (net/rabbit/rabbit_url.h).
 //
 // Errors name the value and the limit, and never a password. Pure, except for password_file.
 #pragma once

@@ -1,16 +1,17 @@
 // Properties: everything that AMQP says about a message besides its body. For a message to be
-// published: its properties and headers. For an arrived message: the same as a message's headers,
-// so that nothing is lost while it waits.
+// published, this builds its properties and headers. The properties and headers of an arrived
+// message become headers of a tarry message, so that nothing is lost while it waits.
 //
 // In a message's headers
-//   amqp-exchange, amqp-routing-key   where it was published
-//   amqp-content-type, amqp-message-id, amqp-delivery-mode, ...   a property each, as text
-//   NAME                              a header of its own that is text
-//   amqp-headers                      the other headers: an AMQP table, in base64
+//   amqp-exchange, amqp-routing-key   where it was published amqp-content-type, amqp-message-id,
+//   amqp-delivery-mode, ...   one for each property, as text NAME                              a
+//   header of its own that is text amqp-headers                      the other headers: an AMQP
+//   table, in base64
 //
-// Any message with such headers is published with these properties, wherever it came from. CC and
-// BCC are routing, not properties: RabbitMQ also publishes the message by the keys that they list,
-// and closes the channel if one is not a list. The publisher decides what becomes of them.
+// Any message with such headers is published with these properties, wherever it came from. The
+// headers CC and BCC are not properties but routing: RabbitMQ also publishes the message by the
+// keys that they list, and closes the channel if either is not a list. The publisher decides what
+// happens to them.
 //
 // Thread safety: as a plain value's.
 #pragma once
@@ -51,19 +52,20 @@ class Properties {
 
   [[nodiscard]] const amqp_basic_properties_t& get() const noexcept { return properties_; }
 
-  /// Before `finish`; the name outlives this.
+  /// Call it before `finish`. `name` must outlive this object.
   void add(std::string_view name, std::string value);
   void add(std::string_view name, std::int64_t value);
   void set_message_id(std::string id);
-  /// Takes over the headers. `user`: the publishing user; a broker refuses any other user-id.
-  /// Errors: `invalid_argument`, for values that AMQP cannot express, the broker would refuse or
-  /// `copies` does not allow.
+  /// Adds the properties and headers that the message's headers describe. `user`: the publishing
+  /// user, because a broker refuses any other user-id. Error: `invalid_argument` for values that
+  /// AMQP cannot express, that the broker would refuse, or that `copies` does not allow.
   [[nodiscard]] Result<void> restore(std::string_view user, Copies copies);
   void finish();
-  /// Bytes of everything, encoded.
+  /// The encoded size of everything, in bytes.
   [[nodiscard]] std::size_t size() const;
-  /// Call it before `finish`. Leaves out headers that `restore` took over, the largest first, until
-  /// everything has at most `room` bytes, encoded; tarry-headers-dropped says how many.
+  /// Call it before `finish`. Drops headers that `restore` added, the largest first, until the
+  /// encoded size of everything is at most `room` bytes. The header tarry-headers-dropped then says
+  /// how many.
   void fit(std::size_t room);
 
  private:
@@ -78,33 +80,35 @@ class Properties {
   [[nodiscard]] Result<void> restore_entry(amqp_table_entry_t entry, Copies copies);
 
   const Headers headers_;
-  std::deque<std::string> texts_;  // that entries name
+  std::deque<std::string> texts_;  // texts that entries refer to
   std::vector<amqp_table_entry_t> entries_;
-  std::size_t restored_from_ = 0;  // those from there are of `restore`
+  std::size_t restored_from_ = 0;  // entries from this index on were added by `restore`
   amqp_basic_properties_t properties_{};
-  std::unique_ptr<amqp_pool_t> pool_;  // of the table; empty: there is none
+  std::unique_ptr<amqp_pool_t> pool_;  // memory of the header table; empty: no table
 };
 
-/// For a relay's message: with tarry-queue, tarry-key, tarry-attempt and tarry-due-ms, persistent
-/// and with the id as message-id, unless the message's headers say otherwise; then the id is in
-/// tarry-id. Errors: as `restore`.
+/// The properties of a message that a relay publishes: persistent, with the headers tarry-queue,
+/// tarry-key, tarry-attempt and tarry-due-ms, and with the id as message-id. The message's own
+/// headers may set another delivery mode or message-id; the id is then in tarry-id. Errors: those
+/// of `restore`.
 [[nodiscard]] Result<std::unique_ptr<Properties>> properties_of(const Delivery& delivery,
                                                                 std::string_view user,
                                                                 Copies copies);
 
-/// For a message that came with such headers and is set aside: as it came, but persistent and
-/// without an expiration; tarry-reason (255 bytes at most), tarry-exchange, tarry-routing-key and
-/// tarry-expiration say the rest, and tarry-CC and tarry-BCC if copies were to be sent. Its own
-/// headers that do not fit besides these into `room` bytes (at least 4,000) are left out;
-/// tarry-headers-dropped says how many.
+/// The properties of an arrived message that is set aside. They are those with which it came, but
+/// persistent and without an expiration. Further headers keep the rest: tarry-reason (at most 255
+/// bytes), tarry-exchange, tarry-routing-key, tarry-expiration, and tarry-CC and tarry-BCC if it
+/// had CC or BCC. Own headers of the message that then do not fit into `room` bytes (at least
+/// 4,000) are dropped; tarry-headers-dropped says how many.
 [[nodiscard]] std::unique_ptr<Properties> properties_of_refused(const Headers& headers,
                                                                 std::string_view reason,
                                                                 std::size_t room);
 
-/// The message's id as `properties_of` wrote it; empty: none.
+/// The id that `properties_of` wrote; empty if there is none.
 [[nodiscard]] std::string id_of(const amqp_basic_properties_t& properties);
 
-/// The headers of an arrived message. Its headers tarry-... are left out: they are another relay's.
+/// The headers of an arrived message. Its headers tarry-... are left out, because another relay
+/// wrote them.
 [[nodiscard]] Headers headers_of(const amqp_basic_properties_t& properties,
                                  std::string_view exchange, std::string_view routing_key);
 

@@ -1,4 +1,4 @@
-// SinkKind: one kind of sink as the program knows it: its name, how `--to` and `to =` select it,
+// SinkKind: describes one kind of sink to the program: its name, how `--to` and `to =` select it,
 // and how to make one. Each folder beside this file describes its own kind in its kind.h; the
 // program's composition root lists them (app/relays/relay_sinks.cpp).
 //
@@ -21,7 +21,7 @@
 
 namespace tarry::relay {
 
-/// Commands at once, of one relay.
+/// The most commands that one relay may run at once.
 inline constexpr std::uint32_t kMaxCommands = 1'024;
 
 struct SinkWish {
@@ -29,10 +29,10 @@ struct SinkWish {
   std::vector<std::string> command;  // of a kind that runs one
   std::uint32_t concurrency = 1;     // of a kind that runs one
   ChildOptions children = {};        // of a kind that runs one
-  /// The sink is of no use any more; from a thread of its own.
+  /// Called when the sink can no longer be used, on one of the sink's threads.
   std::function<void(Error)> on_broken;
 
-  /// Parts of a URL: the scheme before its colon, and the rest after it.
+  /// The two parts of the URL `to`: the scheme before its colon, and the rest after it.
   [[nodiscard]] std::string_view scheme() const noexcept {
     return std::string_view(to).substr(0, to.find(':'));
   }
@@ -47,14 +47,15 @@ struct SinkKind {
   std::string_view name;                       // as `tarry version` lists it
   std::vector<std::string_view> schemes = {};  // of its URLs; empty: `to` is the name itself
   std::vector<std::string_view> forms = {};    // how its URLs begin, for errors: "amqp://"
-  std::string_view help = {};    // its text in the help of `--to`: one line, or several
-  std::string_view absent = {};  // why `make` is empty, if it is
-  bool runs_command = false;     // takes SinkWish::command
-  bool writes_stdout = false;    // the program then writes nothing else there
-  bool hides_target = false;     // a URL's path and query may be a secret, and are not shown
+  std::string_view help = {};                  // its part of the help of `--to`: one or more lines
+  std::string_view absent = {};                // if `make` is empty: why
+  bool runs_command = false;                   // takes SinkWish::command
+  bool writes_stdout = false;                  // the program then writes nothing else to it
+  bool hides_target = false;  // a URL's path and query may be a secret, and are not shown
 
-  /// Connects only when the first message comes. Errors: `invalid_argument`, naming value and
-  /// limit, but neither flag nor key; and the kind's own. Empty: it was not built in.
+  /// Makes the sink, which connects only when its first message comes. Errors: `invalid_argument`,
+  /// which names the value and the limit, but neither the flag nor the configuration's key; and the
+  /// kind's own. If `make` is empty, the kind is not built in.
   std::function<MadeSink(const SinkWish&)> make = {};
 };
 

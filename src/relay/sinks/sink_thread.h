@@ -1,10 +1,10 @@
 // SinkThread: a sink that does all its work on one thread of its own. It hands messages to that
-// thread, and there calls the derived class, which talks to the receiver.
+// thread, which calls the derived class; the derived class talks to the receiver.
 //
-// Thread safety: as a Sink's. Members marked `on the thread` need no lock.
+// Thread safety: that of a Sink. Members marked `on the thread` need no lock.
 //
 // Invariants (under mutex_)
-//  1. A message is in arrived_, or the thread has it, until it is answered.
+//  1. Until a message is answered, it is in arrived_, or the thread has it.
 //  2. After `close` the thread calls `stop`, and `work` never again.
 #pragma once
 
@@ -23,7 +23,7 @@ class SinkThread : public Sink {
   void close() final;
 
  protected:
-  /// Why unsent messages are `down` once the sink is closed.
+  /// The reason in the answer `down` of messages that were not sent when the sink was closed.
   static constexpr const char* kStopped = "the relay has stopped";
 
   /// The derived class must call `begin` at the end of its constructor, and `end` at the beginning
@@ -32,17 +32,19 @@ class SinkThread : public Sink {
   void end();
   [[nodiscard]] bool is_closed() const;
 
-  /// From any thread: the `wait` that runs returns, or the next one.
+  /// Called from any thread. It must make the current `wait` return or, if none is running, the
+  /// next one.
   virtual void wake() = 0;
-  /// From any thread, once the sink is closed: ends calls in which the thread is blocked.
+  /// Called from any thread, once the sink is closed. It ends calls in which the thread is blocked.
   virtual void interrupt() {}
 
-  /// On the thread: until woken, or until there is something to do.
+  /// Called on the thread. Waits until woken, or until there is something to do.
   virtual void wait() = 0;
-  /// On the thread: takes the messages that have arrived, and continues its work. Must not wait.
+  /// Called on the thread. Takes the messages that have arrived, and continues its work. Must not
+  /// wait.
   virtual void work(std::deque<Outgoing> arrived) = 0;
-  /// On the thread: answers all messages that it has, and the arrived ones. Called once more for
-  /// messages that arrive after that.
+  /// Called on the thread. Answers all messages that it has, and the arrived ones. It is called
+  /// again for messages that arrive after that.
   virtual void stop(std::deque<Outgoing> arrived) = 0;
 
  private:

@@ -4,8 +4,8 @@
 // Thread safety: as a Sink's.
 //
 // Invariants (under mutex_)
-//  1. A message is in waiting_ or with one thread, and answered once.
-//  2. With one thread, messages are handed on in the order of `send`.
+//  1. Until a message is answered, it is in waiting_ or one thread has it. It is answered once.
+//  2. With one thread, messages are delivered in the order of `send`.
 #pragma once
 
 #include <condition_variable>
@@ -31,11 +31,11 @@ class ThreadedSink : public Sink {
   void begin(std::uint32_t threads);
   void end();
 
-  /// From many threads at once.
+  /// Delivers one message; may block. Called from many threads at once.
   [[nodiscard]] virtual Answer deliver(const Outgoing& outgoing) = 0;
-  /// Deliveries in progress should end; none may begin any more.
+  /// Deliveries in progress should end soon, and no further one may begin.
   virtual void interrupt() {}
-  /// After `interrupt`: they must stop.
+  /// Called after `interrupt`: deliveries in progress must end at once.
   virtual void kill() {}
 
  private:

@@ -1,7 +1,7 @@
 // CommandSink: runs a command for each message, as `tarry work` does. The payload is its standard
-// input, and its environment names the message (message_text.h). Exit status 0 confirms, 65 refuses
-// for good, any other asks for another attempt. `close` sends SIGTERM to running commands,
-// `abandon` SIGKILL.
+// input, and its environment names the message (message_text.h). Exit status 0 confirms the
+// message, 65 refuses it for good, and any other asks for another attempt. `close` sends SIGTERM to
+// the running commands, and `abandon` sends SIGKILL.
 #pragma once
 
 #include "relay/child_process.h"
@@ -11,8 +11,8 @@ namespace tarry::relay {
 
 class CommandSink final : public ThreadedSink {
  public:
-  /// `command`, `options`: as ChildProcesses takes them. `concurrency` at once; in order only if
-  /// that is 1.
+  /// `command`, `options`: as for ChildProcesses. `concurrency` commands run at once; only with 1
+  /// do messages keep their order.
   CommandSink(std::vector<std::string> command, std::uint32_t concurrency,
               ChildOptions options = {});
   ~CommandSink() override;

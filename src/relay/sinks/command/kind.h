@@ -5,7 +5,7 @@
 
 namespace tarry::relay {
 
-/// Errors of its `make`: also as ChildProcesses::check.
+/// Its `make` also has the errors of ChildProcesses::check.
 [[nodiscard]] SinkKind command_kind();
 
 }  // namespace tarry::relay

@@ -1,5 +1,5 @@
-// librdkafka's configuration of a producer: our defaults, then the file's settings, and over both
-// the settings on which a relay's promise depends.
+// librdkafka's configuration of a producer: our defaults, overridden by the file's settings. The
+// settings on which a relay's guarantees depend override both.
 //
 // Pure functions.
 #pragma once
@@ -27,7 +27,8 @@ struct QueueDestroyer {
 };
 using Queue = std::unique_ptr<rd_kafka_queue_t, QueueDestroyer>;
 
-/// Without the brokers. Errors: as KafkaProducer::check, for single settings.
+/// The configuration without the brokers. Errors: those of KafkaProducer::check for single
+/// settings.
 [[nodiscard]] Result<Conf> conf_of(const KafkaOptions& options);
 
 }  // namespace tarry::relay::kafka

@@ -1,7 +1,7 @@
-// KafkaProducer: one idempotent producer of librdkafka: takes messages, and reports what became of
+// KafkaProducer: one idempotent producer of librdkafka: takes messages, and reports the result of
 // each. kafka_sink.h uses it.
 //
-// Thread safety: none; librdkafka's own threads only write to `wake`.
+// Thread safety: none. (librdkafka's own threads only write to `wake`.)
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ namespace tarry::relay {
 struct KafkaReport {
   std::uint64_t token = 0;
   Answer answer;
-  /// A broker found the batch too large in which this message was, maybe among others.
+  /// A broker refused a batch as too large: the one with this message in it, perhaps among others.
   bool too_large = false;
 };
 
-/// The producer takes no messages now.
+/// Why the producer takes no messages now.
 struct KafkaTrouble {
   std::string reason;
-  bool fatal = false;  // and never will again: a new one may
+  bool fatal = false;  // it never will again; a new producer may
 };
 
 class KafkaProducer {
@@ -38,29 +38,30 @@ class KafkaProducer {
     std::optional<Answer> otherwise;  // not taken: why
   };
 
-  /// Errors: `invalid_argument`, in librdkafka's words, with the file and line if a setting is at
-  /// fault. Connects nowhere.
+  /// Checks the options without connecting. Error: `invalid_argument` in librdkafka's words, with
+  /// file and line if a setting is wrong.
   [[nodiscard]] static Result<void> check(const KafkaOptions& options);
 
-  /// Connects on threads of its own. `wake`, an eventfd, becomes readable when there is something
-  /// for `poll`; it must outlive the producer. Errors: as of `check`, and `unavailable`.
+  /// Connects on threads of its own. `wake` is an eventfd that becomes readable when `poll` has
+  /// something to return; it must outlive the producer. Errors: those of `check`, and
+  /// `unavailable`.
   [[nodiscard]] static Result<std::unique_ptr<KafkaProducer>> open(const KafkaOptions& options,
                                                                    int wake);
   ~KafkaProducer();
   KafkaProducer(const KafkaProducer&) = delete;
   KafkaProducer& operator=(const KafkaProducer&) = delete;
 
-  /// If it is taken, one report follows, and the delivery must live until the report has come or
-  /// the producer is gone.
+  /// Gives a message to librdkafka. If it is taken, one report follows; the delivery must live
+  /// until that report has come or the producer is destroyed.
   [[nodiscard]] Taken produce(std::uint64_t token, const Delivery& delivery);
 
-  /// The reports so far, after `patience_ms` at most.
+  /// The reports that have come. Waits for at most `patience_ms` if there are none.
   [[nodiscard]] std::vector<KafkaReport> poll(int patience_ms);
 
-  /// Since the last message that a broker confirmed.
+  /// The trouble since the last message that a broker confirmed.
   [[nodiscard]] const std::optional<KafkaTrouble>& trouble() const noexcept;
 
-  /// Drops unconfirmed messages: their reports, with this reason, soon follow.
+  /// Drops unconfirmed messages. Their reports, with this reason, follow soon.
   void abandon(const std::string& reason);
 
  private:

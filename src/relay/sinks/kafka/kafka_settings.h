@@ -18,14 +18,15 @@ struct KafkaSetting {
 };
 
 struct KafkaOptions {
-  std::string brokers;  // HOST:PORT, several with commas between them
+  std::string brokers;  // HOST:PORT, separated by commas
   std::string topic;
   std::vector<KafkaSetting> settings;
 };
 
-/// Lines of NAME=VALUE; blank ones and those that begin with # are skipped, spaces around names and
-/// values too. Errors: `invalid_argument` for a file that cannot be read or a line of another kind,
-/// named by its number and never shown, since it may be half a password.
+/// Reads lines of NAME=VALUE. Blank lines, lines that begin with #, and spaces around names and
+/// values are ignored. Error: `invalid_argument` for a file that cannot be read, or for a line of
+/// another form. The error names the line's number and never shows the line, which may be half a
+/// password.
 [[nodiscard]] Result<std::vector<KafkaSetting>> read_kafka_settings(const std::string& file);
 
 }  // namespace tarry::relay

@@ -1,16 +1,17 @@
 // KafkaSink: produces each message to a topic, with an idempotent producer and acks=all, and
 // confirms it once its delivery report has come.
 //
-// The record's key is the message's, which picks the partition; its value is the payload; its
-// headers are tarry-id, tarry-queue, tarry-attempt and tarry-due-ms, besides the message's own.
-// Within a partition records keep the order of `send`.
+// The record's key is the message's key, and selects the partition. Its value is the payload. Its
+// headers are the message's own and tarry-id, tarry-queue, tarry-attempt and tarry-due-ms. Within a
+// partition records keep the order of `send`.
 //
 // A message that is too large is refused. The sink is down if no broker can be reached for some
-// seconds, the topic does not exist, or writing to it is not allowed. A message that may be there
-// and was not reported is unknown. A producer that is down, or whose idempotence is broken (a fatal
-// error), is made again for the next message; the relay's breaker limits how often.
+// seconds, the topic does not exist, or writing to it is not allowed. The answer is `unknown` if a
+// broker may have the message but librdkafka has not reported it. A producer that is down, or whose
+// idempotence is broken (a fatal error), is made again for the next message; the relay's breaker
+// limits how often.
 //
-// On a thread of its own, besides librdkafka's.
+// It works on a thread of its own, besides those of librdkafka.
 #pragma once
 
 #include <memory>
@@ -24,7 +25,7 @@ namespace tarry::relay {
 
 class KafkaSink final : public Sink {
  public:
-  /// Connects with the first message. Errors: as KafkaProducer::check.
+  /// It connects when the first message comes. Errors: those of KafkaProducer::check.
   [[nodiscard]] static Result<std::unique_ptr<KafkaSink>> make(KafkaOptions options);
   ~KafkaSink() override;
   void send(std::vector<Outgoing> batch) override;

@@ -1,5 +1,5 @@
-// URLs of Kafka: reads the part after kafka: as brokers, topic and the file of librdkafka's
-// settings.
+// URLs of Kafka: reads brokers, topic and the name of librdkafka's settings file from the part
+// after kafka:.
 //
 // Errors name the value and the limit, and never a password. Pure, except for the file.
 #pragma once

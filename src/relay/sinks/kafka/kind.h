@@ -5,7 +5,7 @@
 
 namespace tarry::relay {
 
-/// Errors of its `make`: also as KafkaSink::make.
+/// Its `make` also has the errors of KafkaSink::make.
 [[nodiscard]] SinkKind kafka_kind();
 
 }  // namespace tarry::relay

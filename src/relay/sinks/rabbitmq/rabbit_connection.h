@@ -1,5 +1,5 @@
-// RabbitConnection: one connection to a RabbitMQ broker with channels in confirm mode: publishes,
-// and reports the broker's answers. rabbit_sink.h uses it.
+// RabbitConnection: one connection to a RabbitMQ broker with channels in confirm mode. It
+// publishes, and reports the broker's answers. rabbit_sink.h uses it.
 //
 // Thread safety: none. `publish` and `open` may block for as long as their time-outs; `next` never.
 #pragma once
@@ -20,7 +20,7 @@ namespace tarry::relay {
 struct RabbitOptions : net::RabbitAddress {
   std::string exchange;  // empty: the default one, which routes to the queue named by the key
   std::string routing_key;
-  std::string exchange_header;     // not empty: a message's header of that name goes first
+  std::string exchange_header;     // not empty: a message's header of this name has precedence
   std::string routing_key_header;  // as above
   bool allow_copies = false;       // a message's headers CC and BCC name further routing keys
   std::uint16_t channels = 1;      // 1 .. 64; order is kept within each
@@ -30,26 +30,28 @@ namespace rabbit {
 
 class Properties;
 
-/// The broker has these: `tag`, or on that channel all up to it. Without `ack` it has refused them.
+/// The broker has the message `tag`, or all messages of that channel up to it. If `ack` is false,
+/// it has refused them.
 struct Confirm {
   std::uint16_t channel = 0;
   std::uint64_t tag = 0;
   bool multiple = false;
   bool ack = true;
 };
-/// Unroutable; its confirmation follows all the same.
+/// A message that the broker could not route. Its confirmation still follows.
 struct Returned {
   std::uint16_t channel = 0;
-  std::string id;  // of the message, as its properties say
+  std::string id;  // of the message, from its properties
   std::string reason;
 };
-/// Unconfirmed messages on it will never be confirmed. It is open again; its tags count from 1.
+/// The broker closed a channel, and it has been opened again. Its unconfirmed messages will never
+/// be confirmed. Its tags count from 1 again.
 struct ChannelClosed {
   std::uint16_t channel = 0;
-  bool not_found = false;  // an exchange
+  bool not_found = false;  // because an exchange does not exist
   std::string reason;
 };
-/// The broker is short of memory or disk.
+/// The broker blocks publishers, because it is short of memory or disk.
 struct Blocked {
   std::string reason;
 };
@@ -67,20 +69,20 @@ class RabbitConnection {
   RabbitConnection(const RabbitConnection&) = delete;
   RabbitConnection& operator=(const RabbitConnection&) = delete;
 
-  /// Mandatory. The tag that its confirmation will name. `invalid_argument`: its properties do not
-  /// fit a frame of the broker's, and nothing was sent. After any other error the connection is
-  /// dead, and the message may have been sent.
+  /// Publishes a message as mandatory, and returns the tag that its confirmation will name. Errors:
+  /// `invalid_argument` if the properties do not fit into one of the broker's frames: nothing was
+  /// sent. After any other error the connection is dead, and the message may have been sent.
   [[nodiscard]] Result<std::uint64_t> publish(std::uint16_t channel, const std::string& exchange,
                                               const std::string& routing_key,
                                               const rabbit::Properties& properties,
                                               std::string_view body);
-  /// While `on`, published messages go out in full packets; switching it off sends the rest. Switch
-  /// it on only while more follows at once.
+  /// While it is on, published messages go out in full packets; switching it off sends the rest.
+  /// Switch it on only while further messages follow at once.
   void gather(bool on);
   /// The next event; empty: no more for now. After an error the connection is dead. Call it at
   /// least every second, for the heartbeats.
   [[nodiscard]] Result<std::optional<rabbit::Event>> next();
-  /// Readable when something has come.
+  /// A descriptor that is readable when something has arrived.
   [[nodiscard]] int socket() const;
 
  private:

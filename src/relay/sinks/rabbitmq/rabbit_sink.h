@@ -2,18 +2,18 @@
 // and confirms it once the broker's publisher confirm for it has come.
 //
 // The properties hold message-id (the id) and the headers tarry-queue, tarry-key, tarry-attempt and
-// tarry-due-ms, besides the message's own; the body is the payload. A message that an intake has
-// brought gets back the properties that it came with (properties.h). A message with a header CC or
-// BCC, by which RabbitMQ would route it further, is refused unless that is allowed.
+// tarry-due-ms, besides the message's own; the body is the payload. A message that came through an
+// intake gets back its original properties (properties.h). With a header CC or BCC, RabbitMQ would
+// also route the message elsewhere; such a message is refused unless that is allowed.
 //
-// A message that the broker returns as unroutable or refuses (nack) is tried again. A message that
-// was published and not confirmed when a connection or channel ends is unknown, unless the broker
-// names its exchange as the reason. The sink is down if the broker cannot be reached, blocks
-// publishers, or does not have the exchange of the options. If the missing exchange is named by a
-// message's header, only that message fails. It connects when there is something to publish; the
-// relay's breaker limits how often.
+// A message that the broker returns as unroutable or refuses (nack) is tried again. If a connection
+// or channel ends before the broker has confirmed a published message, the answer is `unknown`,
+// unless the broker names the message's exchange as the reason. The sink is down if the broker
+// cannot be reached, blocks publishers, or does not have the exchange of the options. If a
+// message's header names an exchange that is missing, only that message fails. The sink connects
+// when there is something to publish; the relay's breaker limits how often.
 //
-// One connection, on a thread of its own.
+// It has one connection, and works on a thread of its own.
 #pragma once
 
 #include <memory>

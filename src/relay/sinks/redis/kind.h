@@ -10,12 +10,12 @@
 
 namespace tarry::relay {
 
-/// The server that a URL names: the scheme, and the part after its colon. Its options are those
-/// that say which server it is.
+/// Reads the server that a URL names, from the scheme and the part after its colon. The URL's
+/// options may only be those that describe the server.
 using RedisServerOf =
     std::function<Result<net::RedisOptions>(std::string_view scheme, std::string_view rest)>;
 
-/// `schemes`: those that `server_of` reads. Errors of its `make`: also as `server_of`.
+/// `schemes`: those that `server_of` reads. The kind's `make` also has the errors of `server_of`.
 [[nodiscard]] SinkKind redis_kind(std::vector<std::string_view> schemes, RedisServerOf server_of);
 
 }  // namespace tarry::relay

@@ -1,12 +1,12 @@
 // RedisSink: appends each message to a LIST or a STREAM of a Redis server, or publishes it on a
-// channel. All are sent on one connection, pipelined, and so arrive in order.
+// channel. All messages are sent on one connection, pipelined, and so arrive in order.
 //
-//   list     RPUSH NAME line            line: JSON (message_text.h)
-//   stream   XADD NAME [MAXLEN ~ n] * queue, id, key, attempt, due_ms, header:NAME..., payload
-//   channel  PUBLISH NAME line          at most once: who is not subscribed at that moment never
+//   list     RPUSH NAME line            line: JSON (message_text.h) stream   XADD NAME [MAXLEN ~ n]
+//   * queue, id, key, attempt, due_ms, header:NAME..., payload channel  PUBLISH NAME line
+//   at most once: a client that is not subscribed at that moment never
 //                                       sees it, and it is confirmed all the same
 //
-// Confirmed messages survive as far as the server's own persistence goes.
+// Whether a confirmed message survives a crash of the server depends on the server's persistence.
 #pragma once
 
 #include <memory>

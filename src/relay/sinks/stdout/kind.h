@@ -5,8 +5,8 @@
 
 namespace tarry::relay {
 
-/// `takes_writes` says of a descriptor whether it is open for writing. Errors of its `make`:
-/// `invalid_argument` where standard output is not.
+/// `takes_writes` tells whether a descriptor is open for writing. Error of the kind's `make`:
+/// `invalid_argument` if standard output is not open for writing.
 [[nodiscard]] SinkKind stdout_kind(std::function<bool(int descriptor)> takes_writes);
 
 }  // namespace tarry::relay

@@ -1,8 +1,8 @@
-// LinesSink: writes each message as a line of JSON (message_text.h) to a descriptor, in order.
-// Confirmed once the kernel has taken the whole line; nobody knows what a pipe's reader does with
-// it. It waits for a reader that does not read until `close`, which may leave half a line. The next
-// line then begins with an end of line, and so does a run whose predecessor may have left half a
-// line.
+// LinesSink: writes each message as a line of JSON (message_text.h) to a descriptor, in order. A
+// message is confirmed once the kernel has taken its whole line; what a pipe's reader does with it
+// is not known. If the reader does not read, the sink waits for it until `close`. Half a line may
+// then stay in the output. A line after that, also the first line of a later run, begins with an
+// end of line.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@ namespace tarry::relay {
 
 class LinesSink final : public ThreadedSink {
  public:
-  /// `fd` stays the caller's. `on_broken`: the reader is gone, or the disk is full; called at every
-  /// message, from the sink's thread. SIGPIPE is to be ignored.
+  /// The caller still owns `fd`, and must have SIGPIPE ignored. `on_broken` is called at every
+  /// message while the reader is gone or the disk is full, on the sink's thread.
   LinesSink(int fd, std::function<void(Error)> on_broken);
   ~LinesSink() override { end(); }
   [[nodiscard]] std::string title() const override { return "stdout"; }
@@ -28,7 +28,8 @@ class LinesSink final : public ThreadedSink {
   base::StopEvent stop_;
   const std::size_t most_;  // bytes of one write
   const std::function<void(Error)> on_broken_;
-  bool in_a_line_;  // the thread's: of another run, or of a message that was given up
+  bool in_a_line_;  // used by the thread: half a line may stand there, of another run or of a
+                    // message that was given up
 };
 
 }  // namespace tarry::relay

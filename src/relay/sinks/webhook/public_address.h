@@ -1,5 +1,5 @@
-// Which network addresses are public, and which are private: a relay must not be led to private
-// ones by a name that anybody can point anywhere.
+// Tells public network addresses from private ones. A host name can be pointed at any address, and
+// must not lead a relay to a private one.
 //
 // Pure functions.
 #pragma once
@@ -10,11 +10,12 @@
 
 namespace tarry::relay {
 
-/// Not loopback, private, link-local, multicast, reserved or for documentation; an IPv6 address
-/// that carries an IPv4 one is judged by that. False for anything that is no internet address.
+/// True if the address is not loopback, private, link-local, multicast, reserved or for
+/// documentation. If an IPv6 address contains an IPv4 address, the IPv4 address decides. False for
+/// anything that is not an internet address.
 [[nodiscard]] bool is_public(const sockaddr& address) noexcept;
 
-/// "10.0.0.1", "fe80::1"; empty for anything that is no internet address.
+/// "10.0.0.1", "fe80::1"; empty for anything that is not an internet address.
 [[nodiscard]] std::string address_text(const sockaddr& address);
 
 }  // namespace tarry::relay

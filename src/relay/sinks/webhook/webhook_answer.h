@@ -12,7 +12,8 @@
 
 namespace tarry::relay {
 
-/// `status`: 200 .. 599, of a whole answer. `after`: the delay in Retry-After.
+/// `status`: 200 .. 599, of an answer that was received as a whole. `after`: the delay in
+/// Retry-After.
 [[nodiscard]] Answer webhook_answer(long status, std::string_view body,
                                     std::optional<Millis> after);
 

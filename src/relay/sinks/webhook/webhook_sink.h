@@ -1,14 +1,15 @@
 // WebhookSink: POSTs each message's payload to a URL, and confirms it once the answer is 2xx.
 //
-// Answers of 400 to 499 refuse the message, except 408, 425 and 429. Those, redirects and 500 on
-// are tried again, not before Retry-After. A request that ends without an answer is unknown once it
-// has begun to go out. Before that the receiver is down, also for all waiting messages.
+// Status 400 to 499 refuses the message, except 408, 425 and 429. After these three, after a
+// redirect and after 500 to 599 the message is tried again, not before Retry-After. If a request
+// ends without an answer after it has begun to go out, the answer is `unknown`. If it has not begun
+// to go out, the receiver is `down`, also for all waiting messages.
 //
-// Only http and https, no redirects, no proxies. Every address of a name is checked at the socket
-// that is about to connect to it (public_address.h): there is no second look-up of the name in
-// between.
+// Only http and https, no redirects, no proxies. Each address of a name is checked when the socket
+// is about to connect to it (public_address.h), so that no second look-up of the name can give
+// another address after the check.
 //
-// One thread of its own; connections are kept and used again.
+// It works on one thread of its own. Connections are kept and used again.
 #pragma once
 
 #include <memory>
@@ -22,8 +23,8 @@ namespace tarry::relay {
 
 class WebhookSink final : public Sink {
  public:
-  /// Errors: `invalid_argument`, naming value and limit; also for a URL whose host is a private
-  /// address, if that is not allowed.
+  /// Error: `invalid_argument`, which names the value and the limit; also for a URL whose host is a
+  /// private address, unless that is allowed.
   [[nodiscard]] static Result<std::unique_ptr<Sink>> make(WebhookOptions options);
 
   ~WebhookSink() override;

@@ -1,6 +1,6 @@
-// WebhookTarget: where a webhook's requests go, and whether they may.
+// WebhookTarget: where a webhook's requests go, and whether they may go there.
 //
-// Pure functions, except for a look at the named files.
+// Pure functions, except that they check the named files.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ namespace tarry::relay {
 
 struct WebhookTarget {
   std::string origin;  // "https://host:8443"
-  std::string target;  // path and query, as the request has them; they may hold a secret
+  std::string target;  // path and query of the request; they may contain a secret
 };
 
-/// Errors: `invalid_argument`, naming value and limit; also for a URL whose host is a private
-/// address, if that is not allowed.
+/// Error: `invalid_argument`, which names the value and the limit; also for a URL whose host is a
+/// private address, unless that is allowed.
 [[nodiscard]] Result<WebhookTarget> check_webhook(const WebhookOptions& options);
 
 }  // namespace tarry::relay

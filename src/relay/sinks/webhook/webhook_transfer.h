@@ -1,6 +1,6 @@
 // WebhookTransfer: one request of a webhook sink, carried out by libcurl, and its result.
 //
-// Not thread safe. It must not move while libcurl has its handle.
+// Not thread safe. The object must not move while libcurl has its handle.
 #pragma once
 
 #include <curl/curl.h>
@@ -27,16 +27,16 @@ struct CurlListFree {
 
 class WebhookTransfer {
  public:
-  /// `url`, `lines` are this message's; the options outlive it.
+  /// `url` and `lines` belong to this message. The options must outlive the transfer.
   WebhookTransfer(const WebhookOptions& options, Outgoing outgoing, const std::string& url,
                   const std::vector<std::string>& lines);
   WebhookTransfer(const WebhookTransfer&) = delete;
   WebhookTransfer& operator=(const WebhookTransfer&) = delete;
 
   [[nodiscard]] CURL* handle() const noexcept { return handle_.get(); }
-  /// The meaning of libcurl's result.
+  /// The answer that libcurl's result means.
   [[nodiscard]] Answer outcome(CURLcode result) const;
-  /// The answer for a request that is broken off.
+  /// The answer for a request that we break off.
   [[nodiscard]] Answer broken_off(const std::string& why) const;
   void answer(Answer answer) { parcel_.done(std::move(answer)); }
 
@@ -52,13 +52,13 @@ class WebhookTransfer {
   std::unique_ptr<curl_slist, CurlListFree> headers_;
   std::array<char, CURL_ERROR_SIZE> error_{};
   bool sent_ = false;      // the request has begun to go out
-  bool late_ = false;      // it was not to begin any more
+  bool late_ = false;      // its lease had ended before it began
   bool answered_ = false;  // its answer's headers are complete
-  bool cut_ = false;       // by us: its body is longer than the limit
-  std::string forbidden_;  // an address that it was led to
+  bool cut_ = false;       // we broke it off, because its body was longer than the limit
+  std::string forbidden_;  // a forbidden address that its name led to
   std::size_t head_size_ = 0;
   std::size_t body_size_ = 0;
-  std::string body_;  // its beginning
+  std::string body_;  // the beginning of the answer's body
 };
 
 }  // namespace tarry::relay

@@ -1,4 +1,5 @@
-// A webhook as `--to` names it: the URL, and after # the options that the receiver must not see.
+// A webhook in the form of `--to`: the URL and, after #, the options, which are not sent to the
+// receiver.
 #pragma once
 
 #include <memory>
@@ -10,8 +11,8 @@
 
 namespace tarry::relay {
 
-/// `url`: "https://host/path?query#timeout=10s&secret_file=..." Reads the files that it names.
-/// Errors: `invalid_argument`; they hold no secret.
+/// `url`: "https://host/path?query#timeout=10s&secret_file=..." Reads the files that the options
+/// name. Error: `invalid_argument`, whose text contains no secret.
 [[nodiscard]] Result<std::unique_ptr<Sink>> make_webhook_sink(std::string_view url);
 
 }  // namespace tarry::relay
