@@ -1,8 +1,9 @@
-// One client's connection over HTTP: takes requests out of the bytes that arrive, has them routed
-// and sent to the engine, and writes the answer.
+// One client's connection over HTTP: reads requests from the bytes that arrive, routes them, asks
+// the engine, and writes the answers.
 //
-// Thread safety and invariants: those of session::Connection. Bytes that a client sends beyond the
-// request in progress (pipelining) are kept, and read when their turn comes (request_reader.h).
+// Thread safety and invariants: those of session::Connection. Bytes that a client sends after the
+// request in progress (pipelining) are kept, and parsed when that request is done
+// (request_reader.h).
 #pragma once
 
 #include <chrono>
@@ -43,19 +44,19 @@ class Connection final : public session::Connection {
   struct InProgress {
     std::string id;
     Clock::time_point began;            // when its head had been read
-    std::string_view route = kNoRoute;  // that took it
+    std::string_view route = kNoRoute;  // the route that took the request
     MakeResponse answer;
     decltype(Submission::then) then;
     Check check = Check::none;
   };
 
-  /// Parses, and answers how many bytes belong to the request.
+  /// Parses the bytes, and returns how many of them belong to the request.
   std::size_t consume(std::string_view bytes);
   void consume_ahead();
   void on_head();
   void on_fault(net::HttpFault fault, std::string_view text);
   [[nodiscard]] std::optional<Response> check_head();
-  /// 429 if its body may not come in.
+  /// The 429 for a request whose body may not come in; nothing if it may.
   [[nodiscard]] std::optional<Response> refuse_body();
   void dispatch();
   [[nodiscard]] core::Request begin(Submission submission);

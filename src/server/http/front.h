@@ -1,6 +1,6 @@
 // Front: tarry's /v1 over HTTP.
 //
-// It serves this machine only: over a network a token in clear text is not enough.
+// It serves only this machine, because a token in clear text is not enough on a network.
 //
 // Thread safety: the server's thread only.
 #pragma once
@@ -22,23 +22,25 @@
 namespace tarry::http {
 
 struct FrontOptions {
-  /// Names by which clients may call it, besides localhost and the loopback addresses. A browser
-  /// that was lured to another name for this address is refused.
+  /// Host names that clients may use, besides localhost and the loopback addresses. A browser that
+  /// was lured to another host name with this address is refused.
   std::vector<std::string> hosts = {};
 
   std::uint32_t max_head_bytes = 16 * 1024;         // beyond: 431
-  Millis head_deadline = std::chrono::seconds(30);  // from the first byte: 408; to it, at first
+  Millis head_deadline = std::chrono::seconds(30);  // from the first byte to the head's end, else
+                                                    // 408; on a new connection also until the first
+                                                    // byte
   Millis body_deadline = std::chrono::seconds(30);  // from the head's end: 408
 
-  /// Set: POST /v1/clock/advance and suspend call it with milliseconds (`tarry serve
+  /// If set, POST /v1/clock/advance and suspend call it with milliseconds (`tarry serve
   /// --test-clock`).
   std::function<void(std::int64_t)> advance_clock = {};
-  /// Set: POST /v1/clock/step calls it with milliseconds of either sign; the wall clock alone
-  /// moves.
+  /// If set, POST /v1/clock/step calls it with milliseconds of either sign. It moves only the wall
+  /// clock.
   std::function<Result<void>(std::int64_t)> step_clock = {};
-  /// The store's clock, for ages in /metrics. Default: the system's.
+  /// The store's time, from which /metrics computes ages. Default: the system's clock.
   std::function<Time()> now = {};
-  /// Relays that run beside the server, for /metrics. Default: none.
+  /// The figures of relays that run in this process, for /metrics. Default: none.
   std::function<std::vector<metrics::RelayFigures>()> relays = {};
 };
 
@@ -49,7 +51,7 @@ class Front final : public session::Front {
   [[nodiscard]] std::shared_ptr<session::Connection> connect(listening::Socket socket) override;
 
   [[nodiscard]] const FrontOptions& options() const noexcept { return options_; }
-  /// The current state.
+  /// The service's current state, for `route`.
   [[nodiscard]] const Service& service();
 
  private:
@@ -57,7 +59,7 @@ class Front final : public session::Front {
   Service service_;
 };
 
-/// For an address at which a server listens.
+/// Makes the front for an address at which a server listens.
 [[nodiscard]] session::MakeFront make_front(FrontOptions options);
 
 }  // namespace tarry::http

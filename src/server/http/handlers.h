@@ -1,4 +1,4 @@
-// The handlers that the route table names: one a route.
+// The handlers that the route table names, one for each route.
 #pragma once
 
 #include "server/http/routes.h"
@@ -43,7 +43,7 @@ namespace tarry::http {
 [[nodiscard]] Routed stats(Asked& asked);
 [[nodiscard]] Routed metrics_page(Asked& asked);
 [[nodiscard]] Routed openapi(Asked& asked);
-[[nodiscard]] Routed advance_clock(Asked& asked);  // and suspend: they look the same
+[[nodiscard]] Routed advance_clock(Asked& asked);  // also serves suspend, whose request is the same
 [[nodiscard]] Routed step_clock(Asked& asked);
 
 }  // namespace tarry::http

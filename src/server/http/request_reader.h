@@ -1,8 +1,8 @@
 // RequestReader: turns the bytes of one connection into requests: the one that is arriving, and
-// those that its client has sent ahead (pipelining).
+// later ones that the client has sent ahead (pipelining).
 //
-// Invariant: at most one request is in the parser; the bytes after it are kept, up to kMostAhead
-// bytes and one read more, until `next`.
+// Invariant: at most one request is in the parser. The bytes after it are kept until `next`: at
+// most kMostAhead bytes plus those of one read.
 //
 // Thread safety: none.
 #pragma once
@@ -21,14 +21,14 @@ class RequestReader {
  public:
   /// The result of some bytes.
   struct Step {
-    std::size_t used = 0;     // how many of them belong to the request
-    bool began = false;       // the request, with them
-    bool head_ended = false;  // with them
+    std::size_t used = 0;     // how many of the bytes belong to the request
+    bool began = false;       // the request began with these bytes
+    bool head_ended = false;  // its head ended with these bytes
     std::optional<net::HttpFault> fault = {};
     std::string_view fault_text = {};
   };
 
-  /// Parses. `limits` hold for a request that begins with these bytes.
+  /// Parses bytes. `limits` apply to a request that begins with these bytes.
   [[nodiscard]] Step feed(std::string_view bytes, const net::HttpLimits& limits);
 
   /// The bytes that were sent ahead.
@@ -36,20 +36,20 @@ class RequestReader {
   void keep_ahead(std::string_view bytes) { ahead_.append(bytes); }
   void drop_ahead(std::size_t size) { ahead_.erase(0, size); }
   void forget_ahead() noexcept { ahead_ = {}; }
-  /// Nothing more is to be read until something of it has been taken.
+  /// Whether so much is kept that nothing more may be read until `next`.
   [[nodiscard]] bool is_full() const noexcept;
 
   [[nodiscard]] bool has_begun() const noexcept { return parser_ && parser_->started(); }
   [[nodiscard]] bool has_head() const noexcept { return has_head_; }
-  /// While has_begun.
+  /// May be called only while has_begun().
   [[nodiscard]] net::HttpParser& parser() noexcept { return *parser_; }
 
-  /// The request is done with: the next one may come.
+  /// Ends the current request, so that the next one may begin.
   void next() noexcept;
-  /// Keeps the head of the request alone.
+  /// Drops everything except the head of the request.
   void forget_bytes();
 
-  /// Memory of the bytes that were sent ahead.
+  /// The memory that the bytes sent ahead take.
   [[nodiscard]] std::uint64_t memory() const noexcept;
 
  private:

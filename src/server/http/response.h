@@ -14,32 +14,35 @@ namespace tarry::http {
 struct Response {
   unsigned status = 200;
   std::string body;    // JSON, unless content_type says otherwise
-  std::string allow;   // 405: the methods that would do
-  bool close = false;  // later bytes on the connection cannot be trusted, or will not be read
-  // For the log: of 401, 429, from 500 on, and of items that the store failed.
+  std::string allow;   // 405: the methods that are allowed
+  bool close = false;  // close the connection: its later bytes cannot be trusted, or will not be
+                       // read
+  // For the log: the reason of a 401, a 429, a status from 500 on, or of items that failed because
+  // of the store.
   std::string reason = {};
-  std::string_view content_type = {};  // of a status 200; empty: application/json
+  std::string_view content_type = {};  // for status 200; empty: application/json
 };
 
 [[nodiscard]] Response ok(std::string body);
-/// application/problem+json, as every status but 200.
+/// A response of type application/problem+json. Every status except 200 has this type.
 [[nodiscard]] Response problem(unsigned status, ErrorCode code, std::string_view detail);
 [[nodiscard]] Response problem(unsigned status, std::string_view code, std::string_view detail);
-/// An error of the store names no path of its machine: the log has the whole line.
+/// The response for an error. Paths of the server's machine are removed from the store's errors;
+/// the log has the whole line.
 [[nodiscard]] Response problem(const Error& error);
-/// 503: a claim that the server, which is being stopped, waits with no longer.
+/// 503 for a waiting claim that the server ends because it is shutting down.
 [[nodiscard]] Response closing();
-/// The answer of /healthz for an engine that fails at everything, for any reason.
+/// The answer of /healthz if the engine fails at everything, whatever the reason.
 [[nodiscard]] Response unwell(const Error& error);
-/// 429: others hold too much already.
+/// 429, because other requests or answers take too much memory.
 [[nodiscard]] Response too_much_held(const session::OverLimit& over);
-/// 503: for a request that was not begun, for lack of memory.
+/// 503 for a request that was not begun because there is too little memory.
 [[nodiscard]] Response no_memory();
 
-/// For a problem's detail: "the <what> is over the limit of <limit> bytes".
+/// A problem's detail: "the <what> is over the limit of <limit> bytes".
 [[nodiscard]] std::string over_limit(std::string_view what, std::uint64_t limit);
 
-/// Status line and fields, with the empty line.
+/// The head of a response: status line, fields and the empty line.
 [[nodiscard]] std::string head_of(const Response& response, std::string_view request_id,
                                   bool keep_alive);
 

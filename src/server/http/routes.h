@@ -1,7 +1,7 @@
-// From a request to its engine request, or to an answer at once. No sockets here: a route can be
-// tested as a function.
+// Turns a request from a client into a request to the engine, or into an immediate answer. There
+// are no sockets here, so a route can be tested as a function.
 //
-// Thread safety: pure functions; `Service` is read only.
+// Thread safety: pure functions, which only read `Service`.
 #pragma once
 
 #include <cstdint>
@@ -35,26 +35,27 @@ namespace tarry::http {
 struct Service {
   core::Capabilities capabilities;
   std::function<void(std::int64_t)> advance_clock;  // empty: no such route
-  // The engine's latest answer was an error. That may concern one request only, or the engine has
-  // stopped: /healthz then asks it. Otherwise /healthz answers at once, and waits for no disk.
+  // The engine's latest answer was an error. Either only that request failed, or the engine has
+  // stopped; /healthz then asks the engine. If this is false, /healthz answers at once, without
+  // waiting for a disk.
   bool engine_suspect = false;
   std::function<Result<void>(std::int64_t)> step_clock = {};  // empty: no such route
-  // The figures of /metrics besides the store's; empty: none.
+  // The server's own figures for /metrics; null: none.
   metrics::Meter* meter = nullptr;
   std::function<Time()> now = {};  // the store's clock; empty: the system's
   bool draining = false;           // the server is about to stop
   std::function<std::vector<metrics::RelayFigures>()> relays = {};  // for /metrics; empty: none
-  session::Holders* holders = nullptr;  // learns of claims, asked by get; null: nobody
+  session::Holders* holders = nullptr;  // records claims, and is asked by get; null: none
 };
 
 /// A request's parts, as a handler sees them.
 struct Asked {
   const Service& service;
-  std::string queue;  // of the path, decoded; empty if it names none
+  std::string queue;  // from the path, decoded; empty if the path has none
   wire::Query query;
   std::string body;
   std::string_view peer;          // the client's address
-  const std::string* user_agent;  // as it was sent; null: it was not
+  const std::string* user_agent;  // as sent; null if there is none
 };
 
 using MakeResponse = base::UniqueFunction<Response(core::Reply&)>;
@@ -63,10 +64,10 @@ using session::Check;
 
 struct Submission {
   core::Request request;
-  MakeResponse answer;  // of the reply that belongs to the request
+  MakeResponse answer;  // makes the response from the engine's reply
   Check check = Check::none;
-  // If set, it gets the reply first: its new request goes to the engine and replaces this one;
-  // null: `answer` is next.
+  // If set, it gets the reply before `answer`. If it returns a new submission, that request goes to
+  // the engine and replaces this one; if it returns null, `answer` gets the reply.
   base::UniqueFunction<std::unique_ptr<Submission>(core::Reply&)> then = {};
 };
 
@@ -75,23 +76,24 @@ using Routed = std::variant<Response, Submission>;
 /// The name under which requests without a route are counted.
 inline constexpr std::string_view kNoRoute = "none";
 
-/// Answers 404, 405, 400, 415 itself. Takes the message's body. `pattern`: of the route that took
-/// it, "/v1/queues/*/messages", or kNoRoute; lives as long as the program. `peer`: the client's
-/// address.
+/// Routes a request. It answers 404, 405, 400 and 415 itself, and takes the message's body. It sets
+/// `pattern` to the pattern of the route that took the request ("/v1/queues/*/messages") or to
+/// kNoRoute; the text lives as long as the program. `peer`: the client's address.
 [[nodiscard]] Routed route(const Service& service, net::HttpMessage& message,
                            std::string_view& pattern, std::string_view peer = {});
 
-/// Whether its route settles, extends or cancels, so that less work is left.
+/// Whether the request's route settles, extends or cancels, so that less work is left after it.
 [[nodiscard]] bool settles(const net::HttpMessage& message);
 
 struct RouteName {
   std::string_view method;
   std::string_view pattern;
 };
-/// All routes that `route` knows, for their description.
+/// All routes that `route` knows, to compare them with their description.
 [[nodiscard]] std::vector<RouteName> route_names();
 
-/// For the handlers: a submission whose answer takes the one reply that fits.
+/// For the handlers: a submission whose `make` gets the reply as the kind that belongs to the
+/// request.
 template <typename Reply, typename Make>
 [[nodiscard]] Routed ask(core::Request request, Make make) {
   return Submission{std::move(request),

@@ -1,6 +1,7 @@
-// Decides which requests are let in, before they are routed. Every web page in a browser on this
-// machine can reach a server on loopback. So a request must name a host that is ours (a page whose
-// own name was pointed at 127.0.0.1 names that), and come from no other origin.
+// Decides which requests are let in, before they are routed. Any web page in a browser on this
+// machine can reach a server on loopback. So a request must name one of our hosts, and must not
+// come from another origin. (A page whose own host name was pointed at 127.0.0.1 names that host,
+// and is refused.)
 //
 // Thread safety: pure functions.
 #pragma once
@@ -15,23 +16,23 @@
 
 namespace tarry::http {
 
-/// Nothing, or the refusal: 400 for a missing or repeated Host, 421 for a foreign one, 403 for a
-/// foreign Origin.
+/// The refusal, if there is one: 400 for a missing or repeated Host, 421 for a foreign Host, 403
+/// for a foreign Origin.
 [[nodiscard]] std::optional<Response> check_sender(const net::HttpMessage& message,
                                                    const std::vector<std::string>& hosts);
 
-/// Nothing, or 401 if `token` is not empty and the request does not carry it. GET and HEAD of /,
-/// /healthz and /readyz, without a body, need none: they tell nothing about the store's contents.
+/// The 401, if `token` is not empty and the request does not carry it. GET and HEAD of /, /healthz
+/// and /readyz without a body need no token, because they show nothing of the store's contents.
 [[nodiscard]] std::optional<Response> check_token(const net::HttpMessage& message,
                                                   std::string_view token);
 
-/// 401: to a request that carried the token which another one has replaced since.
+/// The 401 for a request with the former token, which has been replaced meanwhile.
 [[nodiscard]] Response token_replaced();
 
-/// GET and HEAD of /healthz and /readyz, without a body.
+/// Whether the request is a GET or HEAD of /healthz or /readyz without a body.
 [[nodiscard]] bool is_probe(const net::HttpMessage& message) noexcept;
 
-/// localhost, 127.x.x.x or [::1], with or without a port.
+/// Whether the host is localhost, 127.x.x.x or [::1], with or without a port.
 [[nodiscard]] bool names_loopback(std::string_view host) noexcept;
 
 /// The client's X-Request-ID, if it is fit for a log: 1 to 128 letters, digits and ._:/+=-

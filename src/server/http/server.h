@@ -1,5 +1,5 @@
-// The HTTP server: tarry's /v1 over one engine of any kind, and no other front (session/fronts.h
-// describes its work and its thread safety).
+// A server with only one front, HTTP: tarry's /v1 over one engine of any kind. session/fronts.h
+// describes how it works, and its thread safety.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ using session::RequestNote;
 struct ServerOptions : session::Options, FrontOptions {
   std::string address = "127.0.0.1";  // a loopback address, or localhost
   std::uint16_t port = 7733;          // 0: any that is free
-  /// Set: listens on a unix socket there, mode 0600, in place of an address and a port.
+  /// If set, listens on a unix socket at this path (mode 0600) instead of at an address and a port.
   std::string unix_path = {};
 };
 
@@ -32,8 +32,8 @@ class Server {
   Server(core::Engine& engine, ServerOptions options)
       : options_(std::move(options)), fronts_(engine, options_) {}
 
-  /// Listens, and answers the port, 0 for a unix socket. Once. Errors: those of Fronts::start, and
-  /// `invalid_argument` for text that is no loopback address.
+  /// Begins to listen. Returns the port, or 0 for a unix socket. Call it once. Errors: those of
+  /// Fronts::start, and `invalid_argument` for an address that is not a loopback address.
   [[nodiscard]] Result<std::uint16_t> start();
 
   [[nodiscard]] Result<void> set_token(std::string token) {

@@ -1,9 +1,9 @@
-// Acceptor: takes the connections of one address at which a server listens.
+// Acceptor: accepts connections at one address at which a server listens.
 //
 // Invariants
-//  1. It accepts until it is closed. After a failure (mostly: out of descriptors) it pauses,
-//     because other connections have to close first; failures in a row are reported once.
-//  2. If `accepted` throws, accepting goes on: `resume` continues.
+//  1. It accepts until it is closed. After a failure it pauses: mostly descriptors have run out,
+//     and other connections must close first. Failures in a row are reported once.
+//  2. If `accepted` throws, `resume` continues accepting.
 //
 // Thread safety: the server's thread only, except for `open`.
 #pragma once
@@ -32,12 +32,12 @@ class Acceptor {
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
 
-  /// Takes over a socket that listens. Errors: `io_error`; the socket is closed then.
+  /// Takes over a listening socket. Error: `io_error`; the socket is then closed.
   [[nodiscard]] Result<void> open(int family, int socket);
-  /// Accepts, unless it does or is closed.
+  /// Begins to accept, unless it accepts already or is closed.
   void resume();
-  /// Takes connections that are established already: closing would reset them, with the bytes that
-  /// they sent.
+  /// Accepts all connections that are established already. Otherwise closing the socket would reset
+  /// them, and the bytes that they sent would be lost.
   void take_waiting();
   void close();
 
@@ -52,7 +52,7 @@ class Acceptor {
   boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol, Executor> acceptor_;
   Timer timer_;
   std::optional<Clock::time_point> last_failure_;
-  bool accepts_ = false;  // or will, after a pause
+  bool accepts_ = false;  // or will accept after a pause
 };
 
 }  // namespace tarry::listening

@@ -1,6 +1,6 @@
-// ReservedPort: a loopback address with a port that is ours, although nobody listens there yet. So
-// a program learns that a port is taken before it makes or opens anything, and clients are not let
-// in before it can answer them.
+// ReservedPort: a loopback address and a port that this process has bound, but does not listen at
+// yet. So a program learns that a port is taken before it makes or opens anything, and no client
+// can connect before the program can answer.
 //
 // Not thread safe.
 #pragma once
@@ -13,13 +13,14 @@
 
 namespace tarry::listening {
 
-/// Whether a server may listen there: a loopback address, or localhost. Else `invalid_argument`.
+/// Checks that a server may listen there: it must be a loopback address or localhost. Error:
+/// `invalid_argument`.
 [[nodiscard]] Result<void> check_listen_address(const std::string& address);
 
 class ReservedPort {
  public:
-  /// Port 0: any that is free. Errors: `invalid_argument` as above, `conflict` if the port is
-  /// taken, `permission_denied`, `io_error`.
+  /// Reserves a port; 0 means any free port. Errors: `invalid_argument` as above, `conflict` if the
+  /// port is taken, `permission_denied`, `io_error`.
   [[nodiscard]] static Result<ReservedPort> reserve(const std::string& address, std::uint16_t port);
 
   ReservedPort(ReservedPort&& other) noexcept
@@ -28,13 +29,13 @@ class ReservedPort {
         port_(other.port_),
         shown_(std::move(other.shown_)) {}
   ReservedPort& operator=(ReservedPort&&) = delete;
-  ~ReservedPort();  // gives it back, unless it listens
+  ~ReservedPort();  // gives the port back, unless `listen` was called
 
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
   [[nodiscard]] int family() const noexcept { return family_; }  // AF_INET or AF_INET6
 
-  /// Lets clients in. Returns the descriptor, which the caller must close. Call it once. Errors:
-  /// `conflict` if another process, which had reserved it too, was first; `io_error`.
+  /// Begins to listen. Returns the descriptor, which the caller must close. Call it once. Errors:
+  /// `conflict` if another process had reserved the same port and listened first; `io_error`.
   [[nodiscard]] Result<int> listen() &&;
 
  private:

@@ -16,21 +16,21 @@ using Socket = boost::asio::basic_stream_socket<boost::asio::generic::stream_pro
 
 /// The other end.
 struct RemoteEnd {
-  std::string name;     // "127.0.0.1"; of a unix socket "user 1000": it has no address
+  std::string name;     // "127.0.0.1"; for a unix socket "user 1000", because it has no address
   std::string address;  // the same with its port, "127.0.0.1:40112", "[::1]:40112"
 };
 [[nodiscard]] RemoteEnd remote_end_of(Socket& socket);
 
-/// Reads and writes never block, and small answers leave at once.
+/// Sets the socket's options: reads and writes never block, and small answers are sent at once.
 void prepare(Socket& socket);
 
-/// Whether the client sends no more, although unread bytes may come before its end. An outstanding
-/// read may not have been told yet, although the kernel knows.
+/// Whether the client has ended its side, as the kernel knows. Unread bytes may still come before
+/// that end, and an outstanding read may not have reported it yet.
 [[nodiscard]] bool has_hung_up(Socket& socket);
 
-/// Acknowledges the bytes that have arrived. A client that sends a request in pieces, with Nagle's
-/// algorithm on, waits for this before its next piece, and the kernel would delay it by 40 ms. The
-/// kernel forgets this setting: call it before each read.
+/// Has the kernel acknowledge the bytes that have arrived at once. A client that sends a request in
+/// pieces with Nagle's algorithm waits for the acknowledgement before its next piece, and the
+/// kernel would delay it by 40 ms. The kernel forgets the setting, so call this before each read.
 void acknowledge(Socket& socket);
 
 }  // namespace tarry::listening

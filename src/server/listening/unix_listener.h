@@ -1,5 +1,5 @@
-// UnixListener: a unix socket that listens at a path, and its file. The file is made for its owner
-// alone (mode 0600), and taken away again if it is still ours.
+// UnixListener: a unix socket that listens at a path, and its file. The file is accessible to its
+// owner only (mode 0600). The destructor removes it if it is still ours.
 //
 // Not thread safe.
 #pragma once
@@ -19,14 +19,14 @@ class UnixListener {
   UnixListener& operator=(const UnixListener&) = delete;
   ~UnixListener() { remove(); }
 
-  /// Returns the descriptor, which the caller must close. A socket file without a listener is
-  /// replaced. Errors: `invalid_argument` for a path of more than 107 bytes, `conflict` if a server
+  /// Returns the descriptor, which the caller must close. Replaces a socket file at which nobody
+  /// listens. Errors: `invalid_argument` for a path of more than 107 bytes, `conflict` if a server
   /// listens there or the file is of another type, `permission_denied`, `io_error`.
   [[nodiscard]] Result<int> listen(const std::string& path);
   void remove() noexcept;
 
  private:
-  std::string path_;  // empty: no file of ours
+  std::string path_;  // empty: there is no file of ours
   dev_t device_ = 0;
   ino_t inode_ = 0;
 };

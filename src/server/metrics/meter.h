@@ -1,4 +1,4 @@
-// Meter: a server's own counters; a StoreMeter counts for its store.
+// Meter: a server's own counters, and a StoreMeter for its store.
 //
 // Used on the server's thread only, so there is no lock.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace tarry::metrics {
 
-/// For the clients of one protocol.
+/// Counts the clients of one protocol.
 class FrontMeter {
  public:
   /// `route` lives as long as the program.
@@ -32,13 +32,14 @@ class FrontMeter {
 class Meter {
  public:
   Meter() = default;
-  /// For the server of that engine, which outlives this.
+  /// `engine`: the server's, which must outlive the meter.
   explicit Meter(core::Engine& engine) : store_(engine) {}
 
-  /// The meter of that name, which lives as long as the program; its address does not change.
+  /// The meter of the front of that name, whose address never changes. The name must live as long
+  /// as the program.
   [[nodiscard]] FrontMeter& front(std::string_view name) { return fronts_[name]; }
-  /// Bytes, of all fronts: of requests as far as they have come, and of answers until they are
-  /// taken.
+  /// Records the bytes held by all fronts: of requests as far as they have arrived, and of answers
+  /// until clients have taken them.
   void held(std::uint64_t requests, std::uint64_t answers) noexcept {
     held_requests_ = requests;
     held_answers_ = answers;

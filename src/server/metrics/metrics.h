@@ -1,6 +1,6 @@
 // /metrics: all figures of a store and its server, for Prometheus.
 //
-// docs/reference/metrics.md lists the names; a test compares.
+// docs/reference/metrics.md lists the names; a test compares the two.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace tarry::metrics {
 
-/// `replies`: as in StoreMeter::metered. `now`: by the store's clock, for ages. The meter learns
-/// which queues exist.
+/// `replies`: as in StoreMeter::metered. `now`: the store's time, from which ages are computed.
+/// `meter` learns which queues exist.
 [[nodiscard]] std::string metrics_text(const StoreStats& stats, Meter& meter, std::uint64_t replies,
                                        Time now, std::string_view version,
                                        std::span<const RelayFigures> relays = {});

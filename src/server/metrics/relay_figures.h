@@ -1,4 +1,4 @@
-// RelayFigures: the figures in /metrics about one relay that runs beside the server.
+// RelayFigures: the figures in /metrics about one relay that runs in the server's process.
 //
 // Plain value.
 #pragma once
@@ -12,11 +12,11 @@ namespace tarry::metrics {
 
 struct RelayFigures {
   std::string name;
-  bool up = false;  // false: it has ended by an error
+  bool up = false;  // false: it has ended with an error
   std::uint64_t claimed = 0;
   std::uint64_t confirmed = 0;  // by the sink
   std::uint64_t failed = 0;     // answers of the sink that ask for another attempt
-  // Claims ended, by how.
+  // The numbers of claims that ended in each way.
   std::uint64_t acked = 0;
   std::uint64_t retried = 0;
   std::uint64_t buried = 0;

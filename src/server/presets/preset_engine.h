@@ -1,12 +1,15 @@
-// PresetEngine: an engine in front of another one. It gives every new queue its settings by rules:
-// before the first request that would make the queue goes through, it configures the settings. So
-// no message is in a queue without them. If that fails, the request fails.
+// PresetEngine: an engine that wraps another one and gives every new queue its settings by rules.
+// Before it passes on the first request that would make a queue, it configures the queue's
+// settings. So no message is ever in a queue without these settings. If the configuring fails, the
+// request fails.
 //
-// An existing queue keeps its settings; the program corrects them once, at its start.
+// It does not change existing queues. The program corrects their settings at its start and when it
+// reloads its configuration (src/app/serve/queue_presets.cpp).
 //
 // Invariants
-//  1. Requests that name one queue and come in one after the other go on in that order.
-//  2. A queue is checked once. Requests to it wait meanwhile; requests to other queues do not.
+//  1. Requests for one queue that come one after the other are passed on in that order.
+//  2. A queue is checked once. Meanwhile requests for that queue wait; requests for other queues do
+//     not.
 //
 // Thread safety: that of an engine; `set_rules` may be called from any thread.
 #pragma once
@@ -20,7 +23,7 @@ namespace tarry::presets {
 
 class PresetEngine final : public core::Engine {
  public:
-  /// The inner engine outlives this one, and completes everything before it goes itself.
+  /// The inner engine must outlive this one, and completes all requests before it is destroyed.
   PresetEngine(core::Engine& inner, QueueRules rules);
   ~PresetEngine() override;
 
@@ -32,7 +35,7 @@ class PresetEngine final : public core::Engine {
   }
   void close() override { inner_.close(); }
 
-  /// From now on queues are made by these.
+  /// From now on new queues get their settings by these rules.
   void set_rules(QueueRules rules);
 
  private:

@@ -1,6 +1,6 @@
-// QueueRules: settings of queues by patterns of their names. If several match, each setting comes
-// from the longest pattern that has it; the whole name counts as longer than any beginning. So the
-// order of the rules does not matter.
+// QueueRules: settings of queues by patterns of their names. If several patterns match, each
+// setting comes from the longest pattern that has this setting. A whole name counts as longer than
+// any pattern with `*`. So the order of the rules does not matter.
 //
 // Plain values. Thread safety: that of a vector.
 #pragma once
@@ -21,15 +21,15 @@ struct QueueRule {
 
 class QueueRules {
  public:
-  /// The pattern has been checked, and is not among them yet.
+  /// Adds a rule whose pattern has been checked, and that no other rule has.
   void add(QueueRule rule);
 
   [[nodiscard]] bool empty() const noexcept { return rules_.empty(); }
   [[nodiscard]] const std::vector<QueueRule>& rules() const noexcept { return rules_; }
 
-  /// The settings for the queue of that name; empty: none.
+  /// The settings for the queue of that name; empty if no rule matches.
   [[nodiscard]] std::optional<SettingsPatch> patch_of(std::string_view queue) const;
-  /// The settings for queues whose longest matching pattern is this.
+  /// The settings for a queue whose longest matching pattern is this one.
   [[nodiscard]] SettingsPatch patch_of_pattern(std::string_view pattern) const;
 
  private:

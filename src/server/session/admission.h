@@ -1,12 +1,12 @@
 // Admission: which clients are connected, and which may connect.
 //
 // Invariants
-//  1. At most `max_connections` are open, and a reserve of a quarter more, at most 100: for probes,
-//     for requests that settle, and to refuse other requests instead of leaving them without an
-//     answer.
-//  2. If there are too many, the one that has been idle for the longest is closed: silent
-//     connections would keep all other clients out. The client of a connection that was only kept
-//     open connects again.
+//  1. At most `max_connections` are open, plus a reserve of a quarter of that, at most 100. The
+//     reserve serves probes and requests that settle, and it refuses other requests, which would
+//     otherwise get no answer.
+//  2. If there are too many connections, the one that has been idle for the longest is closed,
+//     because silent connections would keep all other clients out. A client that only kept its
+//     connection open connects again.
 //  3. `emptied` is called whenever the last connection has closed.
 //
 // Thread safety: the server's thread only.
@@ -29,17 +29,18 @@ namespace tarry::session {
 
 class Admission {
  public:
-  /// The context outlives it, and is told to call it when a connection has closed.
+  /// The context must outlive it. It sets the context's `closed`, to learn of connections that have
+  /// closed.
   Admission(ServerContext& context, std::function<void()> emptied);
   Admission(const Admission&) = delete;
   Admission& operator=(const Admission&) = delete;
 
-  /// Has the front make a connection of it, and starts that; or closes it.
+  /// Lets the front make a connection from the socket, and starts it; or closes the socket.
   void admit(Front& front, listening::Socket socket);
 
   [[nodiscard]] std::size_t open() const noexcept { return open_.size(); }
 
-  /// For connections that are open at the call: they may close meanwhile.
+  /// Visits the connections that are open at the call; they may close during the visits.
   template <typename Visit>
   void for_each(Visit visit) {
     std::vector<std::shared_ptr<Connection>> open;

@@ -1,4 +1,4 @@
-// Check: whether an error of a request is about the engine rather than about the one request.
+// Check: says what a request's answer tells about the engine, besides about the request itself.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace tarry::session {
 
 enum class Check : std::uint8_t {
   none,
-  health,     // /healthz: and an answer says that nothing is wrong
+  health,     // /healthz: an answer without an error means that nothing is wrong
   readiness,  // /readyz: the answer only shows that the store answers
 };
 

@@ -1,29 +1,29 @@
-// Connection: one client's connection, the part that is the same in every protocol. It reads and
-// writes bytes, sends requests to the engine through its session (session.h), makes room for
-// others, drains, and handles hang-ups. Each front derives its own class, which interprets the
-// bytes.
+// Connection: one client's connection, as far as it is the same in every protocol. It reads and
+// writes bytes, sends requests to the engine through its session (session.h), makes room for other
+// connections, drains, and handles hang-ups. Each front derives a class that interprets the bytes.
 //
 //     reading -> asking -> writing -> reading ...     ask, send, next_request
 //        \-------------------/   \--> lingering       linger
 //
-// Hang-ups are handled here and in the session. A front never sees one. It is noticed
-//  - by the read that is outstanding: a waiting claim is withdrawn; with no request in progress the
+// Hang-ups are handled here and in the session; a front never sees one. A hang-up is noticed
+//  - by the outstanding read: a waiting claim is withdrawn; if no request is in progress, the
 //    connection closes;
-//  - not at all while the front is full, because nothing is read then. So a claim does not wait:
-//    the session withdraws it at once, and checks the socket before it hands over the answer;
+//  - not by a read while the front is full, because then nothing is read. So the session does not
+//    let a claim wait: it withdraws the claim at once, and checks the socket before it hands over
+//    the answer;
 //  - by a write that fails or makes no progress for `write_deadline`: the connection closes.
-// All of them end in `close`, which releases claimed messages that the client was not handed.
+// All of these end in `close`, which releases claimed messages that the client has not got.
 //
-// Thread safety: the server's thread only. Its front makes it with std::make_shared.
+// Thread safety: the server's thread only. A front must make its connections with std::make_shared.
 //
 // Invariants
-//  1. At most one request is in progress. While there is one, a read is outstanding, unless the
-//     front is full or the client has ended.
-//  2. No exception leaves it (mostly from a lack of memory): each event runs under `guard`. If the
-//     engine has not got the request yet, it is refused then. Any other connection is closed, as if
-//     its client had gone.
-//  3. However it ends, it goes through `close`, and through its session's.
-//  4. An idle connection keeps no more than kSmallRead bytes of room.
+//  1. At most one request is in progress. During a request a read is outstanding, unless the front
+//     is full or the client has ended its side.
+//  2. No exception (mostly for lack of memory) leaves the connection: each event runs under
+//     `guard`. If the exception comes before the engine has the request, the request is refused.
+//     Otherwise the connection is closed, as if its client had gone.
+//  3. However it ends, its `close` and that of its session are called.
+//  4. An idle connection's read buffer has at most kSmallRead bytes.
 #pragma once
 
 #include <chrono>
@@ -55,8 +55,9 @@ class Front;
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  /// How it is let in. If there are too many already, it is on the reserve: it answers one request,
-  /// if that settles, extends, cancels or is a probe, and refuses any other.
+  /// How the connection was let in. If there were too many already, it is on the reserve: it
+  /// answers one request, and only a request that settles, extends, cancels or probes; it refuses
+  /// any other.
   enum class Place : std::uint8_t { regular, reserve };
 
   Connection(Front& front, listening::Socket socket);
@@ -65,29 +66,29 @@ class Connection : public std::enable_shared_from_this<Connection> {
   virtual ~Connection() = default;
 
   void start(Place place);
-  /// Closes if no byte of a next request has come, or if its answer is to be the last. False:
-  /// something has.
+  /// Closes the connection to make room, if no byte of a next request has come or if the current
+  /// answer is its last. False: a request has begun to arrive.
   [[nodiscard]] bool give_way();
-  /// The token has changed: a claim that waits, or a request that is coming in, ends refused.
+  /// The token has changed: a waiting claim, or a request that is still arriving, is refused.
   void revoke();
-  /// Finishes the request in progress, or one that arrives within a moment, and closes.
+  /// Finishes the request in progress, or one that arrives within a moment, and then closes.
   void drain();
   void close();
   [[nodiscard]] Front& front() const noexcept { return front_; }
 
-  // Called by its session and its deadline, never when it is closed.
+  // Called by the session and the deadline, but never after `close`.
 
-  /// The engine's answer. Claimed messages belong to the client once `send` has written an answer
-  /// in full.
+  /// The engine's answer has come. Claimed messages belong to the client once `send` has written
+  /// the answer in full.
   virtual void on_reply(HeldReply& reply) = 0;
-  /// The request is not carried out, or its answer is not given: the front tells the client so.
-  /// While it `is_reading`, bytes of the request are missing, or the bytes after it are lost.
+  /// The request is not carried out, or its answer is not given; the front must tell the client. If
+  /// `is_reading` is true, a part of the request has not arrived, or the bytes after it are lost.
   virtual void on_refused(const Refusal& refusal) = 0;
-  /// Nothing that the client sent is of use any more: receipts want the memory.
+  /// The front must free what the client has sent, because the memory is needed for receipts.
   virtual void free_memory() noexcept = 0;
   void on_deadline();
 
-  /// Runs an event's step, and the cleanup if it throws.
+  /// Runs an event's step, and cleans up if the step throws.
   template <typename Step>
   void guard(Step step) {
     try {
@@ -103,15 +104,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // Implemented by a front for its protocol.
 
-  /// More bytes, after those that were handed over before. The front keeps the bytes beyond the
-  /// request that they complete; it is called without bytes when the next request's turn has come.
+  /// Takes the next bytes of the stream. If they complete a request, the front keeps the bytes
+  /// after it. When the next request may begin, it is called again, without new bytes.
   virtual void on_bytes(std::string_view bytes) = 0;
   [[nodiscard]] virtual Incoming incoming() const noexcept = 0;
-  /// It keeps so much that nothing more may be read until the next request's turn.
+  /// Whether the front keeps so many bytes that nothing more may be read until the next request
+  /// begins.
   [[nodiscard]] virtual bool is_full() const noexcept = 0;
-  /// Memory of the bytes that it keeps beyond the request.
+  /// The memory of the bytes that the front keeps after the request.
   [[nodiscard]] virtual std::uint64_t kept() const noexcept = 0;
-  /// The answer has been written in full: `next_request` or `linger` follows.
+  /// The answer has been written in full. The front calls `next_request` or `linger`.
   virtual void on_sent() = 0;
   /// How long a new connection may stay silent.
   [[nodiscard]] virtual Millis first_deadline() const { return between_requests(); }
@@ -122,24 +124,26 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] ServerContext& context() const noexcept;
   [[nodiscard]] bool is_reading() const noexcept { return state_ == State::reading; }
   [[nodiscard]] Millis between_requests() const;
-  /// `on_refused` with `late` is called then, unless another deadline is set before.
+  /// After this time `on_refused` is called with `late`, unless another deadline is set before.
   void set_deadline(Millis from_now) { deadline_.set(from_now); }
-  /// The arriving request takes this much memory now.
+  /// Says how much memory the arriving request takes now.
   void hold_request(std::uint64_t bytes) { session_.held().hold_request(bytes, input()); }
 
   /// Asks the engine: `on_reply` or `on_refused` follows, or the connection closes.
   void ask(core::Request request, Check check = Check::none);
-  /// The same, once more for a request that the engine has answered in part.
+  /// Asks the engine again, for a request that the engine has answered in part.
   void ask_more(core::Request request, Check check = Check::none);
-  /// The request has its answer, which `send` follows. From now on it cannot be refused.
+  /// The front has the answer to the request, and will call `send`. From now on the request cannot
+  /// be refused.
   void begin_answer(const RequestNote& note);
   /// Writes the answer; `on_sent` follows, or the connection closes.
   void send(std::string head, std::string body);
-  /// Writes as much as the socket takes at once; correctness does not depend on it.
+  /// Writes as much as the socket takes at once, and drops the rest; nothing may depend on it.
   void try_send(std::string_view text);
   void next_request();
-  /// Closes once the client has closed. Further bytes are thrown away, for `most`: closing with
-  /// unread bytes would reset the connection, and the client might never see its answer.
+  /// Closes once the client has closed, after `most` at the latest. Bytes that arrive until then
+  /// are thrown away: closing with unread bytes would reset the connection, and the client might
+  /// never see its answer.
   void linger(Millis most);
 
  private:
@@ -154,7 +158,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_write(const boost::system::error_code& error, std::size_t size);
   void on_written();
   void on_exception(const std::exception& error);
-  /// Memory of bytes that are no request yet, and of the read buffer.
+  /// The memory of the read buffer, and of bytes that are not part of a request yet.
   [[nodiscard]] std::uint64_t input() const noexcept;
 
   Front& front_;

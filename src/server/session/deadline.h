@@ -1,5 +1,5 @@
-// Deadline: when a connection has waited long enough. Setting a later one costs nothing: the
-// running timer looks again when it fires.
+// Deadline: when a connection has waited long enough. Setting a later deadline costs nothing,
+// because the running timer checks the deadline when it fires.
 //
 // Thread safety: the server's thread only.
 #pragma once
@@ -21,11 +21,12 @@ class Deadline {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// The connection owns it.
+  /// The connection owns the deadline.
   Deadline(Connection& connection, const listening::Executor& executor)
       : connection_(connection), timer_(executor) {}
 
-  /// The connection's `on_deadline` is called then, unless another one is set before.
+  /// After this time the connection's `on_deadline` is called, unless another deadline is set
+  /// before.
   void set(Millis from_now, Clock::time_point latest = Clock::time_point::max()) {
     deadline_ = std::min(Clock::now() + from_now, latest);
     if (deadline_ < armed_) arm();

@@ -1,7 +1,7 @@
-// EngineWork: the answers that an engine still owes a server. The server's thread does not end
-// before they have come, but it does not wait for the engine to destroy the completion.
+// EngineWork: keeps the server's thread running until the engine has given all outstanding answers.
+// It does not wait for the engine to destroy the completions.
 //
-// Thread safety: made on one thread, used on one, which may be another.
+// Thread safety: made on one thread, and used on one thread, which may be another.
 #pragma once
 
 #include <new>
@@ -24,8 +24,8 @@ class EngineWork {
       : executor_(
             boost::asio::require(executor, boost::asio::execution::outstanding_work.tracked)) {}
 
-  /// Runs a small copyable task on the server's thread. If there is not even memory for that, the
-  /// engine's thread waits: its answer must not be lost.
+  /// Runs a small copyable task on the server's thread. If there is no memory for it, the engine's
+  /// thread waits until there is, because its answer must not be lost.
   template <typename Task>
   void post(Task task) noexcept {
     constexpr Millis kMemoryPause{10};

@@ -1,4 +1,4 @@
-// Front: one protocol that a server speaks: it makes a connection of each client's socket.
+// Front: one protocol that a server speaks. It makes a connection from each client's socket.
 //
 // Thread safety: the server's thread only.
 #pragma once
@@ -15,7 +15,8 @@ namespace tarry::session {
 
 class Front {
  public:
-  /// `name`: in the names of its metrics, "http"; lives as long as the program.
+  /// `name`: appears in the names of its metrics, for example "http"; must live as long as the
+  /// program.
   Front(ServerContext& context, std::string_view name)
       : context_(context), meter_(context.meter.front(name)) {}
   Front(const Front&) = delete;
@@ -32,7 +33,7 @@ class Front {
   metrics::FrontMeter& meter_;
 };
 
-/// The context outlives the front.
+/// The context must outlive the front.
 using MakeFront = std::function<std::unique_ptr<Front>(ServerContext& context)>;
 
 }  // namespace tarry::session

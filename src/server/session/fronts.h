@@ -1,15 +1,15 @@
-// Fronts: one server over one engine of any kind, which speaks several protocols, each at its own
-// address. Its limits and figures cover the clients of all protocols together: connections, bytes
-// held, the drain.
+// Fronts: one server over one engine of any kind. It speaks several protocols, each at its own
+// address. Limits (connections, bytes held), figures and the drain cover the clients of all
+// protocols together.
 //
-// One thread runs it. A request to the engine is answered when the engine has answered; a waiting
-// claim occupies its connection and nothing else. Claimed messages that could not be handed over
-// (the client hung up, the write failed) are released, their attempts not counted.
+// The server has one thread. It answers a request when the engine has answered, so a waiting claim
+// occupies only its connection. Claimed messages that could not be handed over, because the client
+// hung up or the write failed, are released, and their attempts are not counted.
 //
 // "How to add a front" in docs/architecture.md has the steps.
 //
-// Thread safety: all members may be called from any thread but its own; the callbacks run on its
-// own, and must be quick.
+// Thread safety: all members may be called from any thread except the server's own. The callbacks
+// run on the server's thread, and must be quick.
 #pragma once
 
 #include <cstddef>
@@ -43,9 +43,9 @@ class Fronts {
   Fronts& operator=(const Fronts&) = delete;
   ~Fronts();  // stops
 
-  /// Lets clients in, at all places or at none. Once. Errors: `invalid_argument` for a path that is
-  /// too long or a token that is too short, `conflict` if a port or path is taken,
-  /// `permission_denied`, `io_error`.
+  /// Listens at all places or, after an error, at none. Call it once. Errors: `invalid_argument`
+  /// for a path that is too long or a token that is too short, `conflict` if a port or path is
+  /// taken, `permission_denied`, `io_error`.
   [[nodiscard]] Result<void> start(std::vector<Listening> places);
 
   /// From now on this one is asked for; empty: none. Claims that wait under another one end with
@@ -56,14 +56,15 @@ class Fronts {
   /// These limits hold for everything that begins after the call.
   void set_limits(const Limits& limits);
 
-  /// Takes no more connections, ends waiting claims (with the messages that they have, otherwise
-  /// 503 `closing`), finishes every request that was begun or arrives within a moment, and closes
-  /// the rest. `done` runs once that is complete or the deadline has passed, with the number of
-  /// connections that were still open; a second drain's runs at once. Then `stop`.
+  /// Accepts no more connections. Waiting claims end, with the messages that they have or with 503
+  /// `closing`. Every request that has begun, or arrives within a moment, is finished; all other
+  /// connections are closed. `done` runs when this is complete or the deadline has passed, and gets
+  /// the number of connections that are still open. The `done` of a second drain runs at once. Call
+  /// `stop` after it.
   void drain(Millis deadline, std::function<void(std::size_t open)> done);
 
-  /// Closes every connection, drops the callback of `drain`, releases claimed messages that were
-  /// not handed over, and returns when the engine has answered everything. Idempotent.
+  /// Closes every connection, drops the callback of `drain`, and releases claimed messages that
+  /// were not handed over. Returns when the engine has answered all requests. Idempotent.
   void stop();
 
  private:
@@ -71,7 +72,8 @@ class Fronts {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Whether a server may ask for it; empty: for none. Errors: `invalid_argument`.
+/// Checks whether a server may require this token; empty means that none is required. Error:
+/// `invalid_argument`.
 [[nodiscard]] Result<void> check_access_token(const std::string& token);
 
 }  // namespace tarry::session

@@ -1,6 +1,6 @@
-// HeldReply: an engine's reply, until an answer is made from it. It counts towards the bytes held.
-// If it comes while these are over the limit, it is refused at once: the engine is quicker than the
-// writing of answers, and replies would pile up before the server's thread looks at them.
+// HeldReply: an engine's reply, until an answer is made from it. Its bytes count as held. If it
+// comes while too much is held, it is refused at once, because the engine is quicker than the
+// writing of answers, and replies would pile up before the server's thread.
 //
 // Thread safety: none, except for the sum.
 #pragma once
@@ -14,13 +14,13 @@
 
 namespace tarry::session {
 
-/// The memory of a reply, about.
+/// The approximate memory of a reply.
 [[nodiscard]] std::uint64_t size_of(const core::Reply& reply) noexcept;
 
 class HeldReply {
  public:
-  /// On the engine's thread. `limit`: if the sum exceeds it, the reply is refused. Earlier bytes
-  /// count, not the reply itself, so that none is too large if nothing else is held.
+  /// Made on the engine's thread. If `sum` exceeds `limit`, the reply is refused. The reply's own
+  /// bytes do not count for this, so that no reply is too large while nothing else is held.
   HeldReply(Result<core::Reply> result, std::atomic<std::uint64_t>& sum, std::uint64_t limit);
   HeldReply(HeldReply&& other) noexcept;
   HeldReply& operator=(HeldReply&&) = delete;
@@ -28,8 +28,8 @@ class HeldReply {
   HeldReply& operator=(const HeldReply&) = delete;
   ~HeldReply();
 
-  /// If it was refused: a claim keeps its receipts, mostly nothing else, to release them; other
-  /// replies keep nothing useful.
+  /// The reply. If it was refused, a claim's reply usually has only the receipts left, to release
+  /// the messages; other replies have nothing useful left.
   [[nodiscard]] Result<core::Reply>& result() noexcept { return result_; }
   [[nodiscard]] bool refused() const noexcept { return refused_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
@@ -39,7 +39,7 @@ class HeldReply {
 
   Result<core::Reply> result_;
   std::atomic<std::uint64_t>* sum_;
-  std::uint64_t bytes_ = 0;  // our part of it
+  std::uint64_t bytes_ = 0;  // our part of the sum
   bool refused_ = false;
 };
 

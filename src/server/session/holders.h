@@ -1,9 +1,9 @@
 // Holders: which client claimed which message through this server, for `get`. The store knows a
 // lease, but not its holder.
 //
-// It keeps the latest claims, up to kMost messages and kMostClaims claims: for an older lease it
-// names nobody. A claim is identified by the message's id and its number of claims, so it is not
-// confused with a later claim.
+// It keeps the latest claims, up to kMost messages and kMostClaims claims: it knows no holder of
+// older leases. A claim is identified by the message's id and the message's number of claims, so
+// that it is not confused with a later claim.
 //
 // Thread safety: none; the server's thread owns it.
 #pragma once
@@ -27,7 +27,7 @@ class Holders {
   static constexpr std::size_t kMostClaims = 8 * 1024;
 
   void note(const core::ClaimReply& reply, std::string holder);
-  /// Adds the holder to a leased message's info, if it is known.
+  /// Adds the holder to the info of a leased message, if the holder is known.
   void tell(MessageInfo& info) const;
 
  private:

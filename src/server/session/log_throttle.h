@@ -1,5 +1,5 @@
-// LogThrottle: for a warning that clients may cause as often as they like, it lets one line a
-// second through. That line says how many were left out before it.
+// LogThrottle: limits a warning that clients can cause as often as they like to one line a second.
+// The line says how many were left out before it.
 //
 // Thread safety: none.
 #pragma once
@@ -17,7 +17,7 @@ class LogThrottle {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// If it is time for a line: how many were left out since the last.
+  /// If it is time for a line, the number of lines left out since the last one; otherwise nothing.
   [[nodiscard]] std::optional<std::uint64_t> turn(Clock::time_point now) {
     if (last_ && now - *last_ < std::chrono::seconds(1)) {
       ++left_out_;
@@ -27,14 +27,14 @@ class LogThrottle {
     return std::exchange(left_out_, 0);
   }
 
-  /// The line to tell, if it is time for one.
+  /// The line to write, if it is time for one.
   [[nodiscard]] std::optional<std::string> line(std::string_view text, Clock::time_point now) {
     const auto left_out = turn(now);
     if (!left_out) return std::nullopt;
     return std::string(text) + and_more(*left_out);
   }
 
-  /// For the end of a line.
+  /// The end of a line: how many lines were left out.
   [[nodiscard]] static std::string and_more(std::uint64_t left_out) {
     if (left_out == 0) return {};
     return " (and " + std::to_string(left_out) + " more since the last line)";

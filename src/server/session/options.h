@@ -15,29 +15,29 @@
 
 namespace tarry::session {
 
-/// Limits that may change while it serves.
+/// Limits that may change while the server runs.
 struct Limits {
-  // Beyond this number, the connection that has been idle for the longest is closed; if none is
-  // idle, 503.
+  // If there are more, the connection that has been idle for the longest is closed; if none is
+  // idle, requests on the new connection get 503.
   std::size_t max_connections = 10'000;
   std::uint64_t max_body_bytes = 192ull << 20;  // beyond: 413; a full batch in base64 fits
-  // Bodies of all connections as far as they have arrived: a half of this. Answers from when the
-  // engine gives them until the client has taken them: the other half. One peer may have half of
-  // either. If others hold more than that, 429 to bodies that still arrive, or to requests that
-  // read. So none is too large if nothing else is held, and the sum may exceed the limit by one
-  // body and one answer.
+  // Memory for requests and answers. One half is for bodies, as far as they have arrived. The other
+  // half is for answers, from the engine's reply until the client has taken them. One peer may have
+  // half of each. If other connections hold more than that, bodies that still arrive, and requests
+  // that read, get 429. So nothing is too large while nothing else is held, and the sum may exceed
+  // the limit by one body and one answer.
   std::uint64_t max_held_bytes = 1ull << 30;
   Millis idle_deadline = std::chrono::minutes(5);  // between requests
 };
 
 struct Options : Limits {
-  /// Not empty: clients must show it, in their protocol's way. Must be valid for
-  /// base::check_server_token.
+  /// If not empty, clients must send it, in the way of their protocol. base::check_server_token
+  /// must accept it.
   std::string token = {};
-  Millis write_deadline = std::chrono::seconds(30);  // without any progress
-  /// Gets messages for the operator. Default: nobody.
+  Millis write_deadline = std::chrono::seconds(30);  // for a write without any progress
+  /// Called with events for the operator. By default they are dropped.
   Log log = {};
-  /// Called for every answered request. Default: nobody.
+  /// Called for every answered request. Empty by default.
   std::function<void(const RequestNote&)> on_request = {};
 };
 

@@ -1,4 +1,4 @@
-// Outgoing: an answer on its way to a client, as far as it has been written.
+// Outgoing: an answer that is being written to a client, and how much of it has been written.
 //
 // Thread safety: none.
 #pragma once
@@ -19,18 +19,18 @@ class Outgoing {
     body_ = std::move(body);
     written_ = 0;
   }
-  /// The rest.
+  /// The bytes that have not been written yet.
   [[nodiscard]] std::array<boost::asio::const_buffer, 2> rest() const noexcept {
     namespace asio = boost::asio;
     if (written_ < head_.size()) return {asio::buffer(head_) + written_, asio::buffer(body_)};
     return {asio::const_buffer(), asio::buffer(body_) + (written_ - head_.size())};
   }
-  /// True: all has been written.
+  /// `size` more bytes have been written. True: that was all.
   [[nodiscard]] bool advance(std::size_t size) noexcept {
     written_ += size;
     return written_ == head_.size() + body_.size();
   }
-  /// Gives the body's memory back.
+  /// Frees the body's memory.
   void end() noexcept {
     head_.clear();
     body_ = {};

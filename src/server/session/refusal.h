@@ -1,4 +1,5 @@
-// Refusal: why a session refuses a request, for its front to say in its protocol's words.
+// Refusal: why a session refuses a request. The front says it to the client in the terms of its
+// protocol.
 //
 // Plain values.
 #pragma once
@@ -16,7 +17,7 @@ struct Refusal {
     too_much_held,         // `over` says which bytes
     no_memory,             // nothing was done
     late,                  // the request did not arrive in time
-    closing,               // the server stops, and the claim has got nothing
+    closing,               // the server stops, and the claim has no message
   };
   Why why;
   OverLimit over = {};

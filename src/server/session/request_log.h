@@ -1,10 +1,10 @@
 // RequestLog: reports each answered request to the log.
 //
 // Invariants
-//  1. For requests that were not let in: one note a second for each status, so that no client can
-//     have lines written as often as it likes.
-//  2. Requests that were let in are all reported, with the reason once a second for each status:
-//     more reasons are not useful if a store fails at everything.
+//  1. Requests that were not let in are reported in one note a second for each status, so that no
+//     client can fill the log.
+//  2. Every request that was let in is reported, but its reason only once a second for each status:
+//     more reasons are not useful when a store fails at everything.
 //
 // Thread safety: none; the server's thread owns it.
 #pragma once
@@ -20,29 +20,29 @@
 
 namespace tarry::session {
 
-/// A request that was answered, for a log. Its subject is left out: no queue, key or payload.
+/// A request that was answered, for a log. It has no queue, key or payload.
 struct RequestNote {
   std::string_view id;      // the client's, if it sent one that is fit for a log
   std::string_view method;  // as it was sent; empty if it could not be read
   std::string_view route;   // "/v1/queues/*/messages", or "none"; lives as long as the program
   unsigned status = 0;      // HTTP's, whatever the protocol
-  // For 401 and 429, and if the server is the cause: from 500 on, and 200 if the store failed at
-  // items of a batch. It stands in one note a second for each status.
+  // The reason of a 401, a 429, a status from 500 on, or a 200 in which items of a batch failed
+  // because of the store. Only one note a second for each status has it.
   std::string_view reason;
-  // Notes of the same status that were left out before this one: for requests with a reason only
-  // the reason, for requests that were not let in the whole note.
+  // How many notes of the same status were left out before this one, if the request was not let in;
+  // otherwise how many reasons were left out.
   std::uint64_t left_out = 0;
-  std::chrono::microseconds took{0};  // from knowing the request to the answer
+  std::chrono::microseconds took{0};  // from the request's head to the answer
 };
 
 class RequestLog {
  public:
   using Tell = std::function<void(const RequestNote&)>;
 
-  /// Empty: nothing is reported.
+  /// If `tell` is empty, nothing is reported.
   explicit RequestLog(Tell tell) : tell_(std::move(tell)) {}
 
-  /// `let_in`: whether the client has shown that it may ask.
+  /// `let_in`: whether the client has shown that it may use the server.
   void note(RequestNote note, bool let_in) {
     if (!tell_) return;
     if (!let_in || !note.reason.empty()) {
@@ -56,7 +56,8 @@ class RequestLog {
 
  private:
   Tell tell_;
-  std::map<std::pair<bool, unsigned>, LogThrottle> throttles_;  // whether let in, status
+  std::map<std::pair<bool, unsigned>, LogThrottle> throttles_;  // key: whether let in, and the
+                                                                // status
 };
 
 }  // namespace tarry::session

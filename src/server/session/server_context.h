@@ -1,4 +1,4 @@
-// ServerContext: shared by the fronts and connections of one server.
+// ServerContext: the state that the fronts and connections of one server share.
 //
 // Thread safety: the server's thread only, except for `held.answers_sum()`.
 #pragma once
@@ -25,7 +25,7 @@ class Connection;
 
 class ServerContext {
  public:
-  /// The engine outlives it.
+  /// The engine must outlive it.
   ServerContext(core::Engine& asked, Options given);
   ServerContext(const ServerContext&) = delete;
   ServerContext& operator=(const ServerContext&) = delete;
@@ -37,15 +37,15 @@ class ServerContext {
   metrics::Meter meter{engine};
   Holders holders = {};
   Turns turns = {};  // for claims that end
-  // Connections without a request, the one that has waited longest first.
+  // Connections without a request; the one that has been idle for the longest is the first.
   std::list<Connection*> idle = {};
   std::function<void(Connection*)> closed = {};  // called once for each connection
   bool draining = false;                         // the server is about to stop
-  // The engine's latest answer was an error. That may concern one request only, or the engine has
-  // stopped: a health probe then asks it.
+  // The engine's latest answer was an error. Either only that request failed, or the engine has
+  // stopped; a health probe then asks the engine.
   bool engine_suspect = false;
 
-  /// For a request whose client gave no id.
+  /// An id for a request whose client gave none.
   [[nodiscard]] std::string make_request_id() { return id_prefix_ + std::to_string(++last_id_); }
   void warn(std::string_view code, std::string_view line) const {
     if (options.log) options.log({LogLevel::warning, code, line});

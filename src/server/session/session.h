@@ -1,17 +1,17 @@
-// Session: what one connection does at the store: its client's identity, the bytes that it holds,
-// and its one request at the engine. The connection moves its bytes (connection.h).
+// Session: one client's dealings with the store: its identity, the bytes that it holds, and its one
+// request at the engine. The connection (connection.h) reads and writes the bytes.
 //
-// Thread safety: the server's thread only; the engine's completions come there by post.
+// Thread safety: the server's thread only; the engine's completions are posted to it.
 //
 // Invariants
 //  1. At most one request is at the engine. Its answer reaches the connection once, as a reply or a
 //     refusal, or the connection is closed.
 //  2. A claim does not wait if its client has hung up, its token was replaced, or the server
-//     drains: it is withdrawn, also if it is submitted after that.
-//  3. Claimed messages are unsent from the engine's answer until `handed_over`. If the connection
-//     is closed or refuses the answer before that, they are released.
-//  4. The server is told once that the connection is closed.
-//  5. It is among the idle between `become_idle` and `become_busy` or `close`.
+//     drains. It is withdrawn, also if it is submitted only after that.
+//  3. Claimed messages count as unsent from the engine's answer until `handed_over`. If the
+//     connection closes, or refuses the answer, before that, they are released.
+//  4. The server learns exactly once that the connection is closed.
+//  5. The connection is in the list of idle ones from `become_idle` until `become_busy` or `close`.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +33,11 @@ namespace tarry::session {
 
 class Connection;
 
-/// How a server that is short of something treats a request.
+/// How urgent a request is, for a server that is short of connections or memory.
 enum class Urgency : std::uint8_t {
   ordinary,
-  settles,  // or extends or cancels: less work is left after it
-  probe,    // of health; small
+  settles,  // or extends or cancels, so that less work is left after it
+  probe,    // a health probe, which is small
 };
 
 class Session {
@@ -51,40 +51,40 @@ class Session {
   [[nodiscard]] const HeldBytes::Part& held() const noexcept { return held_; }
 
   void become_idle();
-  void become_busy();  // `begin` does, too
+  void become_busy();  // `begin` calls it too
 
-  /// There are too many connections: it may do little (`Connection::Place`).
+  /// The connection was let in on the reserve, and may do little (`Connection::Place`).
   void use_reserve() noexcept { on_reserve_ = true; }
   [[nodiscard]] bool is_on_reserve() const noexcept { return on_reserve_; }
 
-  /// Whether the client has shown the server's token (base::is_same_secret) or needs none. It holds
-  /// until it is set again.
+  /// Says whether the client has sent the server's token (base::is_same_secret) or needs none. It
+  /// holds until the next call.
   void set_let_in(bool let_in) noexcept { let_in_ = let_in; }
-  /// A request begins, as far as is known of it before its body. Refused: on the reserve.
+  /// A request begins; its body may not have arrived. It is refused if the connection is on the
+  /// reserve and the request is not urgent.
   [[nodiscard]] std::optional<Refusal> begin(Urgency urgency);
-  /// A request has been answered: for the log and the metrics.
+  /// Reports an answered request to the log and the metrics.
   void answered(const RequestNote& note);
 
-  /// Whether a request may go to the engine now. Waiting requests, and answers that clients do not
-  /// take, count too, because further requests would add to them. Requests that settle or cancel
-  /// reduce the load, and are let through. Probes are small.
+  /// Whether a request may go to the engine now. Waiting requests, and answers that clients have
+  /// not taken, count as held, because further requests would add to them. Requests that settle or
+  /// cancel reduce the load, and probes are small, so both are always let through.
   [[nodiscard]] std::optional<OverLimit> admit(const core::Request& request, Check check);
-  /// Asks the engine. False: it has not begun, for lack of memory.
+  /// Asks the engine. False: there was too little memory, and the request has not begun.
   [[nodiscard]] bool submit(core::Request request, Check check);
   /// The engine's answer has been written to the client in full.
   void handed_over();
 
-  /// Ends a claim's wait: it is answered with the messages that it has. Without a waiting claim it
-  /// does nothing.
+  /// Ends the wait of a claim, which is then answered with the messages that it has. Does nothing
+  /// if no claim waits.
   void end_wait();
-  /// The client sends no more; perhaps it still reads. A client that only stopped sending cannot be
-  /// told from one that is gone. So a claim's messages are not given to either; any other request
-  /// is carried out.
+  /// The client has ended its side. It may be gone, or it may still read the answer; the two look
+  /// the same. So a claim's messages are not given to it. Any other request is carried out.
   void client_ended();
   [[nodiscard]] bool has_client_ended() const noexcept { return client_ended_; }
-  /// The token was replaced. False: no claim waits.
+  /// The token was replaced, so a waiting claim is refused. False: no claim waits.
   [[nodiscard]] bool revoke();
-  /// The connection is closed. Once.
+  /// The connection is closed. Call it once.
   void close();
 
  private:
@@ -100,19 +100,20 @@ class Session {
   listening::Socket& socket_;
   const listening::RemoteEnd remote_;
   HeldBytes::Part held_;
-  std::optional<std::list<Connection*>::iterator> idle_;  // its place there
+  std::optional<std::list<Connection*>::iterator> idle_;  // its place in the list of idle
+                                                          // connections
   bool on_reserve_ = false;
   bool let_in_ = false;
   bool client_ended_ = false;
   bool revoked_ = false;
   bool closed_ = false;
 
-  // Of the request at the engine.
+  // The request at the engine:
   core::Ticket ticket_ = 0;
   Check check_ = Check::none;
   bool claiming_ = false;
-  bool reading_ = false;            // the answer is as much as the store has
-  std::optional<HeldReply> reply_;  // put there by the engine's thread, before its post
+  bool reading_ = false;            // the answer is as large as what the store holds
+  std::optional<HeldReply> reply_;  // set by the engine's thread before it posts
   UnsentClaims unsent_;
 };
 

@@ -1,4 +1,4 @@
-// The text of a store's error for a client: no path of the server's machine.
+// Removes paths of the server's machine from a store's errors before a client sees them.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -12,14 +12,15 @@
 
 namespace tarry::session {
 
-/// `text` with no absolute path in it, of each only the last two names: for an error of the store.
+/// `text`, the store's error, in which every absolute path is replaced by its last two names.
 [[nodiscard]] std::string without_paths(std::string_view text);
-/// Whether the store itself failed, whose errors may name files.
+/// Whether the code means that the store itself failed; such an error may name files.
 [[nodiscard]] bool may_name_files(ErrorCode code) noexcept;
 
-/// The same for the failed items of a batch. Returns the full message of the first item for which
-/// the store itself was at fault (mostly no space): the batch's answer is no error, and nothing
-/// else would tell the operator. Empty: there is none.
+/// Removes paths from the errors of a batch's failed items. Returns the full message of the first
+/// item that failed because of the store (mostly: no space), or nothing. The caller logs it,
+/// because the answer to the batch is not an error, and the operator would not learn of it
+/// otherwise.
 [[nodiscard]] std::string hide_paths(core::Reply& reply);
 
 }  // namespace tarry::session

@@ -1,11 +1,11 @@
-// Turns: handles connections a few at a time, so that ten thousand that hang up, or are answered,
-// at once let other clients' requests in between.
+// Turns: runs tasks of connections a few at a time. So even when ten thousand connections hang up
+// or are answered at the same moment, other clients' requests are served in between.
 //
 // Thread safety: none; the server's thread owns it.
 //
 // Invariants
-//  1. Tasks are run in the order in which they were given, each once.
-//  2. Between two events of the executor no more than kMost are run.
+//  1. Each task runs once, and tasks run in the order in which they were given.
+//  2. Between two events of the executor at most kMost tasks run.
 //  3. While tasks are kept, the executor always has a posted call, so its loop does not run dry.
 #pragma once
 
@@ -23,8 +23,8 @@ class Turns {
  public:
   static constexpr std::size_t kMost = 16;
 
-  /// Runs at once if few have run since the executor's last turn; otherwise in a later turn. If
-  /// there is no memory to queue it, it runs at once too. `executor`: the same each time.
+  /// Runs the task at once if few tasks have run since the executor's last turn, or if there is no
+  /// memory to queue it; otherwise in a later turn. `executor` must be the same each time.
   template <typename Executor, typename Task>
   void run(const Executor& executor, Task task) {
     if (tasks_.empty() && run_ < kMost && arm(executor)) {
@@ -63,8 +63,8 @@ class Turns {
   void next(const Executor& executor) {
     armed_ = false;
     run_ = 0;
-    // First of all: a task may throw. Without memory for the next turn, this turn goes on to the
-    // end.
+    // This comes first, because a task may throw. If there is no memory to post the next turn, this
+    // turn runs all tasks.
     const bool in_turns = tasks_.empty() || arm(executor);
     while (!tasks_.empty() && (run_ < kMost || !in_turns)) {
       const std::function<void()> task = std::move(tasks_.front());

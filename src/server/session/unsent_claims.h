@@ -1,5 +1,5 @@
-// UnsentClaims: claimed messages that the client has not been handed yet. If they cannot be handed
-// over, they are given back, the attempts not counted.
+// UnsentClaims: claimed messages that the client has not got yet. If they cannot be handed over,
+// they are released, and the attempts are not counted.
 //
 // Thread safety: the server's thread only.
 #pragma once
@@ -13,15 +13,15 @@ namespace tarry::session {
 
 class UnsentClaims {
  public:
-  /// Notes the receipts. Throws std::bad_alloc, and has noted nothing then.
+  /// Notes the receipts. If it throws std::bad_alloc, nothing was noted.
   void note(const core::ClaimReply& reply);
-  /// The client has them.
+  /// The client has got the messages.
   void clear() { settles_ = {}; }
-  /// Gives them back to the engine; failures are logged.
+  /// Releases the messages at the engine; failures are logged.
   void release(ServerContext& context, const listening::Executor& executor);
 
  private:
-  core::SettleRequest settles_;  // releases
+  core::SettleRequest settles_;  // the releases
 };
 
 }  // namespace tarry::session
