@@ -1,5 +1,6 @@
-// OpenBatch: the batch that the journal appends records to. Records of ended messages that follow
-// each other and have the same cause become one record, a run, which grows by a reference each.
+// OpenBatch: the batch to which the journal appends records. If several messages end one after the
+// other for the same reason, they share one record, a run: each message adds only a reference to
+// it.
 //
 // Thread safety: none.
 #pragma once
@@ -27,11 +28,11 @@ class OpenBatch {
     friend bool operator==(const RunKey&, const RunKey&) = default;
   };
 
-  /// No batch is open.
+  /// True if no batch is open.
   [[nodiscard]] bool empty() const noexcept { return bytes_.empty(); }
-  /// Header included.
+  /// Bytes of the batch, header included.
   [[nodiscard]] std::size_t size() const noexcept { return bytes_.size(); }
-  /// The bytes from an offset within the batch on.
+  /// The batch's bytes from `offset` on.
   [[nodiscard]] std::string_view from(std::uint64_t offset) const {
     return std::string_view(bytes_).substr(offset);
   }
@@ -58,17 +59,17 @@ class OpenBatch {
     run_ = key;
     append_record(bytes_, record);
   }
-  /// The last record is a run of that key.
+  /// True if the last record is a run with that key.
   [[nodiscard]] bool ends_with_run(const RunKey& key) const noexcept {
     return run_start_ != 0 && run_ == key;
   }
   void extend_run(Ref ref) { embedded::extend_run(bytes_, run_start_, ref); }
 
-  /// Bytes of its records.
+  /// Bytes of the batch's records.
   [[nodiscard]] std::uint32_t body_bytes() const noexcept {
     return static_cast<std::uint32_t>(bytes_.size() - kBatchHeaderBytes);
   }
-  /// The sealed batch. No batch is open then.
+  /// Seals the batch and returns its bytes. Then no batch is open.
   [[nodiscard]] std::string seal(const BatchHeader& header) {
     seal_batch(bytes_, header);
     last_bytes_ = bytes_.size();
@@ -80,7 +81,7 @@ class OpenBatch {
 
  private:
   std::string bytes_;           // room for the header, then records
-  std::size_t last_bytes_ = 0;  // of the batch before
+  std::size_t last_bytes_ = 0;  // size of the batch before
   std::size_t run_start_ = 0;   // 0: the last record is no run
   RunKey run_;
 };

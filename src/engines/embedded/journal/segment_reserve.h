@@ -1,5 +1,5 @@
-// SegmentReserve: the files of segments to come, allocated ahead. Prepared segments are used next,
-// in their order. Kept files are those of cleaned segments that are to be written again.
+// SegmentReserve: files that are allocated ahead, for later segments. Prepared segments are used
+// next, in their order. Kept files belonged to cleaned segments, and are to be written again.
 //
 // Thread safety: none.
 #pragma once
@@ -17,10 +17,10 @@
 
 namespace tarry::embedded {
 
-constexpr std::uint64_t kSmallStep = 4096;  // by how much room grows where little is left
+constexpr std::uint64_t kSmallStep = 4096;  // by how much room grows if little is left
 
-/// What a segment's room loses: the bytes before its first record, and at its end as much as the
-/// largest record that did not fit.
+/// How many bytes of a segment no record can use: those before its first record, and those at its
+/// end, at most as many as the largest record, which did not fit.
 struct SegmentLoss {
   std::uint64_t overhead = 0;
   std::uint64_t largest = 0;
@@ -38,7 +38,8 @@ class SegmentReserve {
     std::shared_ptr<storage::File> file;
   };
 
-  /// Directory and files outlive it. `segment_bytes`: how long a segment is to be.
+  /// `directory` and `files` must outlive this object. `segment_bytes`: how long segments are to
+  /// be.
   SegmentReserve(storage::Directory& directory, SegmentFiles& files, std::uint64_t segment_bytes,
                  std::uint64_t next_segment)
       : directory_(directory),
@@ -52,16 +53,17 @@ class SegmentReserve {
   [[nodiscard]] std::size_t size() const noexcept { return prepared_.size(); }
   [[nodiscard]] const SegmentInfo& front() const noexcept { return prepared_.front().info; }
   [[nodiscard]] const SegmentInfo& back() const noexcept { return prepared_.back().info; }
-  /// The first one, to be written now.
+  /// Takes out the first prepared segment, to be written now.
   [[nodiscard]] Prepared take();
-  /// One more, of so many bytes. Errors: `no_space` (nothing has changed); any other is final.
+  /// Prepares one more segment, of `bytes` bytes. Errors: `no_space` (nothing has changed); any
+  /// other error is final.
   Result<void> prepare(std::uint64_t bytes);
-  /// Lengthens the last one. Errors as above.
+  /// Lengthens the last prepared segment. Errors as above.
   Result<void> lengthen(std::uint64_t to);
-  /// Lengthens all that are shorter than `least`. Errors as above.
+  /// Lengthens all prepared segments that are shorter than `least`. Errors as above.
   Result<void> fit(std::uint64_t least);
-  /// Takes `spare` bytes, which were just given back to the disk, or as many of them as it can get.
-  /// An error is final.
+  /// Allocates the `spare` bytes that were just given back to the disk, or as many of them as it
+  /// can get. An error is final.
   Result<void> take_over(std::uint64_t spare, std::uint64_t overhead);
   [[nodiscard]] std::uint64_t room(const SegmentLoss& loss) const noexcept;
 
@@ -69,8 +71,9 @@ class SegmentReserve {
 
   void keep(const SegmentInfo& cleaned) { kept_.push_back(cleaned); }
   [[nodiscard]] std::uint64_t kept_room(const SegmentLoss& loss) const noexcept;
-  /// The first kept file becomes the last prepared segment. It replaces a shorter one if
-  /// `enough` bytes of room, `elsewhere` included, remain without that. An error is final.
+  /// Makes the first kept file the last prepared segment. It replaces the last prepared segment if
+  /// that is shorter and `enough` bytes of room, `elsewhere` included, remain without it. An error
+  /// is final.
   Result<void> reuse(const SegmentLoss& loss, std::uint64_t elsewhere, std::uint64_t enough);
 
   [[nodiscard]] std::uint64_t disk_bytes() const noexcept;

@@ -1,5 +1,5 @@
-// UnwrittenBatches: sealed batches that have not reached their file, oldest first. Until the
-// committer takes them they are also kept for it.
+// UnwrittenBatches: sealed batches that have not reached their file, oldest first. It also knows
+// which of them the committer has not taken yet.
 //
 // Thread safety: none.
 #pragma once
@@ -25,7 +25,7 @@ class UnwrittenBatches {
     in_flight_.push_back(batch);
     untaken_.push_back(std::move(batch));
   }
-  /// The batches for the committer, each once.
+  /// Hands over the batches that the committer has not taken yet.
   [[nodiscard]] std::vector<Batch> take() {
     untaken_bytes_ = 0;
     return std::exchange(untaken_, {});
@@ -33,7 +33,7 @@ class UnwrittenBatches {
   [[nodiscard]] bool all_taken() const noexcept { return untaken_.empty(); }
   [[nodiscard]] std::uint64_t untaken_bytes() const noexcept { return untaken_bytes_; }
 
-  /// Forgets batches up to that number: from now on they are read from their file.
+  /// Forgets batches up to number `written`. From now on they are read from their file.
   void forget(std::uint64_t written) {
     while (!in_flight_.empty() && in_flight_.front()->number <= written) in_flight_.pop_front();
   }
@@ -41,7 +41,7 @@ class UnwrittenBatches {
   [[nodiscard]] const SealedBatch* oldest() const noexcept {
     return in_flight_.empty() ? nullptr : in_flight_.front().get();
   }
-  /// The bytes of a batch from a place on; empty if none of them has it.
+  /// The bytes of a batch from a place on; empty if no batch here has that place.
   [[nodiscard]] std::string_view from(const RecordPlace& place) const {
     const std::uint64_t offset = place.position.offset();
     for (const Batch& batch : in_flight_) {
@@ -56,7 +56,7 @@ class UnwrittenBatches {
  private:
   std::vector<Batch> untaken_;
   std::uint64_t untaken_bytes_ = 0;
-  std::deque<Batch> in_flight_;  // taken or not
+  std::deque<Batch> in_flight_;  // all unwritten batches, taken or not
 };
 
 }  // namespace tarry::embedded
