@@ -1,4 +1,4 @@
-// Check: says what a request's answer tells about the engine, besides about the request itself.
+// Check: what a successful answer to a request proves about the engine as a whole.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@ namespace tarry::session {
 
 enum class Check : std::uint8_t {
   none,
-  health,     // /healthz: an answer without an error means that nothing is wrong
-  readiness,  // /readyz: the answer only shows that the store answers
+  health,     // /healthz: that nothing is wrong
+  readiness,  // /readyz: only that the store answers
 };
 
 }  // namespace tarry::session

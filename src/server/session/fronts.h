@@ -48,9 +48,9 @@ class Fronts {
   /// taken, `permission_denied`, `io_error`.
   [[nodiscard]] Result<void> start(std::vector<Listening> places);
 
-  /// From now on this one is asked for; empty: none. Claims that wait under another one end with
-  /// 401. Errors: `invalid_argument` for what base::check_server_token refuses; all stays as it
-  /// was.
+  /// From now on clients must send this token; empty: none is needed. Waiting claims that were sent
+  /// with another token end with 401. Error: `invalid_argument` for a token that
+  /// base::check_server_token refuses; nothing is changed then.
   [[nodiscard]] Result<void> set_token(std::string token);
 
   /// These limits hold for everything that begins after the call.
