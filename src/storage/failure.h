@@ -1,5 +1,5 @@
-// Error texts, shared by all implementations of the seam, so that the same failure has the same
-// text on a disk and in RAM:
+// Error texts for all implementations of the file seam. The same failure has the same text on a
+// disk and in RAM:
 //   cannot write /x/y (offset 4096): No space left on device
 //
 // Thread safety: free functions without state.
@@ -31,18 +31,18 @@ namespace tarry::storage {
 [[nodiscard]] Error system_failure_at(std::string_view operation, std::string_view path,
                                       std::uint64_t offset, int error_number);
 
-/// Checks a name by rule 5 of the seam: nothing, or invalid_argument.
+/// Checks a name by rule 5 of the seam. Error: invalid_argument.
 [[nodiscard]] Result<void> check_name(std::string_view operation, std::string_view directory,
                                       std::string_view name);
 
-/// Checks that a range ends within the largest offset (2^63 - 1): nothing, or too_large.
+/// Checks that a range ends within the largest offset (2^63 - 1). Error: too_large.
 [[nodiscard]] Result<void> check_range(std::string_view operation, std::string_view path,
                                        std::uint64_t offset, std::uint64_t length);
 
 /// Makes bytes from outside safe for a message: control bytes become '?'.
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// The reason if lock_shared() of another process refuses a lock.
+/// The reason in the error when another process's lock_shared() keeps a lock from us.
 inline constexpr const char* kHeldByReader = "held by another process, which only reads";
 
 /// "a" and "b" to "a/b".

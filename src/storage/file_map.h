@@ -1,7 +1,8 @@
-// FileMap: a file's bytes in this process's memory, for the kernel to copy from. Never read them
-// directly: a disk error would kill the process (SIGBUS). Pass them to a system call, which fails.
+// FileMap: a file's bytes mapped into this process's memory, so that the kernel can copy from them.
+// Never read them directly: a disk error would kill the process (SIGBUS). Pass them to a system
+// call; on a disk error only that call fails.
 //
-// Thread safety: FileMap is immutable; see FileMaps for the other.
+// Thread safety: a FileMap is immutable; for FileMaps see there.
 #pragma once
 
 #include <atomic>
@@ -14,7 +15,7 @@ namespace tarry::storage {
 
 class FileMap {
  public:
-  /// `size` may be more than the file has. Null if it cannot be mapped.
+  /// `size` may exceed the file's size. Null if the file cannot be mapped.
   [[nodiscard]] static std::unique_ptr<FileMap> make(int fd, std::uint64_t size);
   ~FileMap();
   FileMap(const FileMap&) = delete;
@@ -30,21 +31,23 @@ class FileMap {
   std::uint64_t size_;
 };
 
-/// The maps of one file. The size of the last one is a power of two, so that a growing file needs
-/// few maps. Any thread; every address that it returned is valid until it is destroyed.
+/// The maps of one file. The size of the last map is a power of two, so that a growing file needs
+/// few maps. Any thread may use it. The addresses that it returns are valid until it is destroyed.
 class FileMaps {
  public:
-  /// The bytes from the file's start to at least `end`; null if it is shorter, or has no map.
+  /// The address of the file's first byte; the bytes up to `end` at least are mapped. Null if the
+  /// file is shorter, or cannot be mapped.
   [[nodiscard]] const char* up_to(std::uint64_t end, int fd);
-  /// Tells it that the file was cut: its last page continues with zeros after the end.
+  /// Call it when the file was cut, because the last page then has zeros after the new end.
   void renew() noexcept;
 
  private:
-  std::atomic<std::uint64_t> size_{0};  // of the file, as far as is known; never more than mapped
-  std::atomic<const char*> bytes_{nullptr};  // before size_ becomes more
+  std::atomic<std::uint64_t> size_{0};       // of the file, as far as is known; never more than is
+                                             // mapped
+  std::atomic<const char*> bytes_{nullptr};  // set before size_ grows
   std::mutex mutex_;
   std::vector<std::unique_ptr<FileMap>> all_;
-  bool none_ = false;  // it cannot be mapped
+  bool none_ = false;  // the file cannot be mapped
 };
 
 }  // namespace tarry::storage

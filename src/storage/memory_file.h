@@ -1,10 +1,10 @@
-// The contents of one file in RAM, without its name, and the room that all files of a disk
+// The contents of one file in RAM, without its name, and the capacity that all files of a disk
 // share.
 //
-// Thread safety: MemoryRoom: any thread. MemoryContents: as storage::File says.
+// Thread safety: a MemoryRoom may be used by any thread; for MemoryContents see storage::File.
 //  1. Chunk n holds bytes [n * 1 MiB, (n + 1) * 1 MiB); a missing chunk reads as zeros.
 //  2. Bytes beyond the size are zero in every chunk, so growing needs no clearing.
-//  3. Between calls, charged_ == size_ rounded up to 4 KiB; it is part of the room's used bytes.
+//  3. Between calls, charged_ == size_ rounded up to 4 KiB. The room's used bytes include it.
 //  4. chunks_ changes only under the exclusive lock; bytes are copied under the shared one.
 #pragma once
 
@@ -25,7 +25,7 @@ class MemoryRoom {
  public:
   explicit MemoryRoom(std::uint64_t capacity) : capacity_(capacity) {}
 
-  /// False, and nothing is taken, if it does not fit.
+  /// Takes capacity. If there is not enough, returns false and takes nothing.
   [[nodiscard]] bool take(std::uint64_t bytes) noexcept;
   void give_back(std::uint64_t bytes) noexcept { used_ -= bytes; }
   void set_capacity(std::uint64_t bytes) noexcept { capacity_ = bytes; }
@@ -44,18 +44,19 @@ class MemoryContents {
   MemoryContents(const MemoryContents&) = delete;
   MemoryContents& operator=(const MemoryContents&) = delete;
 
-  /// All or nothing. False: no room. The range must end within 2^63 - 1.
+  /// Writes all bytes or none. False: no capacity is left. The range must end within 2^63 - 1.
   [[nodiscard]] bool write(std::uint64_t offset, std::span<const std::string_view> pieces,
                            std::uint64_t total);
   [[nodiscard]] std::size_t read(std::uint64_t offset, std::span<char> into) const;
-  /// Grows to `size` if it is smaller. False: no room. `reserve`: later writes below `size` never
-  /// lack room.
+  /// Grows the contents to `size` if they are smaller. False: no capacity is left. With `reserve`,
+  /// later writes below `size` never fail for lack of capacity.
   [[nodiscard]] bool grow(std::uint64_t size, bool reserve);
   void shrink(std::uint64_t size);
   [[nodiscard]] std::uint64_t size() const;
 
  private:
-  /// Pages from the system that are zero, cost nothing until written, and go back when freed.
+  /// Memory pages from the system: zero at first, without cost until written, and given back when
+  /// freed.
   class Chunk {
    public:
     Chunk() noexcept;
@@ -68,10 +69,10 @@ class MemoryContents {
     char* data_;  // null: the system had no memory
   };
 
-  // Under the exclusive lock.
+  // Called under the exclusive lock.
   [[nodiscard]] bool charge(std::uint64_t size);
   [[nodiscard]] bool make_chunks(std::uint64_t first, std::uint64_t end);
-  // Under the shared lock.
+  // Called under the shared lock.
   void copy_in(std::uint64_t offset, std::string_view bytes);
 
   std::shared_ptr<MemoryRoom> room_;

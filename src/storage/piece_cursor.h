@@ -1,7 +1,7 @@
 // The position of a gathered write: which pieces are still to be written, and from which byte of
-// the first one. Pure arithmetic, apart from the system calls, so that short writes can be tested.
+// the first one. It makes no system call itself, so that short writes can be tested.
 //
-// Thread safety: none needed; a local variable of one write.
+// Thread safety: none; it is a local variable of one write.
 #pragma once
 
 #include <sys/uio.h>
@@ -22,8 +22,8 @@ class PieceCursor {
 
   [[nodiscard]] bool done() const noexcept { return pieces_.empty(); }
 
-  /// Describes the next bytes, in as many entries as fit; returns how many were filled. Empty
-  /// pieces get none.
+  /// Describes the next bytes in as many entries of `into` as fit, and returns how many it filled.
+  /// Empty pieces get no entry.
   [[nodiscard]] std::size_t fill(std::span<iovec> into) const noexcept {
     std::size_t filled = 0;
     std::size_t skip = written_of_first_;
@@ -32,7 +32,7 @@ class PieceCursor {
       const std::string_view rest = piece.substr(skip);
       skip = 0;
       if (rest.empty()) continue;
-      // writev takes its input through a pointer to non-const; it does not write there.
+      // writev takes its input through a non-const pointer, but does not write there.
       into[filled++] = {const_cast<char*>(rest.data()), rest.size()};
     }
     return filled;

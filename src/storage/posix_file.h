@@ -1,6 +1,6 @@
-// One open POSIX file, and the descriptor that owns it, behind the file seam.
+// One open POSIX file as a storage::File, and the owner of its descriptor.
 //
-// Thread safety: PosixFile as the seam says; FileDescriptor none.
+// Thread safety: for PosixFile see storage::File; FileDescriptor has none.
 #pragma once
 
 #include <cerrno>
@@ -26,7 +26,7 @@ class FileDescriptor {
 
   [[nodiscard]] int get() const noexcept { return fd_; }
   [[nodiscard]] bool valid() const noexcept { return fd_ >= 0; }
-  /// The descriptor; from here on the caller must close it.
+  /// Returns the descriptor, which the caller must then close.
   [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
 
  private:
@@ -59,8 +59,8 @@ class PosixFile final : public File {
   void will_need(std::uint64_t offset, std::uint64_t length) const override;
 
   [[nodiscard]] int descriptor() const noexcept { return fd_.get(); }
-  /// The file's bytes up to at least `end`, for the kernel to copy from: see FileMap. Null: it is
-  /// shorter, or cannot be mapped.
+  /// The mapped file, at least up to `end`, for the kernel to copy from (see FileMap). Null if the
+  /// file is shorter, or cannot be mapped.
   [[nodiscard]] const char* mapped(std::uint64_t end) const { return maps_.up_to(end, fd_.get()); }
 
  private:
@@ -74,12 +74,13 @@ class PosixFile final : public File {
   mutable FileMaps maps_;
 };
 
-/// statvfs. A file system without a limit (some in RAM) has UINT64_MAX for both; an errno value if
-/// it failed.
+/// Reads the space of the file system by statvfs. Both figures are UINT64_MAX for a file system
+/// without a limit (some in RAM). Returns 0, or an errno value.
 [[nodiscard]] int read_space(int fd, Space& into);
 
-/// allocate() for file systems without it: writes zeros into the gaps of `file` and from its end up
-/// to `size`. Below the end it writes only where zeros are read: no data is ever at risk.
+/// allocate() for file systems that cannot reserve space: writes zeros into the gaps of `file`, and
+/// from its end up to `size`. Below the end it writes only where it has read zeros, so no data is
+/// at risk.
 [[nodiscard]] Result<void> reserve_by_writing(File& file, std::uint64_t size);
 
 }  // namespace tarry::storage

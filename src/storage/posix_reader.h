@@ -1,13 +1,14 @@
 // PosixReader: many reads of POSIX files at once, without a system call for each. The files are
-// mapped, and the kernel writes all wanted ranges, in one call, into a small file in RAM (a memfd),
-// from which they are read. A read of 140 bytes costs a fifth of pread's (docs/decisions/0003).
-// Only the kernel touches the map, so a disk that fails causes a short write here, not a signal;
-// then File::read_at is used, as for files without a map.
+// mapped. In one call the kernel writes all wanted ranges from the maps into a small file in RAM (a
+// memfd), from which they are then read. A read of 140 bytes costs a fifth of a pread
+// (docs/decisions/0003). Only the kernel touches the maps, so a failing disk causes a short write
+// here, not a signal. File::read_at is used in that case, and for files without a map.
 //
-// If reads must wait for a disk, it is first told all ranges, so that it fetches them in parallel.
-// That takes a call for each read, so it is done only while the page cache lacks some of them.
+// If reads must wait for a disk, the kernel is first told all ranges, so that the disk fetches them
+// in parallel. That takes a call for each read, so it is done only while some ranges are missing in
+// the page cache.
 //
-// Thread safety: as the seam says; one thread at a time.
+// Thread safety: one thread at a time.
 #pragma once
 
 #include <sys/uio.h>
@@ -35,9 +36,9 @@ class PosixReader final : public Reader {
 
   bool tried_ = false;
   FileDescriptor window_;
-  std::unique_ptr<FileMap> seen_;  // the window's bytes, in our own RAM
+  std::unique_ptr<FileMap> seen_;  // the bytes of the memfd, mapped into our memory
   std::vector<iovec> pieces_;
-  unsigned cold_ = 0;  // number of calls that still assume gaps in the page cache
+  unsigned cold_ = 0;  // for how many more calls gaps in the page cache are assumed
 };
 
 }  // namespace tarry::storage
