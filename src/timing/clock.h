@@ -1,5 +1,5 @@
-// Clock: the only source of time in tarry. Real (real_clock.h) or manual (manual_clock.h).
-// The core never reads it: the code that runs a shard does, and tells the shard the time.
+// Clock: the only source of time in tarry. Real (real_clock.h) or manual (manual_clock.h). The core
+// never reads a clock: the code that runs a shard reads it, and tells the shard the time.
 //
 // Thread safety: every function may be called from any thread.
 #pragma once
@@ -9,7 +9,8 @@
 
 namespace tarry::timing {
 
-/// One reading of both clocks, in milliseconds, rounded down: nothing may look due before it is.
+/// One reading of both clocks, in milliseconds. It is rounded down, so that nothing looks due too
+/// early.
 struct Instant {
   std::int64_t realtime_ms = 0;  ///< since 1970 (UTC); may step, forwards and backwards
   std::int64_t boottime_ms = 0;  ///< since boot, time asleep included; never steps within one boot
@@ -26,8 +27,8 @@ class Clock {
 
   [[nodiscard]] virtual Instant now() const = 0;
 
-  /// Only for measuring how long something takes on this machine; do not compare it with `now`. A
-  /// manual clock stands still, and jumps.
+  /// Only to measure how long something takes on this machine. Do not compare it with `now`: a
+  /// manual clock's `now` stands still and jumps.
   [[nodiscard]] virtual std::chrono::nanoseconds monotonic() const {
     return std::chrono::milliseconds(now().boottime_ms);
   }
@@ -35,8 +36,8 @@ class Clock {
   /// Two boottimes may be compared only if they were read under the same boot id.
   [[nodiscard]] virtual std::uint64_t boot_id() const = 0;
 
-  /// By how much the real time may be later than a reading, in milliseconds: a delay counted from
-  /// the reading must be this much longer, or it ends early. 0 for a clock that stands still.
+  /// By how many milliseconds the real time may be later than a reading. A delay that is counted
+  /// from a reading must be longer by this, or it ends early. 0 for a clock that stands still.
   [[nodiscard]] virtual std::int64_t rounding_ms() const { return 1; }
 };
 

@@ -4,10 +4,11 @@
 // Thread safety: every function may be called from any thread, also from a listener.
 //
 // Invariants
-//  1. Listeners run on the thread that moved the clock, after the move, under no lock of the clock.
-//  2. After unsubscribe has returned the listener is not running and never runs again. A listener
-//     that unsubscribes itself is the exception: it still runs then, but never again.
-//  3. A reading is never torn: both clocks come from the same move.
+//  1. Listeners run on the thread that moved the clock, after the move, and without a lock of the
+//     clock.
+//  2. After unsubscribe has returned, the listener is not running and never runs again. If a
+//     listener unsubscribes itself, it is still running then, but never runs again.
+//  3. Both values of a reading come from the same move.
 //  4. Within one boot boottime never goes back.
 #pragma once
 
@@ -29,8 +30,8 @@ class ManualClock final : public Clock {
   using Listener = base::UniqueFunction<void()>;
   using Token = std::uint64_t;
 
-  /// 2026-01-01T00:00:00Z, one hour after boot: a time like any other, so that nothing in a test
-  /// passes only because the clock reads 0.
+  /// 2026-01-01T00:00:00Z, one hour after boot: an ordinary time, so that no test passes only
+  /// because the clock reads 0.
   static constexpr Instant kStart{1'767'225'600'000, 3'600'000};
 
   explicit ManualClock(Instant start = kStart, std::uint64_t boot_id = 1);
@@ -45,14 +46,16 @@ class ManualClock final : public Clock {
   void advance(std::int64_t delta_ms);
   /// Moves only realtime, forward or back, as NTP or an operator does.
   void step_realtime(std::int64_t delta_ms);
-  /// Acts as if the machine had slept for delta_ms >= 0: both clocks moved, no code ran.
+  /// Acts as if the machine had slept for delta_ms >= 0: both clocks move, and no code has run
+  /// meanwhile.
   void suspend(std::int64_t delta_ms);
-  /// Acts as if the machine had restarted: new boot id, boottime starts again, realtime stays.
+  /// Acts as if the machine had restarted: the boot id is new, boottime starts again, realtime
+  /// stays.
   void new_boot(std::uint64_t boot_id, std::int64_t boottime_ms = 0);
 
   /// `listener` is called after every move, by several threads at once if several move the clock.
   [[nodiscard]] Token subscribe(Listener listener);
-  /// Waits for calls of that listener that other threads are making. An unknown token is ignored.
+  /// Waits until calls of that listener on other threads have ended. An unknown token is ignored.
   void unsubscribe(Token token);
 
  private:

@@ -12,8 +12,8 @@ namespace tarry::timing {
 
 class RealClock final : public Clock {
  public:
-  /// Reads the boot id once. If the kernel does not provide it, a random one is used: the next
-  /// process then assumes another boot, which is the safe error.
+  /// Reads the boot id once. If the kernel does not provide one, a random one is used. The next
+  /// process then assumes another boot, which is safe.
   RealClock();
 
   [[nodiscard]] Instant now() const override;
@@ -24,7 +24,7 @@ class RealClock final : public Clock {
   static Instant read_together();
 
   std::uint64_t boot_id_;
-  // The difference of the two clocks when they were last read together.
+  // The difference of the two clocks at their last common reading.
   mutable std::atomic<std::int64_t> offset_ms_{0};
 };
 

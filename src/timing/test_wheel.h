@@ -1,4 +1,4 @@
-// What the wheel's tests turn: nodes in a vector.
+// A slab for the wheel's tests: nodes in a vector.
 #pragma once
 
 #include <cstdint>

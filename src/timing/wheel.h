@@ -1,43 +1,45 @@
-// Wheel: a hierarchical timing wheel. Eight levels of 64 slots, ticks of 1 ms, one bitmap a level;
-// slots are doubly linked lists through nodes that live in the caller's slab and are named by
-// 32-bit handles. insert and remove are O(1); a node is touched at most once per level on its way
-// to expiry; a time in which nothing is due costs nothing, however long it is.
+// Wheel: a hierarchical timing wheel, with eight levels of 64 slots, ticks of 1 ms, and a bitmap
+// for each level. A slot consists of doubly linked lists. The nodes are in the caller's slab, and
+// are named by 32-bit handles. insert and remove take O(1). A node is touched at most once per
+// level until it expires. A period in which nothing is due costs nothing, however long it is.
 //
-// The caller tells the wheel the time (advance_to). The wheel goes backwards only by rebase(), when
-// a clock went back. It takes 33 KiB, allocates nothing, and holds only handles.
+// The caller tells the wheel the time (advance_to). The wheel's time goes backwards only by
+// rebase(), after a clock went back. It takes 33 KiB, allocates nothing, and holds only handles.
 //
 // Thread safety: none; one thread owns the wheel and its nodes.
 //
-// Which slot. For a deadline d > now, let the two be written in digits of base 64: the level is the
-// highest digit in which they differ, the slot is d's digit there. All digits above are equal,
-// hence (2) and (3) below; and the first slot that is not empty, lowest level first, is the
-// earliest. Two special slots stand beside the levels: `expired` (due, not given out yet) and
-// `cascade` (a slot whose time span has begun, or after rebase all nodes, which must be placed
-// again).
+// Which slot. Write the deadline d (> now) and now itself in base 64. The level is the highest
+// digit in which they differ; the slot is d's digit there. All higher digits are equal, from which
+// (2) and (3) below follow. So the first slot that is not empty, lowest level first, is the
+// earliest. There are two special slots besides the levels. `expired` has nodes that are due and
+// not given out yet. `cascade` has nodes that must be placed again: those of a slot whose time span
+// has begun or, after rebase, all nodes.
 //
-// Which lane. A slot is eight lists, its lanes; a hash of the deadline selects one. A cascade takes
-// a node from each lane in turn, and prefetches each lane's next node one round before: nodes lie
-// anywhere in memory, and with one list every node would be a cache miss. (A rebase uses one list
-// all the same, because only a single list keeps the order.)
+// Which lane. A slot has eight lists, its lanes; a hash of the deadline selects the lane. A cascade
+// takes a node from each lane in turn, and prefetches the lane's next node one round ahead. Nodes
+// are spread over memory, so with a single list each node would be a cache miss. (A rebase still
+// uses one list, because only a single list keeps the order.)
 //
 // Invariants
-//  1. Each inserted node is in exactly one list. Lists are circular through a sentinel, which is
-//     named by its number with the top bit set: the neighbour of a first or last node says which
-//     list that is, so unlinking needs neither the deadline nor a search.
-//  2. A node in slot s of level k has digit k of its deadline equal to s, greater than now's digit
-//     k, and all higher digits equal to now's. (A deadline of kHorizon and more counts as
+//  1. Each inserted node is in exactly one list. Lists are circular through a sentinel, whose
+//     handle is the list's number with the top bit set. So the neighbour of a first or last node
+//     says which list it is, and unlinking needs neither the deadline nor a search.
+//  2. For a node in slot s of level k, digit k of its deadline is s, which is greater than now's
+//     digit k; all higher digits equal those of now. (A deadline of kHorizon or more counts as
 //     kHorizon.)
-//  3. A slot's bit in its level's bitmap is set if and only if one of its lanes is not empty, and
-//     so is the lane's in the slot's mask; so all set bits of level k lie above now's digit k.
-//  4. `expired` holds only nodes with deadline <= now, all in its first lane. Only `cascade` may
-//     hold other nodes with such deadlines. Nodes of equal deadline in one slot are in one lane of
-//     it.
-//  5. While cascade_span_ is not 0, every insert with deadline <= now or (deadline ^ now) <
-//     cascade_span_ joins its lane's end in the cascade. So nodes with equal deadlines come out in
-//     the order of their insertion, also when a cascade is done in slices. It is 0 only if
-//     `cascade` is empty. After rebase all of it is in the first lane.
-//  6. 0 <= now < kHorizon; size() nodes are linked; a node that left the wheel has kNone for both
-//     its links.
+//  3. A lane's bit in its slot's mask is set if and only if the lane is not empty. A slot's bit in
+//     its level's bitmap is set if and only if one of its lanes is not empty. So all set bits of
+//     level k lie above now's digit k.
+//  4. `expired` holds only nodes with deadline <= now, all in its first lane. Besides it, only
+//     `cascade` may hold nodes with such deadlines. Nodes with equal deadlines in the same slot are
+//     in the same lane.
+//  5. While cascade_span_ is not 0, a node that is inserted with deadline <= now or (deadline ^
+//     now) < cascade_span_ is appended to its lane of the cascade. So nodes with equal deadlines
+//     come out in the order of their insertion, also when a cascade is done in slices.
+//     cascade_span_ is 0 only if `cascade` is empty. After rebase all nodes of `cascade` are in its
+//     first lane.
+//  6. 0 <= now < kHorizon. size() nodes are linked. Both links of a node that has left the wheel
+//     are kNone.
 #pragma once
 
 #include <algorithm>
@@ -62,18 +64,20 @@ concept WheelNodes = requires(T nodes, const T& const_nodes, std::uint32_t handl
   { nodes.next(handle) } -> std::same_as<std::uint32_t&>;
   { nodes.prev(handle) } -> std::same_as<std::uint32_t&>;
   { const_nodes.deadline(handle) } -> std::convertible_to<std::int64_t>;
-  // Prefetches the data that the other functions will use soon.
+  // Prefetches the data of a node that will be used soon.
   { const_nodes.prefetch(handle) };
 };
 
-/// Nodes is a small object (a pointer to the slab), kept by value, or a reference type.
+/// `Nodes` is a reference type, or a small object (with a pointer to the slab) that is kept by
+/// value.
 template <typename Nodes>
   requires WheelNodes<std::remove_reference_t<Nodes>>
 class Wheel {
  public:
   using Handle = std::uint32_t;
 
-  /// No node. Handles go up to kMaxHandle; the top bit is the sentinels'.
+  /// The handle of no node. Nodes have handles up to kMaxHandle; handles with the top bit set name
+  /// sentinels.
   static constexpr Handle kNone = 0xFFFF'FFFF;
   static constexpr Handle kMaxHandle = 0x7FFF'FFFF;
 
@@ -88,39 +92,41 @@ class Wheel {
   Wheel& operator=(const Wheel&) = delete;
 
   /// Adds a node that is not in the wheel. A node that is due already is given out by the next
-  /// advance_to (or by the one in progress, if called from on_expired).
+  /// advance_to or, if called from on_expired, by the one in progress.
   void insert(Handle handle);
   /// Removes a node that is in the wheel. Aborts if its links say that it is not.
   void remove(Handle handle);
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// The time that the wheel has reached; if a call met its limit, earlier than advance_to's.
+  /// The time that the wheel has reached. It is earlier than that of the last advance_to if that
+  /// call stopped at its limit.
   [[nodiscard]] std::int64_t now() const noexcept { return now_; }
 
-  /// When to call advance_to next; none when the wheel is empty. now() if there is work left over.
-  /// Otherwise later than now(), and exact if the next node is due within the current 64 ms;
-  /// beyond, a lower bound: the start of the first slot in use, never later than the true next due.
-  /// A caller that wakes for it wakes early at most once per level (seven times) for a given node.
+  /// When to call advance_to next; none if the wheel is empty; now() if there is work left over.
+  /// Otherwise it is later than now(). It is exact if the next node is due within the current 64
+  /// ms. If not, it is a lower bound, the start of the first slot in use, and so never later than
+  /// the next node's deadline. A caller that wakes at this time wakes too early at most seven times
+  /// (once per level) for a given node.
   [[nodiscard]] std::optional<std::int64_t> next_due() const noexcept;
 
-  /// Moves time forward to now_ms and calls on_expired(handle) for every node with deadline <=
-  /// now_ms, by deadline, nodes of equal deadline in the order of insertion; a node inserted when
-  /// it was due already counts as due at that moment. Before the call the node has been unlinked;
-  /// on_expired may insert and remove, and sees the node's tick as now().
+  /// Moves the time forward to now_ms, and calls on_expired(handle) for every node with deadline <=
+  /// now_ms. The order is by deadline, and for equal deadlines by insertion. A node that was due
+  /// when it was inserted counts as due at its insertion. The node is unlinked before the call.
+  /// on_expired may insert and remove; now() is then the node's tick.
   ///
-  /// Stops after `limit` units of work (a node given out or placed again is one unit); the next
-  /// call continues from there. There is work left if next_due() <= now_ms. An earlier time than
-  /// now() does nothing. Returns how many nodes were given out.
+  /// It stops after `limit` units of work, and the next call continues from there. (To give out a
+  /// node, or to place it again, is one unit.) There is work left if next_due() <= now_ms. If
+  /// now_ms is before now(), it does nothing. Returns how many nodes were given out.
   template <typename F>
   std::size_t advance_to(std::int64_t now_ms, F&& on_expired,
                          std::size_t limit = std::numeric_limits<std::size_t>::max());
 
-  /// The clock stepped back to now_ms (>= 0): nothing due later than that is given out any more.
-  /// O(1) itself: the following advance_to calls place every node again. Their limit holds for this
-  /// too, and they give nothing out before it is done. A time from now() on does nothing.
+  /// The clock has stepped back to now_ms (>= 0), so nodes that are due later must wait again. It
+  /// takes O(1). The following advance_to calls place every node again, within their limits, and
+  /// give out nothing before that is done. If now_ms is not before now(), it does nothing.
   void rebase(std::int64_t now_ms);
 
-  /// Aborts on a broken invariant. O(size), for tests.
+  /// Aborts on a broken invariant. For tests; takes O(size).
   void check() const;
 
  private:
@@ -129,8 +135,9 @@ class Wheel {
   static constexpr Handle kTag = 0x8000'0000;
   static constexpr int kLaneBits = 3;
   static constexpr std::uint32_t kLanes = 1U << kLaneBits;
-  // Slots are numbered level * 64 + slot, then the special ones, which have a bitmap word of their
-  // own so that linking needs no case for them. Lists: slot * 8 + lane.
+  // Slots have the numbers level * 64 + slot; the special slots come after them. These have a
+  // bitmap word of their own, so that linking treats all slots alike. Lists have the numbers slot *
+  // 8 + lane.
   static constexpr std::uint32_t kExpiredSlot = kLevels * kSlots;
   static constexpr std::uint32_t kCascadeSlot = kExpiredSlot + 1;
   static constexpr std::uint32_t kAllSlots = kCascadeSlot + 1;
@@ -166,7 +173,7 @@ class Wheel {
     if (is_empty(slot)) occupied_[slot / kSlots] &= ~(std::uint64_t{1} << (slot % kSlots));
   }
 
-  /// The slots that are in use when it begins.
+  /// Visits the slots that are in use when it begins.
   template <typename F>
   void for_each_lane(std::uint32_t slot, F&& body) {
     for (unsigned lanes = used_lanes_[slot]; lanes != 0; lanes &= lanes - 1) {
@@ -180,7 +187,7 @@ class Wheel {
   std::uint32_t list_for_insert(std::int64_t deadline) const noexcept;
   void push_back(std::uint32_t list, Handle handle) noexcept;
   Handle pop_front(std::uint32_t list) noexcept;
-  /// `from` is not empty.
+  /// Appends list `from`, which must not be empty, to list `to`.
   void append_all(std::uint32_t from, std::uint32_t to) noexcept;
   void gather_lanes(std::uint32_t slot, std::uint32_t list) noexcept;
   std::size_t place_anew(std::size_t limit) noexcept;
@@ -287,7 +294,7 @@ inline void Wheel<Nodes>::gather_lanes(std::uint32_t slot, std::uint32_t list) n
   for_each_lane(slot, [&](std::uint32_t lane) { append_all(slot * kLanes + lane, list); });
 }
 
-/// Places up to `limit` nodes of the cascade where they belong now. Answers how many.
+/// Places up to `limit` nodes of the cascade in their slots. Returns how many.
 template <typename Nodes>
   requires WheelNodes<std::remove_reference_t<Nodes>>
 std::size_t Wheel<Nodes>::place_anew(std::size_t limit) noexcept {
@@ -355,7 +362,7 @@ inline void Wheel<Nodes>::remove(Handle handle) {
   TARRY_ASSERT(back == handle && forth == handle);
   back = prev;
   forth = next;
-  // Only a list with this one node has the same neighbour, its sentinel, on both sides.
+  // The neighbours are equal only if the list has no other node: both are then the sentinel.
   if (next == prev) mark_empty(next & ~kTag);
   nodes_.next(handle) = kNone;
   nodes_.prev(handle) = kNone;
@@ -405,8 +412,8 @@ std::size_t Wheel<Nodes>::advance_to(std::int64_t now_ms, F&& on_expired, std::s
     const int slot = std::countr_zero(occupied_[static_cast<std::size_t>(level)]);
     const std::int64_t start = slot_start(level, slot);
     if (start > target) {
-      // Every list stays in its place: target shares all digits with the first slot in use down to
-      // its level, and lies before it there.
+      // Every node stays in its list: down to the level of the first slot in use, target has the
+      // same higher digits as that slot, and a smaller digit at the level itself.
       now_ = target;
       break;
     }
@@ -431,8 +438,8 @@ void Wheel<Nodes>::rebase(std::int64_t now_ms) {
   TARRY_ASSERT(!advancing_);
   TARRY_ASSERT(now_ms >= 0);
   if (now_ms >= now_) return;
-  // All nodes go through `expired`, so that their order stays (equal deadlines share a list, or the
-  // earlier ones have left the cascade already).
+  // All nodes go through `expired`, which keeps their order: nodes with equal deadlines share a
+  // list, or the earlier ones have left the cascade already.
   for (std::uint32_t level = 0; level < kLevels; ++level) {
     while (occupied_[level] != 0) {
       const auto slot = static_cast<std::uint32_t>(std::countr_zero(occupied_[level]));
@@ -448,7 +455,7 @@ void Wheel<Nodes>::rebase(std::int64_t now_ms) {
 template <typename Nodes>
   requires WheelNodes<std::remove_reference_t<Nodes>>
 void Wheel<Nodes>::check() const {
-  // The walk reads links through the same non-const accessors as all other code.
+  // The accessors that read links are not const.
   auto& self = const_cast<Wheel&>(*this);
   TARRY_ASSERT(now_ >= 0 && now_ < kHorizon);
   std::size_t linked = 0;
