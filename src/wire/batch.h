@@ -1,6 +1,6 @@
-// Shared by batches: an item fails alone, when it is read (an unreadable item never reaches the
-// engine) or when the engine refuses it. Both kinds of errors are in "results", at the item's
-// index, as {"error":{"code","message"}}.
+// Shared by batches. An item may fail when it is read (it then never reaches the engine), or when
+// the engine refuses it; other items are not affected. Both kinds of errors are in "results", at
+// the item's index, as {"error":{"code","message"}}.
 //
 // Thread safety: pure functions and plain values.
 #pragma once
@@ -40,8 +40,8 @@ void write_error(JsonWriter& out, const Error& error);
 /// The error of an item, if it has one.
 [[nodiscard]] std::optional<Error> read_error(Fields& fields);
 
-/// Reads an array item by item. `read` returns a MaybeError for each; an error leaves `bytes`
-/// (which receives the items' strings) as it was before the item. The document has checked the
+/// Reads an array item by item. `read` returns a MaybeError for each. After an error, `bytes` (to
+/// which items append their strings) is as it was before the item. The document has checked the
 /// number of items.
 template <typename Read>
 void read_items(const boost::json::array& array, std::string& bytes, BadItems& bad, Read read) {
@@ -54,7 +54,7 @@ void read_items(const boost::json::array& array, std::string& bytes, BadItems& b
   }
 }
 
-/// The array of a body that has nothing else; `size` is the body's size in bytes.
+/// Reads the array of a body that has no other field. `size` is the body's size in bytes.
 template <typename Request, typename Read>
 [[nodiscard]] Result<Decoded<Request>> decode_batch(const boost::json::value& body,
                                                     std::size_t size, std::string_view name,
@@ -81,7 +81,7 @@ template <typename Request, typename Read>
 }
 
 /// {"results":[...]}: the engine's answers with the bad items put back in their places. `write`
-/// writes the inside of the object of the engine's answer number i.
+/// writes the members of the engine's answer number i.
 template <typename Write>
 [[nodiscard]] std::string write_results(std::size_t answers, const BadItems& bad, Write write) {
   std::string text;
@@ -102,7 +102,7 @@ template <typename Write>
   return text;
 }
 
-/// The other direction: `read` gets each result as a JSON value and returns a MaybeError.
+/// Reads {"results":[...]}: `read` gets each result as a JSON value, and returns a MaybeError.
 template <typename Read>
 [[nodiscard]] MaybeError read_results(std::string_view body, Read read) {
   Document document(body.size(), kAnswerLimits);

@@ -1,4 +1,4 @@
-// POST /v1/queues/QUEUE/bulk: a verb on the messages of one page that a filter matches.
+// POST /v1/queues/QUEUE/bulk: applies a verb to those messages of one page that a filter matches.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -31,14 +31,14 @@ struct BulkRequest {
   bool dry_run = false;
 };
 
-/// Errors: `invalid_argument`, naming the field and its value.
+/// Error: `invalid_argument`, which names the field and its value.
 [[nodiscard]] Result<BulkRequest> decode_bulk(std::string queue, std::string_view body);
 
-/// The messages of the page that the request matches, in the page's order, each once.
+/// The messages of the page that match the request, in the page's order, each once.
 [[nodiscard]] std::vector<const MessageInfo*> chosen(const BulkRequest& request,
                                                      const core::ListReply& page);
 
-/// The request to the engine for these messages; at least one.
+/// The request to the engine for these messages; there must be at least one.
 [[nodiscard]] core::Request verb_of(const BulkRequest& request,
                                     const std::vector<const MessageInfo*>& messages);
 

@@ -1,6 +1,5 @@
 // Turns a core::Request into an HTTP call, and its answer into a core::Reply, for a client of the
-// server (the remote engine). The server's routes are the other half; tests check that the two
-// agree.
+// server (the remote engine). The server's routes do the reverse; tests check that the two agree.
 //
 // Thread safety: pure functions and plain values.
 #pragma once
@@ -39,15 +38,15 @@ struct Call {
   std::string body;  // empty: none
   Answer answer = Answer::count;
   std::size_t items = 0;  // results of a batch, or buckets of a forecast
-  bool changes = true;    // false: it may be repeated without harm
-  // When it was sent, set by the sender: the leases of a claim count from then on.
+  bool changes = true;    // false: the call may be repeated without harm
+  // When the call was sent; the sender sets it. The leases of a claim are counted from this time.
   std::optional<base::BootClock::time_point> asked_at = {};
 };
 
 /// Errors: `invalid_argument` for headers that are ill-formed.
 [[nodiscard]] Result<Call> encode_call(const core::Request& request);
 
-/// Reads the body of a 200. Errors: `invalid_argument` if it does not answer the call.
+/// Reads the body of a 200. Error: `invalid_argument` if it is not an answer to this call.
 [[nodiscard]] Result<core::Reply> decode_answer(const Call& call, std::string_view body);
 
 }  // namespace tarry::wire

@@ -25,7 +25,7 @@ namespace tarry::wire {
 [[nodiscard]] std::string encode_claim(const core::ClaimRequest& request);
 [[nodiscard]] Result<core::ClaimRequest> decode_claim(std::string_view body);
 
-/// Damaged headers are written as empty: the engine checks the payload's checksum.
+/// Damaged headers are written as empty. (To find damage is the engine's task, by its checksum.)
 /// `asked_at`: when the request arrived.
 [[nodiscard]] std::string encode_claim_reply(
     const core::ClaimReply& reply, std::optional<base::BootClock::time_point> asked_at = {});
@@ -34,7 +34,7 @@ namespace tarry::wire {
     std::string_view body, std::optional<base::BootClock::time_point> asked_at = {});
 
 void write_tallies(JsonWriter& out, const Tallies& tallies);
-/// `unknown`: of the fields within.
+/// `unknown`: how to treat unknown fields in the object.
 [[nodiscard]] Tallies read_tallies(Fields& fields, Unknown unknown = Unknown::ignored);
 
 }  // namespace tarry::wire

@@ -3,10 +3,10 @@
 //   "headers":     {"name":"value"}
 //   "header_list": [{"name","value"|"value_base64"}], in order
 //
-// The list is added only if the object cannot hold all headers: if a name occurs twice, or a value
-// is not UTF-8. The object then has the first text value of each name. Before 0.1 "headers" itself
-// held such values, as [[name, value]] and {"base64":"..."}; exports from that time can still
-// be read.
+// The list is written only if the object cannot express all headers, because a name occurs twice or
+// a value is not UTF-8. The object then has the first text value of each name. Before 0.1,
+// "headers" itself expressed these cases, as [[name, value]] and {"base64":"..."}. Exports from
+// that time can still be read.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -18,10 +18,10 @@
 
 namespace tarry::wire {
 
-/// Both fields, within a message's object.
+/// Writes both fields into a message's object.
 void write_headers(JsonWriter& out, const Headers& headers);
 
-/// The headers in an object, read before it is finished. Valid until the document is destroyed.
+/// The two fields, read from an object before its `finish`. Valid until the document is destroyed.
 struct HeaderFields {
   const boost::json::value* named = nullptr;
   const boost::json::array* list = nullptr;
@@ -30,8 +30,8 @@ struct HeaderFields {
 };
 [[nodiscard]] HeaderFields take_headers(Fields& fields);
 
-/// A list that is not empty has all headers, and everything in "headers" must be in it. Errors:
-/// `invalid_argument`.
+/// If the list is not empty, it has all headers, and must contain everything that "headers" has.
+/// Error: `invalid_argument`.
 [[nodiscard]] Result<Headers> read_headers(const HeaderFields& fields);
 
 }  // namespace tarry::wire

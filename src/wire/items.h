@@ -6,7 +6,7 @@
 //   extend:     {"items":[{"receipt","lease"}]}
 //   answer: {"results":[{"key","outcome","due","due_ms","settlement":{"how","when","when_ms"}}]}
 //
-// The answer names the key if the request did.
+// Results have a key if the request named messages by their keys.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -37,7 +37,7 @@ namespace tarry::wire {
 [[nodiscard]] std::string encode_extend(const core::ExtendRequest& request);
 [[nodiscard]] Result<Decoded<core::ExtendRequest>> decode_extend(std::string_view body);
 
-/// The keys of a request, kept for its answer, because the engine has taken the request.
+/// The keys of a request, kept for its answer, because the request itself is moved to the engine.
 struct Keys {
   std::vector<core::Slice> keys;
   std::string bytes;
@@ -45,7 +45,7 @@ struct Keys {
 [[nodiscard]] Keys keys_of(const core::CancelRequest& request);
 [[nodiscard]] Keys keys_of(const core::RescheduleRequest& request);
 
-/// `keys` is empty, or has one for each of the reply's items.
+/// `keys` is empty, or has one key for each item of the reply.
 [[nodiscard]] std::string encode_items_reply(const core::ItemsReply& reply, const BadItems& bad,
                                              const Keys& keys);
 [[nodiscard]] Result<core::ItemsReply> decode_items_reply(std::string_view body);
@@ -53,11 +53,11 @@ struct Keys {
 void write_settlement(JsonWriter& out, const Settlement& settlement);
 [[nodiscard]] std::optional<Settlement> read_settlement(Fields& fields);
 
-/// "keys": strings; {"base64":"..."} for a key that is not UTF-8.
+/// Writes "keys": a string for each key, or {"base64":"..."} for a key that is not UTF-8.
 void write_keys(JsonWriter& out, const std::vector<core::Slice>& keys, const std::string& bytes);
 
-/// The keys that a body names, taken before it is finished: "keys", as write_keys has them, or
-/// "keys_base64", each in Base64. An empty list is the same as none. Valid as long as the document.
+/// The keys that a body names, read before its `finish`: "keys" in the form of write_keys, or
+/// "keys_base64", each key in Base64. An empty list counts as none. Valid as long as the document.
 struct KeyFields {
   const boost::json::array* plain = nullptr;
   const boost::json::array* encoded = nullptr;
@@ -65,9 +65,9 @@ struct KeyFields {
   [[nodiscard]] bool given() const noexcept { return plain != nullptr || encoded != nullptr; }
   [[nodiscard]] bool empty() const noexcept;
 };
-/// Fails `fields` if both lists name keys.
+/// Reads both lists. It is an error in `fields` if both name keys.
 [[nodiscard]] KeyFields take_keys(Fields& fields);
-/// A key that cannot be read goes to `bad`.
+/// Reads the keys; the error of a key that cannot be read goes to `bad`.
 [[nodiscard]] Keys read_keys(const KeyFields& fields, BadItems& bad);
 
 }  // namespace tarry::wire

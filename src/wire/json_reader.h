@@ -1,9 +1,9 @@
 // Reading JSON from outside: a strictly parsed document, and Fields, which reads an object field by
 // field and describes an error in one line.
 //
-// Refused by the document: anything but RFC 8259 in UTF-8, a name that occurs twice in one object,
-// nesting deeper than kMaxDepth, more items or values than its limits. Refused by Fields: a field
-// of the wrong type, both forms of one value (for a time: only if they differ), and (on the server)
+// The document refuses text that is not RFC 8259 in UTF-8, a name that occurs twice in one object,
+// nesting deeper than kMaxDepth, and more items or values than its limits. Fields refuses a field
+// of the wrong type, both forms of one value (for a time, only if they differ) and, on the server,
 // an unknown field.
 //
 // Thread safety: none. Views point into the document.
@@ -33,19 +33,19 @@ namespace tarry::wire {
 using core::MaybeError;
 
 inline constexpr std::size_t kMaxDepth = 16;
-// Above it a double stands for several whole numbers.
+// Above this number, one double stands for several whole numbers.
 inline constexpr double kMaxExact = 9'007'199'254'740'992;
-// Enough for a full batch in which each item has 20 fields, and 20 headers in their longest form: a
-// pair, its name, an object and the text in it.
+// Enough for a full batch in which each item has 20 fields and 20 headers. A header in its longest
+// form is four values: a pair, its name, an object and the text in it.
 inline constexpr std::size_t kMaxValues = core::kMaxBatch * (20 + 20 * 4);
 
-/// Limits besides the size: a value of one byte takes twenty bytes and more in memory, so a text
+/// Limits besides the size. A value of one byte takes twenty bytes or more in memory, so a text
 /// with more values than this is refused before it is read.
 struct JsonLimits {
   std::size_t items;   // of the outermost array, or of an array in a field of the outermost object
   std::size_t values;  // in all
 };
-/// For a request from anybody.
+/// For requests, which may come from anybody.
 inline constexpr JsonLimits kRequestLimits{core::kMaxBatch, kMaxValues};
 /// For the answers of a server.
 inline constexpr JsonLimits kAnswerLimits{std::numeric_limits<std::size_t>::max(),
@@ -58,10 +58,10 @@ class Document {
   Document(const Document&) = delete;
   Document& operator=(const Document&) = delete;
 
-  /// Call once per document. Errors: invalid_argument, naming the byte; too_large above the limits.
-  /// `what` names the text.
+  /// Call it once per document. Errors: `invalid_argument`, which names the byte; `too_large` above
+  /// the limits. `what` names the text.
   [[nodiscard]] MaybeError parse(std::string_view text, std::string_view what = "the body");
-  /// Only after `parse`.
+  /// Call it only after `parse`.
   [[nodiscard]] const boost::json::value& root() const noexcept { return *root_; }
 
  private:
@@ -73,12 +73,12 @@ class Document {
 /// `the string "5"`, `the number 1.5`, `an object`, ...: for messages.
 [[nodiscard]] std::string describe(const boost::json::value& value);
 
-/// A value in a list that may be any bytes: a string, or {"base64":"..."}. `scratch` holds the
-/// decoded bytes. `what` names the value in the error.
+/// Reads a value in a list that may be any bytes: a string, or {"base64":"..."}. `scratch` holds
+/// the decoded bytes. `what` names the value in the error.
 [[nodiscard]] MaybeError read_bytes(const boost::json::value& value, std::string_view what,
                                     std::string& scratch, std::string_view& bytes);
 
-/// A string in Base64, decoded into `bytes`. `what` names it in the error.
+/// Reads a string in Base64, and decodes it into `bytes`. `what` names the value in the error.
 [[nodiscard]] MaybeError read_base64(const boost::json::value& value, std::string_view what,
                                      std::string& bytes);
 
@@ -87,7 +87,7 @@ enum class Unknown : std::uint8_t {
   ignored,  // on the client: the server may be newer
 };
 
-/// Getters return nothing if the field is absent or wrong. The first error is kept for `finish`,
+/// A getter returns nothing if the field is absent or wrong. The first error is kept for `finish`,
 /// which must be called last.
 class Fields {
  public:
@@ -98,7 +98,8 @@ class Fields {
   std::optional<std::string_view> text(std::string_view name);
   std::optional<bool> boolean(std::string_view name);
   std::optional<std::uint64_t> number(std::string_view name, std::uint64_t min, std::uint64_t max);
-  /// Any number of 32 bits; `least` and `most` are only for the error: the caller checks them.
+  /// Any number of 32 bits. `least` and `most` only appear in the error; the caller must check
+  /// them.
   std::optional<std::uint32_t> u32(std::string_view name, std::uint64_t least = 0,
                                    std::uint64_t most = std::numeric_limits<std::uint32_t>::max());
   std::optional<std::uint64_t> u64(std::string_view name);
@@ -109,15 +110,15 @@ class Fields {
   std::optional<std::string_view> bytes(std::string_view name, std::string_view name_base64,
                                         std::string& scratch);
   /// NAME ("30s", or whole milliseconds), or NAME_ms (whole milliseconds). A number with a decimal
-  /// point is refused: Java's libraries write seconds that way.
+  /// point is refused, because Java's libraries write seconds that way.
   std::optional<Millis> duration(std::string_view name, std::string_view name_ms);
   /// The same, but it may be negative: "-30s".
   std::optional<Millis> signed_duration(std::string_view name, std::string_view name_ms);
-  /// NAME (RFC 3339, or whole milliseconds since 1970), or NAME_ms (whole milliseconds); or both,
-  /// as in answers, if they are the same time. check_time_number checks a number, unless a text
-  /// beside it has the same time.
+  /// NAME (RFC 3339, or whole milliseconds since 1970), or NAME_ms (whole milliseconds); or both
+  /// (as in answers), if they are the same time. A number must pass check_time_number, unless a
+  /// text beside it has the same time.
   std::optional<Time> moment(std::string_view name, std::string_view name_ms);
-  /// Whole milliseconds, without a decimal point: in answers, beside the text for people.
+  /// Whole milliseconds, without a decimal point. Answers have them beside the text for people.
   std::optional<std::int64_t> millis(std::string_view name_ms);
   std::optional<Time> time(std::string_view name_ms);
   /// "delay" or "due", in any of their forms.

@@ -1,8 +1,8 @@
-// JsonWriter: writes JSON directly into a string, without a tree. It writes the commas; the caller
-// keeps objects and arrays balanced and gives every value of an object its name.
+// JsonWriter: writes JSON directly into a string, without a tree. It writes the commas. The caller
+// must close every object and array, and give every value of an object its name.
 //
-// Arbitrary bytes (keys, payloads) are written as NAME if they are UTF-8, otherwise as NAME_base64;
-// times as NAME (RFC 3339) and NAME_ms.
+// Arbitrary bytes (keys, payloads) are written as NAME if they are UTF-8, otherwise as NAME_base64.
+// Times are written twice, as NAME (RFC 3339) and as NAME_ms.
 //
 // Thread safety: none; the string must outlive the writer.
 #pragma once
@@ -25,9 +25,9 @@ class JsonWriter {
   JsonWriter& begin_array() { return open('['); }
   JsonWriter& end_array() { return close(']'); }
 
-  /// `name` is our own: it needs no escaping.
+  /// `name` must be our own, so that it needs no escaping.
   JsonWriter& name(std::string_view name);
-  /// A name from outside.
+  /// A name from outside, which is escaped.
   JsonWriter& foreign_name(std::string_view name);
   /// Bytes that are not UTF-8 are written as U+FFFD.
   JsonWriter& string(std::string_view text);
@@ -35,7 +35,8 @@ class JsonWriter {
   JsonWriter& plain(std::string_view text);
   JsonWriter& number(std::int64_t value);
   JsonWriter& number(std::uint64_t value);
-  /// The shortest form that reads back as the same; values that JSON lacks (infinite, NaN) are 0.
+  /// The shortest form that reads back as the same number. A value that JSON cannot express
+  /// (infinite, NaN) is written as 0.
   JsonWriter& number(double value);
   JsonWriter& boolean(bool value);
   /// As a value in a list: a string, or {"base64":"..."} if it is not UTF-8.
@@ -45,7 +46,7 @@ class JsonWriter {
   JsonWriter& field(std::string_view n, std::uint64_t value) { return name(n).number(value); }
   JsonWriter& field_i64(std::string_view n, std::int64_t value) { return name(n).number(value); }
   template <std::same_as<bool> Bool>
-  JsonWriter& field(std::string_view n, Bool value) = delete;  // it would be a number
+  JsonWriter& field(std::string_view n, Bool value) = delete;  // it would be written as a number
   JsonWriter& field_bool(std::string_view n, bool value) { return name(n).boolean(value); }
   JsonWriter& text_field(std::string_view n, std::string_view text) { return name(n).string(text); }
   JsonWriter& bytes_field(std::string_view n, std::string_view bytes);
@@ -53,9 +54,10 @@ class JsonWriter {
   JsonWriter& time_field(std::string_view n, Time time) {
     return time_field(n, time.time_since_epoch().count());
   }
-  /// For a request: NAME_ms, or NAME as text if a server would refuse the number as seconds.
+  /// For a request: NAME_ms; or NAME as text, if a server would refuse the number because it looks
+  /// like seconds.
   JsonWriter& moment_field(std::string_view n, std::int64_t epoch_ms);
-  /// For a request: "delay_ms", or the time as moment_field.
+  /// For a request: "delay_ms", or the time in the form of moment_field.
   JsonWriter& due(Due due);
   /// NAME_ms: the milliseconds of a duration.
   JsonWriter& millis_field(std::string_view n, std::int64_t ms);

@@ -24,7 +24,7 @@ namespace tarry::wire {
 
 enum class Payload : std::uint8_t { shown, left_out };
 
-/// The members of one message's object.
+/// Writes the members of one message's object.
 void write_message_info(JsonWriter& out, const MessageInfo& info, Payload payload);
 
 [[nodiscard]] std::string encode_get(const core::GetRequest& request);

@@ -1,4 +1,4 @@
-// Import and move-away on the wire; fields have the names that get uses.
+// Import and move-away on the wire. Fields have the same names as in the answer of get.
 //
 //   import:    {"messages":[{as of a push, and "attempt","tallies","state","pushed","reason"}]}
 //              -> as a batch of pushes; "if_exists" is "reject" (the default, whatever the queue's
@@ -26,7 +26,7 @@ namespace tarry::wire {
 [[nodiscard]] Result<Decoded<core::MoveRequest>> decode_move(std::string queue,
                                                              std::string_view body);
 
-/// For a cancel with `seen` for every key; reading gives such a cancel too.
+/// Writes a cancel that has `seen` for every key; decoding gives such a cancel again.
 [[nodiscard]] std::string encode_move_away(const core::CancelRequest& request);
 [[nodiscard]] Result<Decoded<core::CancelRequest>> decode_move_away(std::string queue,
                                                                     std::string_view body);

@@ -15,8 +15,8 @@
 
 namespace tarry::wire {
 
-/// The code for a waiting claim that a server ends because it shuts down: nothing was claimed, and
-/// the client sends the claim to the next server. In C++ it is `unavailable`, because `closed`
+/// The code for a waiting claim that a server ends because it shuts down. Nothing was claimed, and
+/// the client may send the claim to the next server. In C++ it is `unavailable`, because `closed`
 /// would mean the caller's own store.
 inline constexpr std::string_view kClosing = "closing";
 
@@ -34,16 +34,17 @@ void write_problem(JsonWriter& out, unsigned status, std::string_view code,
 
 /// The error text for a path without a route.
 [[nodiscard]] std::string no_route_text(std::string_view path);
-/// Whether a server has sent that text: then it is older than its client. If the engine does not
-/// find something, the text is different.
+/// Whether a server has sent that text, which means that it is older than its client. An error of
+/// the engine for something that does not exist has another text.
 [[nodiscard]] bool tells_no_route(const Error& error) noexcept;
 
-/// The same for a path whose routes have other methods: `allow`, separated by commas.
+/// The error text for a path whose routes have other methods; `allow` lists these, separated by
+/// commas.
 [[nodiscard]] std::string no_method_text(std::string_view method, std::string_view allow);
 [[nodiscard]] bool tells_no_method(const Error& error) noexcept;
 
-/// How a client reads an answer that is not 200: the problem's own code and detail; or, if the
-/// answer is not a tarry server's, the code nearest to the status.
+/// Reads an answer whose status is not 200: takes the problem's own code and detail or, if the
+/// answer is not from a tarry server, the code nearest to the status.
 [[nodiscard]] Error read_problem(unsigned status, std::string_view body);
 
 }  // namespace tarry::wire

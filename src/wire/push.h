@@ -33,13 +33,13 @@ struct DecodedPush : Decoded<core::PushRequest> {
 [[nodiscard]] Result<Decoded<core::PushRequest>> decode_push_batch(std::string queue,
                                                                    std::string_view text);
 
-/// The members of one message's object; more members may follow.
+/// Writes the members of one message's object; more members may follow.
 [[nodiscard]] MaybeError write_push_fields(JsonWriter& out, const core::PushItem& item,
                                            const std::string& bytes);
 
-/// The other direction: reads the fields of a message before the object is finished, and makes the
-/// item of them afterwards. If it fails, the owner of `bytes` must restore it. Valid as long as the
-/// document; for one thread.
+/// Reads the fields of a message before the object's `finish`, and makes an item from them
+/// afterwards. If that fails, the owner of `bytes` must restore it. Valid as long as the document;
+/// for one thread.
 class PushFields {
  public:
   explicit PushFields(Fields& fields);
@@ -57,7 +57,7 @@ class PushFields {
   core::PushItem item_;
 };
 
-/// The members of one answer's object.
+/// Writes the members of one answer's object.
 void write_pushed(JsonWriter& out, const core::PushResult& result, const std::string& bytes);
 [[nodiscard]] std::string encode_push_reply(const core::PushReply& reply, const BadItems& bad);
 [[nodiscard]] Result<core::PushReply> decode_push_reply(std::string_view body);

@@ -19,7 +19,7 @@ namespace tarry::wire {
 
 using core::MaybeError;
 
-/// Everything but A-Z a-z 0-9 - . _ ~ as %XX.
+/// Encodes every byte except A-Z a-z 0-9 - . _ ~ as %XX.
 [[nodiscard]] std::string percent_encode(std::string_view bytes);
 /// Errors: invalid_argument for a '%' without two hexadecimal digits after it.
 [[nodiscard]] Result<std::string> percent_decode(std::string_view text);
@@ -35,7 +35,8 @@ class QueryWriter {
   bool any_ = false;
 };
 
-/// Like Fields: getters return nothing if the parameter is absent or wrong; call `finish` last.
+/// Works like Fields: a getter returns nothing if the parameter is absent or wrong, and `finish`
+/// must be called last.
 class Query {
  public:
   [[nodiscard]] static Result<Query> parse(std::string_view text);
@@ -44,7 +45,7 @@ class Query {
   /// NAME, or NAME_base64.
   std::optional<std::string> bytes(std::string_view name, std::string_view name_base64);
   std::optional<std::uint64_t> number(std::string_view name, std::uint64_t min, std::uint64_t max);
-  /// Like Fields: any number of 32 bits; `least` and `most` are only for the error.
+  /// Any number of 32 bits. As in Fields, `least` and `most` only appear in the error.
   std::optional<std::uint32_t> u32(std::string_view name, std::uint64_t least, std::uint64_t most);
   /// true or false; false if it is absent.
   bool flag(std::string_view name);

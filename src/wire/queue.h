@@ -45,8 +45,8 @@ void write_settings(JsonWriter& out, const QueueSettings& settings);
 /// Resume and purge, which have no fields.
 [[nodiscard]] MaybeError decode_nothing(std::string_view body);
 
-/// Errors: `invalid_argument` for neither or both of keys and all. A key that cannot be read fails
-/// the request: the answer is one count.
+/// Errors: `invalid_argument` for neither or both of keys and all. A key that cannot be read is an
+/// error of the whole request, because the answer is only one count.
 [[nodiscard]] std::string encode_revive(const core::ReviveRequest& request);
 [[nodiscard]] Result<core::ReviveRequest> decode_revive(std::string queue, std::string_view body);
 
@@ -56,7 +56,7 @@ void write_settings(JsonWriter& out, const QueueSettings& settings);
 [[nodiscard]] Result<ReshardStep> decode_reshard_reply(std::string_view body);
 
 [[nodiscard]] std::string encode_count(const core::CountReply& reply);
-/// Reads {"count"} and {"paused"} alike; the latter counts 0.
+/// Reads {"count"} or {"paused"}; the latter gives a count of 0.
 [[nodiscard]] Result<core::CountReply> decode_count(std::string_view body);
 
 }  // namespace tarry::wire

@@ -23,7 +23,7 @@ struct Health {
   core::Capabilities capabilities;
 };
 
-/// The server's description, and where to read more; the same for every store.
+/// The server's description, and where to read more. It is the same for every store.
 [[nodiscard]] std::string encode_about(std::string_view version);
 [[nodiscard]] std::string encode_health(const Health& health);
 /// The answer of /readyz if the store answers.
