@@ -1,4 +1,4 @@
-// Counters: what the runs of a worker on one of its queues have counted. Thread safe.
+// Counters: the counts of all runs of a worker on one of its queues. Thread safe.
 #pragma once
 
 #include <atomic>
@@ -39,7 +39,7 @@ class Counters {
     last_error_ = leases::fit_reason(what);
   }
 
-  /// Adds these to a sum: counts to `stats`, lateness to `lateness`.
+  /// Adds the counts to `stats`, and the lateness to `lateness`.
   void add_to(WorkerStats& stats, base::Histogram& lateness) const {
     stats.delivered += delivered;
     stats.in_flight += in_flight;

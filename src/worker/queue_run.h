@@ -1,21 +1,21 @@
 // QueueRun: one run of a worker on one queue, from the first claim to the end of the drain.
 //
 // One thread, the controller (which calls `run`), sends the engine the requests of the book of
-// leases: claims, extensions, settlements. Handler threads take jobs and leave verdicts;
-// completions leave answers; both only change the state and wake the controller. A thread of its
-// own calls the users' callbacks, stop callbacks included: however long they take, leases are
-// extended.
+// leases: claims, extensions, settlements. Handler threads take jobs and store verdicts;
+// completions store answers. Both only change the state and wake the controller. Another thread
+// calls the users' callbacks, stop callbacks included, so that leases are extended however long
+// these take.
 //
-// Thread safety: `run` once, on one thread; the rest is internal.
+// Thread safety: call `run` once, on one thread; everything else is internal.
 //
 // Invariants (under mutex_)
-//  1. jobs_ has what the book holds: not begun (also in waiting_), or its handler runs. run()
-//     returns when the book is idle.
+//  1. jobs_ has the same claims as the book. A job is either not begun, and then also in waiting_,
+//     or its handler runs. run() returns when the book is idle.
 //  2. jobs_.size() + messages being claimed <= concurrency + prefetch.
 //  3. A job that has begun is erased only by the thread that runs its handler. No job begins once
 //     its lease has ended by this machine's clock, even if the store has not said so yet.
-//  4. Every change that the controller needs to see is followed by `news`: no wake-up is lost
-//     however the threads interleave.
+//  4. Every change that the controller needs to see is followed by `news`, so that no wake-up is
+//     lost, however the threads interleave.
 //  5. No call to the engine, to a handler or to a stop callback is made under the mutex.
 #pragma once
 
@@ -46,7 +46,7 @@ namespace tarry::worker {
 
 class QueueRun {
  public:
-  /// All of these outlive the run; the options have been checked.
+  /// All of these must outlive the run. The options have been checked.
   QueueRun(core::Engine& engine, const std::string& queue, const WorkerOptions& options,
            const Handler& handler, Counters& counters, Turns& turns);
   QueueRun(const QueueRun&) = delete;
@@ -65,11 +65,12 @@ class QueueRun {
     Delivery delivery;
     std::stop_source stop;
     bool begun = false;
-    bool over = false;  // its lease has ended, says the store or this machine's clock
+    bool over = false;  // its lease has ended, by the store or by this machine's clock
     bool signalled = false;
   };
 
-  // The controller's steps. Each answers whether it did something, having let go of the lock.
+  // The controller's steps. Each returns whether it did something; if so, it has released the lock
+  // meanwhile.
   [[nodiscard]] bool claim(Lock& lock, Moment now);
   [[nodiscard]] bool settle(Lock& lock, Moment now);
   [[nodiscard]] bool extend(Lock& lock, Moment now);
@@ -100,7 +101,8 @@ class QueueRun {
   [[nodiscard]] Verdict thrown(std::string_view what) const;
   void accept(Delivery delivery, Moment begun, Moment now);
   void stop_for(std::optional<Error> why);
-  /// The book has changed: counts, outages and refusals are passed on, and the controller wakes.
+  /// Call it when the book has changed: passes on counts, outages and refusals, and wakes the
+  /// controller.
   void news();
   void pass_on();
   void note_outage(std::optional<Error> outage);
@@ -117,19 +119,20 @@ class QueueRun {
   std::condition_variable work_arrived_;  // the handler threads'
   std::condition_variable tell_wanted_;   // wakes the thread that calls users
   bool news_ = false;
-  std::atomic<bool> stopping_ = false;  // as the book; for `turns_` also read without the mutex
+  std::atomic<bool> stopping_ = false;  // whether the book has stopped; `turns_` also reads it
+                                        // without the mutex
   bool finished_ = false;
   bool signal_wanted_ = false;
 
   leases::Book book_;
   std::unordered_map<JobId, Job> jobs_;
   std::deque<JobId> waiting_;
-  core::Ticket claim_ticket_ = 0;  // the controller's alone
+  core::Ticket claim_ticket_ = 0;  // used by the controller only
 
-  bool is_away_ = false;  // the store, as the last outage in outages_ has it
+  bool is_away_ = false;  // whether the store is away, by the last entry of outages_
   std::deque<std::optional<Error>>
       outages_;                   // outages' beginnings and ends that are not reported yet
-  std::optional<Error> refusal_;  // the last one, not reported yet
+  std::optional<Error> refusal_;  // the last refusal that is not reported yet
 };
 
 }  // namespace tarry::worker

@@ -1,5 +1,6 @@
-// Turns: how many handlers of a worker run at once over all its queues. They are given in the order
-// of asking, so that a busy queue shuts no other one out. Thread safe.
+// Turns: limits how many handlers of a worker run at once over all its queues. Turns are given in
+// the order in which they were requested, so that a busy queue cannot starve another one. Thread
+// safe.
 #pragma once
 
 #include <atomic>
@@ -12,7 +13,7 @@ namespace tarry::worker {
 
 class Turns {
  public:
-  /// 0: as many as are asked for.
+  /// `total`: how many turns there are; 0 means no limit.
   explicit Turns(std::uint32_t total) : free_(total), limited_(total > 0) {}
 
   /// Waits for a turn, which must be given back with `give`. False if `given_up` becomes true

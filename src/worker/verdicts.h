@@ -1,4 +1,4 @@
-// A verdict as a settlement: a handler's decision, in the store's words.
+// Converts a verdict (a handler's decision) into a settlement for the store.
 //
 // Pure function.
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace tarry::worker {
 
-/// An invalid action is a retry, and its reason says so.
+/// An invalid action becomes a retry whose reason says so.
 [[nodiscard]] leases::Settlement settlement_of(Verdict verdict);
 
 }  // namespace tarry::worker
