@@ -1,4 +1,4 @@
-// Log: what a store reports to its operator, through the `log` of the options of `open`.
+// Log: the events that a store reports to its operator. Set the `log` of the options of `open`.
 //
 //   options.log = [](const tarry::LogEntry& entry) {
 //     my_logger.write(to_string(entry.level), entry.code, entry.text);
@@ -38,8 +38,8 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
 /// One event. The views are valid until the log function returns.
 struct LogEntry {
   LogLevel level = LogLevel::info;
-  /// The event, as a word that is the same in every version, for filters and alerts:
-  /// "shard_stopped". docs/reference/log.md lists them.
+  /// The event's name, for filters and alerts, for example "shard_stopped". It is the same in every
+  /// version. docs/reference/log.md lists them.
   std::string_view code = {};
   std::string_view text = {};  ///< the event for people, with the details: one line
 

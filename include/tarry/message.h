@@ -37,7 +37,7 @@ enum class State : std::uint8_t {
   return "unknown";
 }
 
-/// The result of a verb: every verb says what happened, none says "ok" for "maybe".
+/// The result of a verb. Every verb says what happened; no verb says "ok" when it may have failed.
 enum class Outcome : std::uint8_t {
   pushed,       ///< push: accepted as a new message
   exists,       ///< push: the key is taken; nothing changed
@@ -50,7 +50,7 @@ enum class Outcome : std::uint8_t {
   stopping,     ///< cancel: the running delivery may finish, no other begins
   unknown,      ///< there is no such message
   rescheduled,  ///< reschedule: the message has the new due time
-  revived,      ///< the message was dead and is live again
+  revived,      ///< the message was dead, and will be delivered again
   done,         ///< settle, extend: the claim was live, and the action is done
   stale,        ///< settle, extend: the receipt names no live claim; nothing changed
 };

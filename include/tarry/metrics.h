@@ -28,8 +28,8 @@ struct LatenessHistogram {
   static constexpr std::array<double, 16> kBoundsSeconds = {
       0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300};
 
-  /// A bucket counts the claims that are above the previous bound and not above its own. The last
-  /// bucket counts the claims above all bounds.
+  /// A bucket counts the claims that were later than the previous bound, and at most as late as its
+  /// own. The last bucket counts the claims above all bounds.
   std::array<std::uint64_t, kBoundsSeconds.size() + 1> counts{};
   double sum_seconds = 0;
 

@@ -131,8 +131,8 @@ struct Forecast {
 };
 
 namespace detail {
-/// A type that no value converts to. It is only used in deleted overloads, so that `{}` as an
-/// argument does not compile: it could mean one message with nothing set, or no message at all.
+/// Nothing converts to this type. It is used in deleted overloads, so that `{}` as an argument does
+/// not compile: `{}` could mean one message with nothing set, or no message at all.
 struct NoItem {
   NoItem(const NoItem&) = delete;
 };
@@ -159,7 +159,7 @@ class Queue {
   // -- push
   /// Creates the queue if it does not exist. Outcomes: `pushed`; for a taken key, depending on
   /// `if_exists`, `exists`, `kept`, `replaced`, `moved` or `revived`; `in_flight`, `settled`. Only
-  /// `pushed`, `replaced`, `moved` and `revived` change anything. Error: `no_space`: nothing was
+  /// `pushed`, `replaced`, `moved` and `revived` mean a change. Error: `no_space`: nothing was
   /// accepted. The answer to an empty batch is empty.
   Result<Pushed> push(const Push& message) const;
   void push(const Push& message, Callback<Pushed> done) const;
@@ -268,8 +268,8 @@ class Queue {
   /// Empty if the queue does not exist.
   Result<Page> list(const ListOptions& options = {}) const;
   void list(const ListOptions& options, Callback<Page> done) const;
-  /// All zeros if the queue does not exist. A layout also counts leased messages, as due when their
-  /// lease ends.
+  /// Every count is 0 if the queue does not exist. A layout also counts leased messages, as due
+  /// when their lease ends.
   Result<Forecast> forecast(const ForecastOptions& options = {}) const;
   void forecast(const ForecastOptions& options, Callback<Forecast> done) const;
   /// Creates the queue if it does not exist. Answers all of its settings after the change.

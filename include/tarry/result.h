@@ -1,5 +1,5 @@
-// Result<T>: a value or an Error, with std::expected's names. Nothing in tarry throws across a
-// module's border; a caller must not ignore a Result ([[nodiscard]]).
+// Result<T>: a value or an Error, with std::expected's names. No module of tarry throws exceptions
+// to its caller. A caller must not ignore a Result ([[nodiscard]]).
 //
 // Thread safety: that of the value in it.
 #pragma once
@@ -23,7 +23,8 @@
 
 namespace tarry {
 
-/// An error code tells the caller what to do next, not where in the code the error occurred.
+/// An error code tells the caller what to do next. It does not tell where in the code the error
+/// occurred.
 enum class ErrorCode : std::uint8_t {
   invalid_argument,   ///< fix the input: the message names the value and the limit
   too_large,          ///< fix the input: it is over a size limit

@@ -4,8 +4,8 @@
 //   file:PATH?sync=always|100ms|os&shards=N       on this machine's disk
 //   http://HOST:PORT                              a tarry server
 //   redis://HOST:PORT                             one Redis or Valkey
-// and http+unix:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, each with its own options:
-// docs/reference/urls.md.
+// Also http+unix:, rediss:, redis+unix:, redis+cluster: and redis+sentinel:. docs/reference/urls.md
+// has the options of each.
 //
 // A store belongs to the process that opened it. After fork(), in the child, its verbs answer
 // `misuse`, and no Worker or Server may use it; closing or destroying a handle does nothing in the

@@ -1,4 +1,4 @@
-// All of tarry's public headers. (<tarry/server.h> declares what only tarry::tarry has.)
+// All of tarry's public headers. (Programs that link tarry::embedded cannot use <tarry/server.h>.)
 #pragma once
 
 #include <tarry/clock.h>

@@ -85,7 +85,8 @@ struct WorkerOptions {
   std::uint32_t prefetch = 0;
   std::optional<Millis> lease = {};  ///< default: the queue's
   /// 0 .. 24 h: how long after a stop the leases of running handlers are still extended; default:
-  /// until they return. After that, the message of a running handler may be delivered again.
+  /// until they return. When that time is over, the message of a running handler may be delivered
+  /// again.
   std::optional<Millis> drain = {};
   /// Called once with the error when the store cannot be reached and the worker starts to try
   /// again, and once without an error when the store is back. The thread that calls it also signals
