@@ -15,17 +15,19 @@ enum class ExitCode : int {
   unreachable = 5,  // the store cannot be reached, is not there, or another process holds it
 };
 
-/// A verb that did its work is `done`; `kept`, `moved` and `replaced` were requested too.
+/// The exit code is `done` if the verb did its work. That includes `kept`, `moved` and `replaced`,
+/// which the caller allowed.
 [[nodiscard]] ExitCode exit_code(Outcome outcome) noexcept;
 
 [[nodiscard]] ExitCode exit_code(ErrorCode code) noexcept;
 
-/// The same for an error of `tarry::open`: a store that another process holds, that we may not read
-/// or that does not exist counts as unreachable. A script that takes 4 for "the key exists already"
-/// must not see it here.
+/// The exit code of an error of `tarry::open`. A store that another process holds, that we may not
+/// read or that does not exist counts as unreachable. It must not be 4, which scripts take for "the
+/// key exists already".
 [[nodiscard]] ExitCode exit_code_of_open(ErrorCode code) noexcept;
 
-/// With several keys the worst counts: done < unknown < conflict < usage < failed < unreachable.
+/// The worse of two codes, for commands on several keys: done < unknown < conflict < usage < failed
+/// < unreachable.
 [[nodiscard]] ExitCode worst(ExitCode a, ExitCode b) noexcept;
 
 }  // namespace tarry::app

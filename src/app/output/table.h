@@ -12,7 +12,7 @@ namespace tarry::app {
 
 struct Column {
   std::string heading;
-  bool right = false;    // figures stand to the right
+  bool right = false;    // aligned to the right, for figures
   bool shrinks = false;  // may be cut with `…` if the terminal is too narrow
   bool whole = false;    // never cut, for values that users copy; as the last column it may make
                          // lines too long

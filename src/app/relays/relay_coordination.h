@@ -7,8 +7,8 @@
 //   zookeeper://HOST[:PORT][,HOST...][/PATH]   by ephemeral nodes, in /tarry unless PATH is given
 //
 // Relays form a group if they serve the same queues of the same store, given by the same names. A
-// native store in Redis has an identity of its own. Any other store is identified by its URL, and a
-// store on this machine also by the machine.
+// native store in Redis is identified by the store itself. Any other store is identified by its
+// URL, and a store on this machine also by the machine.
 //
 // Thread safety: pure functions, except for files that a URL names.
 #pragma once

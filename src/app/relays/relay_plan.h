@@ -1,4 +1,4 @@
-// RelayPlan: one relay as it was asked for, by flags or by a [[relay]] section.
+// RelayPlan: one relay as flags or a [[relay]] section describe it.
 //
 // Plain values. Thread safety: pure functions, except for files that a sink's URL names.
 #pragma once

@@ -27,7 +27,7 @@ class Relays {
   /// Reports for their operator. Called on threads of the relays.
   struct Hooks {
     /// Gets events: a sink, a coordination or the store became unavailable or came back; messages
-    /// fail; patterns match no queue; which part of the queues this relay serves.
+    /// fail; patterns match no queue; the part of the queues that this relay serves has changed.
     Log log;
     /// Called when a relay has ended by itself, or its sink can no longer be used.
     std::function<void(const Error&)> failed;

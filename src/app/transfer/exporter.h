@@ -35,7 +35,7 @@ struct ExportOptions {
   /// The mark of an earlier run, to continue after the lines that it wrote (the first ones
   /// included); null: start from the beginning.
   const ExportMark* from = nullptr;
-  /// Only with `from`: visits each line that was already written, until a visit fails.
+  /// Used only with `from`: calls `visit` with each line that was already written, until it fails.
   std::function<Result<void>(const Visit& visit)> written = {};
   /// Called with the current mark after each page, and when the export is stopped.
   std::function<Result<void>(const ExportMark&)> mark = {};

@@ -1,8 +1,8 @@
 // Hold: a queue that is paused while its messages are moved. The end of the pause encodes the
 // queue's former pause plus 40 years, so that any run that ends the hold knows which pause to
 // restore. "Paused until 10:00 today" becomes 10:00 in 40 years; "not paused" becomes one second
-// before now, in 40 years. Once all messages of the queue are there, 80 years are used instead of
-// 40: then only the hold itself must still be ended.
+// before now, in 40 years. Once all messages of the queue are there, the pause is 80 years instead
+// of 40, which says that only the hold itself must still be ended.
 //
 // Thread safety: blocks the calling thread.
 #pragma once

@@ -50,7 +50,7 @@ class LoadGenerator {
   LoadGenerator(Queue queue, const LoadShape& shape, Progress progress);
 
   /// Measures each verb on its own: pushes this many messages that are due at once, then claims all
-  /// of them, then settles all of them. Errors: the first one that any client met;
+  /// of them, then settles all of them. Errors: the first error that any client got;
   /// `unknown_outcome` after `stop`.
   Result<LoadRates> rates(std::uint64_t messages);
 

@@ -33,12 +33,12 @@ class RelayRun {
  public:
   RelayRun(Session& session, Plans plans) : session_(session), first_(std::move(plans)) {}
 
-  /// Before `run`: a SIGHUP then asks for the plans again. Empty: they cannot be read, and the
-  /// reason was told.
+  /// Call it before `run`. At a SIGHUP `read_again` is called for the new plans. It returns nothing
+  /// if they cannot be read, and has then printed the reason.
   void on_hangup(std::function<std::optional<Plans>()> read_again) {
     read_again_ = std::move(read_again);
   }
-  /// Until a signal, or until a relay fails for good; then it prints the report.
+  /// Runs the relays until a signal, or until a relay fails for good; then prints the report.
   [[nodiscard]] ExitCode run();
 
  private:
@@ -52,9 +52,10 @@ class RelayRun {
 
   [[nodiscard]] Relays::Hooks hooks();
   void start();
-  /// Until a signal, an error or the relays' own end; then until they have ended.
+  /// Waits for a signal, an error or the relays' own end, and then until all relays have ended.
   void serve();
-  /// The relays of the new plans take over. If there can be none, the old ones go on.
+  /// The relays of the new plans replace the old ones. If they cannot be made, the old ones
+  /// continue.
   void take_over();
   [[nodiscard]] ReadingPtr prepared(Plans plans);
   void wait_for_end();
@@ -65,7 +66,7 @@ class RelayRun {
   Session& session_;
   const Plans first_;
   std::function<std::optional<Plans>()> read_again_;
-  std::vector<Relays::Named> totals_;  // of relays that have ended, one a name
+  std::vector<Relays::Named> totals_;  // of relays that have ended; one entry for each name
 
   std::mutex mutex_;  // guards the rest; `run` alone changes `reading_`
   std::condition_variable changed_;
