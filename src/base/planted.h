@@ -3,7 +3,7 @@
 // is defined, for tests/simulation alone. In every other build TARRY_PLANTED_BUG is the constant
 // false, and the mistakes are not compiled in.
 //
-// Thread safety: the switch is set before anything runs, in a program of its own.
+// Thread safety: the simulator's program sets the switch before it starts anything.
 #pragma once
 
 #ifdef TARRY_PLANTED

@@ -1,5 +1,5 @@
-// prefetch: tells the processor which bytes will be read soon, so that it waits for many cache
-// misses at the same time. Harmless if the address cannot be read.
+// prefetch: tells the processor which bytes will be read soon, so that it can load many of them at
+// the same time. Harmless if the address cannot be read.
 #pragma once
 
 #include <algorithm>

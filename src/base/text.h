@@ -25,7 +25,7 @@ inline constexpr std::int64_t kMaxTimeMs = 7'289'654'399'999;
 /// negative duration, or one over kMaxDurationMs.
 [[nodiscard]] Result<std::int64_t> parse_duration_ms(std::string_view text);
 
-/// `30s`, `1h30m`, `250ms`, `1.5s`, `0s`: exact, and read back as the same value.
+/// `30s`, `1h30m`, `250ms`, `1.5s`, `0s`: the text is exact, and is read back as the same value.
 [[nodiscard]] std::string format_duration_ms(std::int64_t ms);
 
 /// Reads RFC 3339 with an offset (`2026-11-20T10:00:00Z`, `…+08:00`), or a number of milliseconds

@@ -21,7 +21,7 @@ namespace tarry::base {
 [[nodiscard]] Unexpected invalid_url(std::string message);
 
 /// The text with %XX decoded. Error: `invalid_argument` for a % without two hex digits, and for NUL
-/// bytes; `what` names the value in it.
+/// bytes; `what` names the value in the error.
 [[nodiscard]] Result<std::string> percent_decoded(std::string_view what, std::string_view text);
 
 /// "USER[:PASSWORD]".
