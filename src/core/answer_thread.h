@@ -1,7 +1,7 @@
 // AnswerThread: a thread of an engine that answers requests which the engine's other threads do not
-// answer. Such a request was refused before it reached those threads, came after they had ended, or
-// would keep them busy for too long. (The answer cannot be given within `submit`, where a
-// completion must not run.)
+// answer. A request goes to this thread if it was refused before it reached the other threads, if
+// it came after they had ended, or if it would keep them busy for too long. (The answer cannot be
+// given within `submit`, where a completion must not run.)
 //
 // Invariants
 //  1. Posted tasks run in order, on one thread, which counts as an engine's (`on_engine_thread`).

@@ -1,4 +1,4 @@
-// Rules about claims that engines, worker and relay share: verdicts, release, lateness.
+// Rules about claims for engines, worker and relay: verdicts, release, lateness.
 //
 // Pure functions.
 #pragma once

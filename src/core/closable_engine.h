@@ -38,7 +38,7 @@ class ClosableEngine final : public Engine {
   std::mutex closing_;
   mutable std::shared_mutex mutex_;  // exclusive: to destroy the engine
   std::unique_ptr<Engine> inner_;
-  AnswerThread answers_;  // for requests after it is destroyed
+  AnswerThread answers_;  // answers requests after the engine is destroyed
 };
 
 }  // namespace tarry::core

@@ -16,7 +16,7 @@ namespace tarry::core {
 inline constexpr std::initializer_list<IfExists> kEveryIfExists = {
     IfExists::reject, IfExists::keep, IfExists::replace, IfExists::earlier, IfExists::later};
 
-/// Their names, in the same order.
+/// The names of all rules, in the same order.
 [[nodiscard]] const std::vector<std::string_view>& if_exists_names();
 /// Empty if no rule has this name.
 [[nodiscard]] std::optional<IfExists> if_exists_from(std::string_view name) noexcept;

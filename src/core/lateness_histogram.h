@@ -9,7 +9,7 @@
 namespace tarry::core {
 
 struct LatenessHistogram : tarry::LatenessHistogram {
-  /// A negative lateness counts as 0: two readings of a clock may cross.
+  /// A negative lateness counts as 0, because two readings of a clock may cross.
   void record(Millis lateness) noexcept;
   void add(const LatenessHistogram& other) noexcept;
 };

@@ -1,4 +1,4 @@
-// The limits of tarry, in one place, so that every interface names the same limit.
+// The limits of tarry. They are in one place, so that every interface has the same limits.
 #pragma once
 
 #include <cstddef>
