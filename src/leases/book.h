@@ -1,8 +1,8 @@
 // Book: the lease protocol of a worker or a relay. It knows which claims are held and until when,
 // and it says what to send to the store: a claim, extensions, settlements.
 //
-// The book does no I/O, has no thread and reads no clock. Its owner tells it the time, sends the
-// requests that it returns, and tells it what the store answered. `claim`, `settle` and `extend`
+// The book does no I/O, has no thread and reads no clock. The book's owner tells it the time, sends
+// the requests that it returns, and gives it the store's answers. `claim`, `settle` and `extend`
 // return a request, or nothing if there is none to send. `next` says when to call them again.
 //
 //   a message      goes through hold -> extend, extended, extend ... -> end -> settle -> settled.
