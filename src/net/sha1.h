@@ -1,4 +1,4 @@
-// SHA-1, as in Redis's scripts: to check whether a body is still the same.
+// SHA-1, as Redis's scripts have it. It is used to check whether a body is still the same.
 //
 // Thread safety: a pure function.
 #pragma once

@@ -47,7 +47,7 @@ struct RedisAddress {
   friend bool operator==(const RedisAddress&, const RedisAddress&) = default;
 };
 
-/// The sentinels that know where the master is.
+/// Options of a server that sentinels watch.
 struct RedisSentinelOptions {
   std::vector<RedisAddress> addresses;  // at least one
   std::string master;                   // their name for it
@@ -59,8 +59,8 @@ struct RedisOptions {
   std::string host = "127.0.0.1";  // a name or an address
   std::uint16_t port = 6379;
   std::string unix_path;  // not empty: instead of host and port
-  /// If set, replaces these three: sentinels are asked before each connection, and only a master is
-  /// used.
+  /// If set, it replaces the three members above: the sentinels are asked for the address before
+  /// each connection, and only a master is used.
   std::optional<RedisSentinelOptions> sentinels;
   bool is_sentinel = false;  // the server is one itself; for messages
   std::string user;          // empty: the server's default user

@@ -112,7 +112,7 @@ class RedisLink : public std::enable_shared_from_this<RedisLink> {
   std::string waiting_;    // the bytes after it
   std::uint64_t sent_ = 0;
   std::size_t awaited_ = 0;
-  Clock::time_point progress_;  // when the last byte came, or the first reply was expected
+  Clock::time_point progress_;  // when the last byte came, or since when a reply is expected
   std::vector<char> chunk_;
 };
 

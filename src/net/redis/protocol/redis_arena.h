@@ -28,7 +28,7 @@ class RedisArena {
   }
   ~RedisArena() { free_blocks(); }
 
-  /// `bytes` bytes; null if there is no memory.
+  /// Memory of this size; null if there is none.
   [[nodiscard]] void* take(std::size_t bytes) noexcept;
   /// The same, all bits zero.
   [[nodiscard]] void* take_zeroed(std::size_t bytes) noexcept;
