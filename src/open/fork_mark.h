@@ -1,5 +1,5 @@
-// ForkMark: tells the process that made it from a forked child, which has a copy of the memory but
-// none of the threads.
+// ForkMark: distinguishes the process that made it from a forked child, which has a copy of the
+// memory but none of the threads.
 //
 // Every verb checks the mark. The check reads one byte, which the system clears in the child,
 // because asking for the pid each time would be a system call.

@@ -1,4 +1,4 @@
-// Store URLs: which engine, where, and with what options.
+// Store URLs: they name the engine, the place of the store, and options.
 //
 //   memory:[?clock=manual&shards=N&segment=SIZE&max_payload=SIZE&capacity=SIZE]
 //   file:PATH[?sync=always|100ms|os&shards=N&segment=SIZE&max_payload=SIZE]
