@@ -37,7 +37,7 @@ class Breaker {
   Breaker(BreakerOptions options, std::uint32_t seed);
 
   [[nodiscard]] BreakerState state() const noexcept { return state_; }
-  /// While open: when it becomes half-open.
+  /// When it becomes half-open, if it is open now.
   [[nodiscard]] std::optional<Moment> until() const noexcept;
   /// How often it has opened.
   [[nodiscard]] std::uint64_t openings() const noexcept { return openings_; }

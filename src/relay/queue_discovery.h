@@ -71,7 +71,7 @@ class QueueDiscovery {
   [[nodiscard]] std::string last_error() const;
 
  private:
-  // Where the engine's answer goes, however late it comes.
+  // Receives the engine's answer, however late it comes.
   struct Answer {
     std::mutex mutex;
     std::condition_variable_any changed;

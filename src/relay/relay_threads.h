@@ -32,7 +32,7 @@ namespace tarry::relay {
 
 inline constexpr std::uint32_t kMaxThreads = 64;
 
-/// The sum of what two relays, or two runs of one, have done.
+/// Adds the figures of one relay, or of one run of it, to `sum`.
 void add(RelayStats& sum, const RelayStats& one);
 
 struct RelayThreadsOptions {

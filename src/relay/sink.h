@@ -44,7 +44,7 @@ enum class Fate : std::uint8_t {
 
 struct Answer {
   Fate fate = Fate::confirmed;
-  std::string reason = {};           // one line; empty where confirmed
+  std::string reason = {};           // one line; empty if confirmed
   std::optional<Millis> after = {};  // again, not_yet: the delay; default: the queue's backoff
 };
 

@@ -42,9 +42,9 @@ inline constexpr std::size_t kMinWebhookSecret = 16;  // bytes
 
 /// The request's header lines, "NAME: VALUE" each. They include the message's own headers, except
 /// those that belong to the connection, those that we set ourselves, and those by which a receiver
-/// or a proxy identifies the sender: a producer must not be able to pose as us. `target`: path and
-/// query of the request. Error: `invalid_argument`, which names the header, for a value that no
-/// HTTP header can hold.
+/// or a proxy identifies the sender, because a producer must not be able to pose as us. `target`:
+/// path and query of the request. Error: `invalid_argument`, which names the header, for a value
+/// that no HTTP header can hold.
 [[nodiscard]] Result<std::vector<std::string>> webhook_headers(const WebhookOptions& options,
                                                                const Delivery& delivery,
                                                                std::int64_t unix_seconds,
