@@ -13,7 +13,7 @@ namespace tarry::http {
 
 struct Response {
   unsigned status = 200;
-  std::string body;    // JSON, unless content_type says otherwise
+  std::string body;    // JSON, unless content_type names another type
   std::string allow;   // 405: the methods that are allowed
   bool close = false;  // close the connection: its later bytes cannot be trusted, or will not be
                        // read

@@ -36,8 +36,8 @@ class Acceptor {
   [[nodiscard]] Result<void> open(int family, int socket);
   /// Begins to accept, unless it accepts already or is closed.
   void resume();
-  /// Accepts all connections that are established already. Otherwise closing the socket would reset
-  /// them, and the bytes that they sent would be lost.
+  /// Accepts all connections that are established already. Without this, closing the listening
+  /// socket would reset them, and the bytes that they sent would be lost.
   void take_waiting();
   void close();
 

@@ -1,9 +1,9 @@
 // Admission: which clients are connected, and which may connect.
 //
 // Invariants
-//  1. At most `max_connections` are open, plus a reserve of a quarter of that, at most 100. The
-//     reserve serves probes and requests that settle, and it refuses other requests, which would
-//     otherwise get no answer.
+//  1. At most `max_connections` are open, and in addition a reserve of a quarter of that number,
+//     but not more than 100. The reserve serves probes and requests that settle, and it refuses
+//     other requests, which would otherwise get no answer.
 //  2. If there are too many connections, the one that has been idle for the longest is closed,
 //     because silent connections would keep all other clients out. A client that only kept its
 //     connection open connects again.

@@ -1,9 +1,9 @@
 // Holders: which client claimed which message through this server, for `get`. The store knows a
 // lease, but not its holder.
 //
-// It keeps the latest claims, up to kMost messages and kMostClaims claims: it knows no holder of
-// older leases. A claim is identified by the message's id and the message's number of claims, so
-// that it is not confused with a later claim.
+// It keeps only the latest claims (up to kMost messages and kMostClaims claims), so it does not
+// know the holders of older leases. A claim is identified by the message's id and the message's
+// number of claims, so that it is not confused with a later claim.
 //
 // Thread safety: none; the server's thread owns it.
 #pragma once

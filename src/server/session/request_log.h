@@ -22,15 +22,15 @@ namespace tarry::session {
 
 /// A request that was answered, for a log. It has no queue, key or payload.
 struct RequestNote {
-  std::string_view id;      // the client's, if it sent one that is fit for a log
+  std::string_view id;      // the client's, if it sent one that may stand in a log
   std::string_view method;  // as it was sent; empty if it could not be read
   std::string_view route;   // "/v1/queues/*/messages", or "none"; lives as long as the program
   unsigned status = 0;      // HTTP's, whatever the protocol
   // The reason of a 401, a 429, a status from 500 on, or a 200 in which items of a batch failed
   // because of the store. Only one note a second for each status has it.
   std::string_view reason;
-  // How many notes of the same status were left out before this one, if the request was not let in;
-  // otherwise how many reasons were left out.
+  // For a request that was not let in: how many notes of the same status were left out before this
+  // one. For any other request: how many reasons were left out.
   std::uint64_t left_out = 0;
   std::chrono::microseconds took{0};  // from the request's head to the answer
 };

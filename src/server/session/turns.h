@@ -6,7 +6,7 @@
 // Invariants
 //  1. Each task runs once, and tasks run in the order in which they were given.
 //  2. Between two events of the executor at most kMost tasks run.
-//  3. While tasks are kept, the executor always has a posted call, so its loop does not run dry.
+//  3. While tasks are queued, the executor always has a posted call, so that its loop does not end.
 #pragma once
 
 #include <cstddef>
