@@ -4,7 +4,8 @@
 // directory if the process changes its working directory or the path is renamed.
 //  1. Files are made with mode 0640, directories with 0750, both reduced by the umask.
 //  2. Descriptors are close-on-exec.
-//  3. Once a sync has failed, every later sync of that object fails too, whatever the kernel says.
+//  3. Once a sync of an object has failed, every later sync of it fails too, even if the kernel
+//     reports success.
 //  4. Each lock() uses flock on a descriptor of its own. So a second lock() in the same process is
 //     refused like one from another process. lock() waits up to a tenth of a second for readers.
 #pragma once
