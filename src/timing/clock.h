@@ -33,7 +33,7 @@ class Clock {
     return std::chrono::milliseconds(now().boottime_ms);
   }
 
-  /// Two boottimes may be compared only if they were read under the same boot id.
+  /// Compare two boottimes only if the boot id was the same at both readings.
   [[nodiscard]] virtual std::uint64_t boot_id() const = 0;
 
   /// By how many milliseconds the real time may be later than a reading. A delay that is counted
