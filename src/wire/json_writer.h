@@ -1,5 +1,5 @@
-// JsonWriter: writes JSON directly into a string, without a tree. It writes the commas. The caller
-// must close every object and array, and give every value of an object its name.
+// JsonWriter: writes JSON directly into a string, without a tree. It writes the commas itself. The
+// caller must close every object and array, and give every value of an object its name.
 //
 // Arbitrary bytes (keys, payloads) are written as NAME if they are UTF-8, otherwise as NAME_base64.
 // Times are written twice, as NAME (RFC 3339) and as NAME_ms.

@@ -26,7 +26,7 @@ struct DecodedPush : Decoded<core::PushRequest> {
 
 /// Always writes the form for many. Errors: `invalid_argument` for headers that are ill-formed.
 [[nodiscard]] Result<std::string> encode_push(const core::PushRequest& request);
-/// `what` names `text` in errors.
+/// `what` names the body (`text`) in errors.
 [[nodiscard]] Result<DecodedPush> decode_push(std::string queue, std::string_view text,
                                               std::string_view what = "the body");
 /// Reads only the form for many.

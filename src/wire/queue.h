@@ -42,7 +42,7 @@ void write_settings(JsonWriter& out, const QueueSettings& settings);
 [[nodiscard]] Result<core::PauseRequest> decode_pause(std::string queue, std::string_view body);
 [[nodiscard]] std::string encode_paused(bool paused);
 
-/// Resume and purge, which have no fields.
+/// Reads the body of resume and purge, which have no fields.
 [[nodiscard]] MaybeError decode_nothing(std::string_view body);
 
 /// Errors: `invalid_argument` for neither or both of keys and all. A key that cannot be read is an
