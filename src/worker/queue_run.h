@@ -46,7 +46,7 @@ namespace tarry::worker {
 
 class QueueRun {
  public:
-  /// All of these must outlive the run. The options have been checked.
+  /// All references must stay valid during the run. The options have been checked.
   QueueRun(core::Engine& engine, const std::string& queue, const WorkerOptions& options,
            const Handler& handler, Counters& counters, Turns& turns);
   QueueRun(const QueueRun&) = delete;
