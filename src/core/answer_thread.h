@@ -10,7 +10,7 @@
 //     destructor.
 //  3. After `retire` the thread exists only while there is a task to run.
 //
-// Thread safe, except the destructor, which must come after every call from other threads.
+// Thread safe, except the destructor: no other thread may call a member during or after it.
 #pragma once
 
 #include <memory>
