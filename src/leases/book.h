@@ -160,7 +160,8 @@ class Book {
   [[nodiscard]] std::uint32_t claiming() const noexcept { return claiming_; }
   /// Why the store cannot be used now; empty: it answers.
   [[nodiscard]] std::optional<Error> outage() const;
-  /// Why the store last refused to settle a claim; empty: no refusal since the last call.
+  /// Why the store has refused to settle a claim since the last call (the latest reason); empty if
+  /// it has not.
   [[nodiscard]] std::optional<Error> take_refusal() noexcept {
     return std::exchange(refusal_, std::nullopt);
   }
