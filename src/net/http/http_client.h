@@ -4,9 +4,9 @@
 // connection: then it does not wait for others, and many urgent requests do not open as many
 // connections.
 //
-// After a failure the caller must know whether the request had been sent, because then its outcome
-// is unknown. A request that was not sent completely was not carried out. If the reason was that a
-// kept connection had died meanwhile, the request is sent once more.
+// After a failure the caller must know whether the request had been sent, because the outcome of a
+// request that was sent is unknown. A request that was not sent completely was not carried out. If
+// the reason was that a kept connection had died meanwhile, the request is sent once more.
 //
 // Thread safety: none. Everything happens on the io_context's thread, callbacks included.
 #pragma once
