@@ -1,7 +1,7 @@
 // EngineWork: keeps the server's thread running until the engine has given all outstanding answers.
 // It does not wait for the engine to destroy the completions.
 //
-// Thread safety: made on one thread, and used on one thread, which may be another.
+// Thread safety: one thread makes it, and one thread (perhaps another) uses it.
 #pragma once
 
 #include <new>
