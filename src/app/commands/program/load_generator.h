@@ -67,7 +67,8 @@ class LoadGenerator {
   struct RateRun;
   struct LatenessRun;
 
-  /// The work of one client, until all is done, another client has `failed`, or `stop`.
+  /// The work of one client. It ends when all is done, when another client has set `failed`, or at
+  /// `stop`.
   Result<void> push_all(RateRun& run, const std::atomic<bool>& failed);
   Result<void> claim_all(RateRun& run, std::uint32_t client, const std::atomic<bool>& failed);
   Result<void> settle_all(RateRun& run, std::uint32_t client, const std::atomic<bool>& failed);
