@@ -11,7 +11,7 @@ namespace tarry::base {
 /// Prefetches the cache line that contains this address.
 inline void prefetch_line(const void* at) noexcept {
   __builtin_prefetch(at);
-  // Without this line the function has no effect in g++'s eyes, and g++ drops the calls of it and
+  // Without this line g++ thinks that the function has no effect, and removes the calls of it and
   // of its callers.
   asm volatile("");
 }
