@@ -8,9 +8,8 @@
 // Hang-ups are handled here and in the session; a front never sees one. A hang-up is noticed
 //  - by the outstanding read: a waiting claim is withdrawn; if no request is in progress, the
 //    connection closes;
-//  - not by a read while the front is full, because then nothing is read. So the session does not
-//    let a claim wait: it withdraws the claim at once, and checks the socket before it hands over
-//    the answer;
+//  - not by a read while the front is full, because then nothing is read. So a claim must not wait
+//    then: the session withdraws it at once, and checks the socket before it hands over the answer;
 //  - by a write that fails or makes no progress for `write_deadline`: the connection closes.
 // All of these end in `close`, which releases claimed messages that the client has not got.
 //
