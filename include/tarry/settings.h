@@ -48,7 +48,7 @@ struct QueueCounters {
   std::uint64_t acked = 0;
   std::uint64_t cancelled = 0;
   std::uint64_t replaced = 0;
-  std::uint64_t expired = 0;  ///< dead, and deleted when dead_keep had passed
+  std::uint64_t expired = 0;  ///< dead messages deleted after dead_keep
   std::uint64_t purged = 0;
   std::uint64_t moved_away = 0;
   // Not part of the sum:
@@ -59,7 +59,7 @@ struct QueueCounters {
   std::uint64_t buries = 0;
   std::uint64_t revives = 0;
   std::uint64_t reschedules = 0;
-  std::uint64_t damaged = 0;  ///< made dead at a claim, because their bytes were damaged
+  std::uint64_t damaged = 0;  ///< messages made dead at a claim, because their bytes were damaged
 
   friend bool operator==(const QueueCounters&, const QueueCounters&) = default;
 };
