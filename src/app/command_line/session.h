@@ -41,7 +41,7 @@ class Session {
   std::vector<std::string> trailing;  // the words after `--`, for `work`
   Action action;                      // the command that was chosen
 
-  /// --store, else TARRY_STORE, else the local server.
+  /// The URL of the store: that of --store, else of TARRY_STORE, else the local server.
   [[nodiscard]] std::string url() const;
   /// Whether the store is a `memory:` store, which belongs to this process alone and ends with it.
   [[nodiscard]] bool is_fleeting() const { return url().starts_with("memory:"); }

@@ -37,7 +37,7 @@ struct Setting {
   [[nodiscard]] std::string name() const;
 };
 
-/// Identifies a setting; in the order of the table.
+/// Identifies a setting. The values have the order of the table.
 enum class Which : std::size_t {
   store_url,
   store_wait,

@@ -1,7 +1,7 @@
 // Output: everything that a command prints. Answers go to stdout, as tables or JSON; errors and
 // notes to stderr, one line each.
 //
-// Thread safety: one thread at a time, but for `tell`.
+// Thread safety: one thread at a time, except for `tell`.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The receiver of an output: a terminal of some width, or a pipe or file.
+// The destination of an output: a terminal with its width, or a pipe or file.
 //
 // Thread safety: immutable.
 #pragma once

@@ -1,7 +1,7 @@
 // How relays divide their queues among themselves, as given by `--coordination` and `coordination
 // =`:
 //
-//   all                                    claim by claim: no one has a part of his own
+//   all                                    claim by claim: shards are not divided
 //   redis                                  by leases in the store's own Redis
 //   redis://HOST[:PORT][/DB] and the like  by leases in that Redis
 //   zookeeper://HOST[:PORT][,HOST...][/PATH]   by ephemeral nodes, in /tarry unless PATH is given

@@ -1,5 +1,5 @@
-// Migration: moves one store's contents into another, queue by queue, keys, due times, attempts,
-// tallies, headers, priorities and the dead with their reasons included.
+// Migration: moves one store's contents into another, queue by queue. Messages keep their keys, due
+// times, attempts, tallies, headers and priorities, and dead ones their reasons.
 //
 // While a queue is moved it is paused in both stores ("held"), so that no message is delivered
 // while it has two copies. Messages go in batches: they are read in the first store, put into the

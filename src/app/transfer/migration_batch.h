@@ -4,8 +4,8 @@
 //
 // Invariants
 //  1. A message is taken away only after the other store has said that it has it.
-//  2. A message that was changed or ended here between the steps has no copy there when `move`
-//     returns without an error, unless `leaves_copies` says so.
+//  2. If a message was changed or ended here between the steps, no copy of it is left there when
+//     `move` returns without an error, unless `leaves_copies` says so.
 //  3. A message may be missing here because a request, perhaps of this run, has already moved it.
 //     Its copy there may then be the only one, so the copy is kept unless this is ruled out.
 //

@@ -16,7 +16,7 @@ namespace tarry::app {
 [[nodiscard]] Millis horizon_of(const Forecast& forecast);
 
 /// The smallest of some common widths (1s 2s 5s … 30d … 10 years) with which `rows` rows reach the
-/// horizon; the largest if none does.
+/// horizon; if no width does, the largest.
 [[nodiscard]] Millis width_for(Millis horizon, std::size_t rows);
 
 /// The same forecast in wider buckets; empty buckets at the end are dropped. `width` must be a
