@@ -33,7 +33,8 @@ inline constexpr std::uint64_t kMaxWaitingNames = 10'000'000;
 inline constexpr std::size_t kMaxListLimit = 10'000;
 inline constexpr std::uint32_t kMaxForecastBuckets = 10'000;
 inline constexpr std::uint32_t kMaxShards = 256;
-inline constexpr std::size_t kMaxQueues = 100'000;  // a shard; each journal segment opens with all
+inline constexpr std::size_t kMaxQueues = 100'000;  // in a shard; each journal segment begins with
+                                                    // a record of each
 
 inline constexpr std::int64_t kDayMs = 24ll * 3600 * 1000;
 inline constexpr std::int64_t kMaxDelayMs = 36'525 * kDayMs;  // 100 years

@@ -107,7 +107,7 @@ struct ClaimRequest {
   std::vector<std::vector<std::uint32_t>> shards = {};
 };
 
-/// How the engine ends a claim; wider than the public Action.
+/// How the engine ends a claim. It has one way more than the public Action.
 enum class SettleAction : std::uint8_t {
   ack,
   retry,

@@ -10,7 +10,7 @@ namespace tarry::core {
 
 [[nodiscard]] std::string_view hashed_part(std::string_view key) noexcept;
 
-/// `shards` is at least 1. The answer depends on `seed`, which is fixed when a store is made.
+/// `shards` is at least 1. The result depends on `seed`, which is fixed when a store is made.
 [[nodiscard]] std::uint32_t shard_of(std::string_view queue, std::string_view key,
                                      std::uint32_t shards, std::uint64_t seed) noexcept;
 
