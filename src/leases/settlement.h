@@ -20,8 +20,8 @@ struct Settlement {
   std::string reason = {};           // bury and retry only
 };
 
-/// Drops the fields that do not belong to its action; limits the delay to 0 .. 100 years, and fits
-/// the reason as fit_reason does.
+/// Drops the fields that do not belong to its action; limits the delay to 0 .. 100 years, and
+/// shortens the reason by fit_reason.
 [[nodiscard]] Settlement fit(Settlement settlement);
 
 /// At most core::kMaxReason bytes of valid UTF-8: invalid bytes are escaped, and a long text is cut
