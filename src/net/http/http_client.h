@@ -32,11 +32,12 @@ namespace tarry::net {
 struct HttpClientOptions {
   std::string host;  // a name or an address
   std::uint16_t port = 80;
-  std::string unix_path = {};   // a unix socket's, of at most 107 bytes, in place of host and port
+  std::string unix_path = {};   // of a unix socket (at most 107 bytes), instead of host and port
   std::size_t connections = 4;  // at most, for requests on the common lane
   std::size_t reserved = 0;     // at most, in addition, for the reserved lane
   std::int64_t connect_timeout_ms = 5'000;
-  std::int64_t idle_timeout_ms = 60'000;  // shorter than servers', so that they rarely close first
+  std::int64_t idle_timeout_ms = 60'000;  // shorter than that of servers, so that a server rarely
+                                          // closes first
   HttpLimits limits = {64 * 1024, 1ull << 30};
   std::string token = {};       // sent with every call; empty: none
   std::string user_agent = {};  // the same

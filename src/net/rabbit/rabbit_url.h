@@ -17,7 +17,7 @@
 
 namespace tarry::net::rabbit {
 
-/// USER:PASSWORD, HOST:PORT and VHOST of "//USER:PASSWORD@HOST:PORT/VHOST".
+/// Reads USER:PASSWORD, HOST:PORT and VHOST from "//USER:PASSWORD@HOST:PORT/VHOST".
 [[nodiscard]] Result<void> read_broker(std::string_view body, std::uint16_t default_port,
                                        RabbitAddress& address);
 

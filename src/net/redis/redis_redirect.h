@@ -1,4 +1,4 @@
-// What a cluster's servers report about the slots: the slot map, and redirections.
+// Reads what a cluster's servers report about slots: the slot map, and redirections.
 //
 // Pure functions; bytes from servers are not trusted.
 #pragma once

@@ -40,8 +40,8 @@ class RedisSentinels : public std::enable_shared_from_this<RedisSentinels> {
   RedisSentinels(boost::asio::io_context& io, const RedisOptions& options);
   ~RedisSentinels();
 
-  /// Asks the sentinels; errors as RedisSentinelSearch's. The search that it returns lives until it
-  /// has answered, and may be cancelled.
+  /// Asks the sentinels. Errors: those of RedisSentinelSearch. The search that it returns lives
+  /// until it has answered, and may be cancelled.
   std::shared_ptr<RedisSentinelSearch> find(OnFound done);
   /// Says that the answer of this sentinel was wrong.
   void distrust(std::size_t sentinel);
