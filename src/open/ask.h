@@ -84,7 +84,7 @@ void ask(const StoreState& state, Question<T> question, Callback<T> done) {
   state.engine().submit(std::move(question.request), std::move(completion));
 }
 
-/// The item of a batch of one; its error becomes the question's.
+/// The only item of a batch of one. An error of the item becomes the error of the question.
 template <typename T>
 [[nodiscard]] Question<T> single(Question<std::vector<Result<T>>> batch) {
   return {std::move(batch.request), [read = std::move(batch.read)](core::Reply reply) mutable {

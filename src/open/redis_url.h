@@ -56,7 +56,7 @@ struct RedisUrl {
   bool allow_eviction = false;
   bool native = true;               // false: see `layout`
   redis::LayoutSpec layout;         // its key names are not checked here
-  std::uint32_t wait_replicas = 0;  // replicas that must have a change before the answer
+  std::uint32_t wait_replicas = 0;  // replicas that must have a change before it is answered
   std::int64_t wait_timeout_ms = 1'000;
 };
 
