@@ -1,6 +1,6 @@
 // Runs a command without a shell: gives it bytes on standard input, and returns its exit status.
 //
-// Thread safety: `run` from many threads at once, `signal_all` from any.
+// Thread safety: `run` may be called from many threads at once, `signal_all` from any thread.
 #pragma once
 
 #include <cstdint>

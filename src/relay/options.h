@@ -20,7 +20,7 @@ inline constexpr std::uint32_t kMaxInFlight = 10'000;
 inline constexpr std::uint32_t kMaxRate = 1'000'000;
 
 struct RelayOptions {
-  std::vector<std::string> queues;  // names or patterns, one at least; served fairly, in turn
+  std::vector<std::string> queues;  // names or patterns, at least one; served in turn
   std::uint32_t in_flight = 1'000;  // 1 .. 10,000 messages claimed and not yet answered
   std::uint32_t batch = 100;        // 1 .. 10,000 messages a claim
   // Payload bytes, at least 1, of messages claimed and not yet answered. Beyond it nothing more is

@@ -22,7 +22,7 @@ namespace tarry::relay {
 
 struct FairPart {
   std::vector<Unit> release;
-  std::vector<Unit> take;   // units without an owner; another relay may be faster
+  std::vector<Unit> take;   // units without an owner, which another relay may take first
   std::size_t lacking = 0;  // units missing besides `take`, until others give theirs back
 };
 
