@@ -23,7 +23,7 @@ namespace tarry::session {
 /// A request that was answered, for a log. It has no queue, key or payload.
 struct RequestNote {
   std::string_view id;      // the client's, if it sent one that may stand in a log
-  std::string_view method;  // as it was sent; empty if it could not be read
+  std::string_view method;  // as the client sent it; empty if it could not be read
   std::string_view route;   // "/v1/queues/*/messages", or "none"; lives as long as the program
   unsigned status = 0;      // HTTP's, whatever the protocol
   // The reason of a 401, a 429, a status from 500 on, or a 200 in which items of a batch failed
