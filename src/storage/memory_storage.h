@@ -1,6 +1,6 @@
 // The file seam in RAM: the disk of `memory:`, and a fast disk for tests.
 //
-// Thread safety: as the seam says; a MemoryDisk may be used from any thread.
+// Thread safety: see storage.h; a MemoryDisk may be used from any thread.
 //  1. Contents are in chunks of 1 MiB, so a file is never moved to grow. A chunk is allocated at
 //     its first write. It is freed when the file is cut, or when the file is removed and not open
 //     any more.
