@@ -243,7 +243,7 @@ template <typename Nodes>
 inline std::uint32_t Wheel<Nodes>::list_for_insert(std::int64_t deadline) const noexcept {
   if (cascade_span_ != 0) [[unlikely]] {
     if (deadline <= now_ || differing_bits(deadline) < cascade_span_) {
-      // A node that is due already counts as due now.
+      // A node that is due already is placed as if it were due now.
       return kCascade + (cascade_span_ == kEverything ? 0 : lane_for(std::max(deadline, now_)));
     }
   }
