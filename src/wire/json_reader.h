@@ -83,7 +83,7 @@ class Document {
                                      std::string& bytes);
 
 enum class Unknown : std::uint8_t {
-  refused,  // on the server: a misspelt field must not pass for a default
+  refused,  // on the server, where a misspelt field must not count as a missing one
   ignored,  // on the client: the server may be newer
 };
 

@@ -39,7 +39,7 @@ class JsonWriter {
   /// (infinite, NaN) is written as 0.
   JsonWriter& number(double value);
   JsonWriter& boolean(bool value);
-  /// As a value in a list: a string, or {"base64":"..."} if it is not UTF-8.
+  /// Writes bytes as a value in a list: a string, or {"base64":"..."} if they are not UTF-8.
   JsonWriter& bytes(std::string_view bytes);
 
   JsonWriter& field(std::string_view n, std::string_view text) { return name(n).plain(text); }
