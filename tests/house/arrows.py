@@ -126,6 +126,7 @@ ALLOWED = {
                    "relay/sinks/stdout", "relay/sinks/command", "relay/sinks/redis",
                    "relay/sinks/rabbitmq", "relay/sinks/kafka", "relay/sinks/webhook", "open",
                    "core", "base"],
+    "app/sizing": ["net/redis/protocol", "base"],
     "app/transfer": ["app/system", "open", "wire", "core", "base"],
     "app/config": ["app/relays", "app/output", "app/system", "server/listening", "server/presets",
                    "open", "core", "base"],
@@ -146,7 +147,7 @@ ALLOWED = {
                              "server/metrics", "relay", "relay/intakes", "worker", "open", "wire",
                              "core", "base"],
     "app/commands/program": ["app/commands", "app/command_line", "app/relays", "app/output",
-                             "app/system", "core", "base"],
+                             "app/sizing", "app/system", "core", "base"],
     "app": ["app/commands", "app/command_line", "app/output", "app/system", "server", "relay",
             "worker", "open", "wire", "core", "base"],
 }

@@ -51,6 +51,48 @@ class Bench(ProgramTest):
         lines = root.findall("{http://www.w3.org/2000/svg}polyline")
         self.assertEqual([len(line.get("points").split()) for line in lines], [6, 6, 6])
 
+    def test_a_plan_says_how_many_servers_without_a_store(self):
+        load = ("bench", "--plan", "--rate", "50000", "--pending", "200M", "--payload", "300")
+        nowhere = "file:/no/such/store"
+        plan = json.loads(self.tarry("-o", "json", *load, store=nowhere).out)
+        self.assertEqual((plan["engine"], plan["limit"]), ("redis-cluster", "memory"))
+        self.assertGreater(plan["masters"], 1)
+        self.assertLessEqual(plan["memory_busiest_bytes"], 16 << 30)
+        self.assertLessEqual(plan["busy_cores"], 0.5)
+        twice = json.loads(self.tarry("-o", "json", "bench", "--memory", "64GiB", *load[1:],
+                                      store=nowhere).out)
+        self.assertLess(twice["masters"], plan["masters"])
+        sheet = self.tarry(*load, store=nowhere).out
+        for words in (f"{plan['masters']}: their memory decides", "redis+cluster://HOST?shards=",
+                      "times the mean", "bench/sizing.py"):
+            self.assertIn(words, sheet)
+        self.assertIn("file:DIRECTORY",
+                      self.tarry("bench", "--engine", "file", *load[1:], store=nowhere).out)
+
+    def test_a_plan_that_cannot_be_made_says_why(self):
+        for words, says in (
+                (("--plan", "--pending", "1"), "--plan needs --rate"),
+                (("--plan", "--rate", "1"), "--plan needs --pending"),
+                (("--plan", "--rate", "1e5", "--pending", "1"),
+                 '--rate "1e5": takes a number such as 50000, 1.5k, 200M or 10G'),
+                (("--plan", "--rate", "0", "--pending", "1"), "is not from 1 to 1,000,000,000"),
+                (("--plan", "--rate", "1", "--pending", "2000G"),
+                 '--pending "2000G": is not from 1 to 1,000,000,000,000'),
+                (("--plan", "--rate", "1", "--pending", "1", "--engine", "oak"),
+                 '--engine "oak": must be file, redis or redis-cluster'),
+                (("--plan", "--rate", "1", "--pending", "1", "--batch", "1"),
+                 "--batch 1: with --plan it is from 10 to 1000"),
+                (("--plan", "--rate", "1", "--pending", "1", "--memory", "1MiB"),
+                 '--memory "1MiB": is not from 1GiB to 4TiB'),
+                (("--plan", "--rate", "1", "--pending", "1", "--queue", "q"),
+                 "--plan measures nothing: leave out --queue"),
+                (("--rate", "1"), "--rate, --pending, --engine and --memory need --plan")):
+            with self.subTest(words):
+                self.assertIn(says, self.tarry("bench", *words, code=USAGE).err)
+        too_much = self.tarry("bench", "--plan", "--rate", "1M", "--pending", "1", "--engine",
+                              "redis", code=USAGE).err
+        self.assertIn("on more than 1 server; the limit is its processor", too_much)
+
     def test_a_queue_that_is_used_is_left_alone(self):
         self.tarry("push", "orders", "mine", "--in", "1h")
         err = self.tarry(*QUICK, "--queue", "orders", code=CONFLICT).err

@@ -7,6 +7,7 @@
 
 #include "app/command_line/command.h"
 #include "app/commands/commands.h"
+#include "app/commands/program/bench_plan.h"
 #include "app/commands/program/lateness_plot.h"
 #include "app/commands/program/load_generator.h"
 #include "app/output/progress.h"
@@ -25,6 +26,10 @@ struct BenchOptions {
   std::optional<std::uint64_t> payload;
   std::optional<Millis> each;
   std::optional<std::string> plot;
+  PlanFlags plan;
+
+  /// Flags that say how to measure.
+  [[nodiscard]] bool measures() const { return queue || messages || clients || each || plot; }
 };
 
 constexpr std::uint64_t kMessages = 100'000;
@@ -190,10 +195,12 @@ void add_bench_command(CLI::App& root, Session& session) {
   CLI::App& bench = add_command(
       root, "bench", "Measure a store: rates of push, claim and settle, lateness under load",
       {"tarry bench --store file:/tmp/bench", "tarry bench --store memory: --batch 1 --clients 1",
-       "tarry bench --each 10s --plot lateness.svg"},
+       "tarry bench --each 10s --plot lateness.svg",
+       "tarry bench --plan --rate 50000 --pending 200M --payload 300"},
       "Uses a queue of its own, with batches and several clients. It first measures each verb\n"
       "alone. Then messages fall due at 1 to 60 % of the rate of all three verbs, one after the\n"
-      "other. Lateness is the time until a client has claimed them, by this machine's clock.\n");
+      "other. Lateness is the time until a client has claimed them, by this machine's clock.\n"
+      "--plan measures nothing. It multiplies what a message was measured to cost by the load.\n");
   add_word(bench, "--queue", options->queue, "An empty queue (default: tarry-bench)")
       ->type_name("QUEUE");
   add_number(bench, "--messages", options->messages, 1'000, kMostMessages,
@@ -206,7 +213,18 @@ void add_bench_command(CLI::App& root, Session& session) {
   add_duration(bench, "--each", options->each, "How long each load lasts (default: 2s)");
   add_word(bench, "--plot", options->plot, "Draw lateness against load into FILE, as SVG")
       ->type_name("FILE");
+  add_plan_flags(bench, options->plan);
   set_action(bench, session, [options](Session& given) {
+    if (options->plan.plan) {
+      if (options->measures()) {
+        return given.output.usage(
+            "--plan measures nothing: leave out --queue, --messages, --clients, --each and --plot");
+      }
+      return print_plan(given, options->plan, options->payload, options->batch);
+    }
+    if (options->plan.any_given()) {
+      return given.output.usage("--rate, --pending, --engine and --memory need --plan");
+    }
     if (options->each && (*options->each < Millis(100) || *options->each > kMostEach)) {
       return given.output.usage("--each " + base::format_duration_ms(options->each->count()) +
                                 ": must be 100ms to 1h");

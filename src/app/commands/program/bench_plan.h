@@ -1,0 +1,33 @@
+// tarry bench --plan: how many servers a load needs.
+//
+// Thread safety: one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "app/command_line/session.h"
+
+namespace tarry::app {
+
+struct PlanFlags {
+  bool plan = false;
+  std::optional<std::string> rate;
+  std::optional<std::string> pending;
+  std::optional<std::string> engine;
+  std::optional<std::string> memory;
+
+  [[nodiscard]] bool any_given() const { return rate || pending || engine || memory; }
+};
+
+void add_plan_flags(CLI::App& bench, PlanFlags& into);
+
+/// `payload` in bytes and `batch` in messages, if they were given.
+[[nodiscard]] ExitCode print_plan(Session& session, const PlanFlags& flags,
+                                  std::optional<std::uint64_t> payload,
+                                  std::optional<std::uint64_t> batch);
+
+}  // namespace tarry::app
