@@ -5,8 +5,8 @@
 #include <charconv>
 #include <limits>
 
-#include "base/ascii.h"
 #include "base/bytes.h"
+#include "base/percent.h"
 
 namespace tarry::base {
 namespace {
@@ -151,20 +151,6 @@ bool is_valid_utf8(std::string_view text) noexcept {
   return true;
 }
 
-std::string path_in_url(std::string_view path) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::string text;
-  for (const char c : path) {
-    if (is_letter(c) || is_digit(c) || std::string_view("-._/").find(c) != std::string_view::npos) {
-      text += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    text += '%';
-    text += kHex[byte >> 4];
-    text += kHex[byte & 15];
-  }
-  return text;
-}
+std::string path_in_url(std::string_view path) { return percent_encoded(path, "-._/"); }
 
 }  // namespace tarry::base

@@ -40,6 +40,60 @@ void write_error(JsonWriter& out, const Error& error);
 /// The error of an item, if it has one.
 [[nodiscard]] std::optional<Error> read_error(Fields& fields);
 
+/// {"messages":[...]}; `write` returns a MaybeError for each item. `size`: about that of an item.
+template <typename Request, typename Write>
+[[nodiscard]] Result<std::string> encode_messages(const Request& request, std::size_t size,
+                                                  Write write) {
+  std::string text;
+  text.reserve(request.bytes.size() + request.items.size() * size + 32);
+  JsonWriter out(text);
+  out.begin_object().name("messages").begin_array();
+  for (const auto& item : request.items) {
+    out.begin_object();
+    if (MaybeError error = write(out, item)) return *error;
+    out.end_object();
+  }
+  out.end_array().end_object();
+  return text;
+}
+
+/// Reads the body of a request: `read` gets its fields and returns what they say. A field that it
+/// did not ask for is an error.
+template <typename Read>
+[[nodiscard]] auto decode_body(std::string_view body, Read read)
+    -> Result<decltype(read(std::declval<Fields&>()))> {
+  Document document(body.size());
+  if (MaybeError error = document.parse(body)) return *error;
+  Fields fields(document.root(), "the body", Unknown::refused);
+  auto request = read(fields);
+  if (MaybeError error = fields.finish()) return *error;
+  return request;
+}
+/// The same for the body of an answer, where unknown fields are ignored: a newer server sent them.
+template <typename Read>
+[[nodiscard]] auto decode_answer(std::string_view body, Read read)
+    -> Result<decltype(read(std::declval<Fields&>()))> {
+  Document document(body.size(), kAnswerLimits);
+  if (MaybeError error = document.parse(body)) return *error;
+  Fields fields(document.root(), "the answer", Unknown::ignored);
+  auto reply = read(fields);
+  if (MaybeError error = fields.finish()) return *error;
+  return reply;
+}
+
+/// One of the results: its error, or what `read` finds besides the outcome.
+template <typename Reply, typename Read>
+[[nodiscard]] MaybeError read_result(const boost::json::value& value, Reply& reply, Read read) {
+  Fields fields(value, "a result", Unknown::ignored);
+  auto& result = reply.items.emplace_back();
+  result.error = read_error(fields);
+  if (!result.error) {
+    fields.require("outcome");
+    read(fields, result);
+  }
+  return fields.finish();
+}
+
 /// Reads an array item by item. `read` returns a MaybeError for each. After an error, `bytes` (to
 /// which items append their strings) is as it was before the item. The document has checked the
 /// number of items.
@@ -115,6 +169,15 @@ template <typename Read>
     if (MaybeError error = read(result)) return error;
   }
   return std::nullopt;
+}
+
+/// An answer that has only results; `read` returns a MaybeError for each.
+template <typename Reply, typename Read>
+[[nodiscard]] Result<Reply> decode_results(std::string_view body, Read read) {
+  Reply reply;
+  const auto one = [&](const boost::json::value& value) { return read(value, reply); };
+  if (MaybeError error = read_results(body, one)) return *error;
+  return reply;
 }
 
 }  // namespace tarry::wire

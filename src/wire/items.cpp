@@ -72,11 +72,7 @@ MaybeError read_extend_item(const boost::json::value& value, core::ExtendRequest
 }
 
 MaybeError read_item_result(const boost::json::value& value, core::ItemsReply& reply) {
-  Fields fields(value, "a result", Unknown::ignored);
-  core::ItemResult result;
-  result.error = read_error(fields);
-  if (!result.error) {
-    fields.require("outcome");
+  return read_result(value, reply, [](Fields& fields, core::ItemResult& result) {
     result.outcome =
         fields
             .choice("outcome", {Outcome::cancelled, Outcome::stopping, Outcome::unknown,
@@ -85,9 +81,7 @@ MaybeError read_item_result(const boost::json::value& value, core::ItemsReply& r
             .value_or(Outcome::unknown);
     result.due_ms = fields.millis("due_ms");
     result.settlement = read_settlement(fields);
-  }
-  reply.items.push_back(std::move(result));
-  return fields.finish();
+  });
 }
 
 }  // namespace
@@ -236,10 +230,7 @@ std::string encode_items_reply(const core::ItemsReply& reply, const BadItems& ba
 }
 
 Result<core::ItemsReply> decode_items_reply(std::string_view body) {
-  core::ItemsReply reply;
-  const auto read = [&](const boost::json::value& v) { return read_item_result(v, reply); };
-  if (MaybeError error = read_results(body, read)) return *error;
-  return reply;
+  return decode_results<core::ItemsReply>(body, read_item_result);
 }
 
 }  // namespace tarry::wire

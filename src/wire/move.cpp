@@ -60,22 +60,17 @@ MaybeError read_seen(const boost::json::value& value, core::CancelRequest& reque
 }  // namespace
 
 Result<std::string> encode_move(const core::MoveRequest& request) {
-  std::string text;
-  text.reserve(request.bytes.size() + request.items.size() * 192 + 32);
-  JsonWriter out(text);
-  out.begin_object().name("messages").begin_array();
-  for (const core::MoveItem& item : request.items) {
-    out.begin_object();
-    if (MaybeError error = write_push_fields(out, item.push, request.bytes)) return *error;
+  const auto write = [&](JsonWriter& out, const core::MoveItem& item) {
+    MaybeError error = write_push_fields(out, item.push, request.bytes);
+    if (error) return error;
     if (item.attempt != 0) out.field("attempt", std::uint64_t{item.attempt});
     if (item.tallies != Tallies()) write_tallies(out, item.tallies);
     write_is_dead(out, item.dead);
     if (item.pushed_ms) out.moment_field("pushed", *item.pushed_ms);
     if (item.reason.size > 0) out.bytes_field("reason", core::view(request.bytes, item.reason));
-    out.end_object();
-  }
-  out.end_array().end_object();
-  return text;
+    return error;
+  };
+  return encode_messages(request, 192, write);
 }
 
 Result<Decoded<core::MoveRequest>> decode_move(std::string queue, std::string_view body) {

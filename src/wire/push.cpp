@@ -19,11 +19,7 @@ MaybeError read_message(const boost::json::value& value, core::PushRequest& requ
 }
 
 MaybeError read_pushed(const boost::json::value& value, core::PushReply& reply) {
-  Fields fields(value, "a result", Unknown::ignored);
-  core::PushResult result;
-  result.error = read_error(fields);
-  if (!result.error) {
-    fields.require("outcome");
+  return read_result(value, reply, [&](Fields& fields, core::PushResult& result) {
     std::string scratch;
     result.outcome = fields
                          .choice("outcome", {Outcome::pushed, Outcome::exists, Outcome::kept,
@@ -33,9 +29,7 @@ MaybeError read_pushed(const boost::json::value& value, core::PushReply& reply) 
     result.id = fields.id("id").value_or(0);
     result.key = core::append(reply.bytes, fields.bytes("key", "key_base64", scratch).value_or(""));
     result.due_ms = fields.millis("due_ms").value_or(0);
-  }
-  reply.items.push_back(std::move(result));
-  return fields.finish();
+  });
 }
 
 }  // namespace
@@ -84,17 +78,9 @@ Result<core::PushItem> PushFields::item(std::string& bytes) const {
 }
 
 Result<std::string> encode_push(const core::PushRequest& request) {
-  std::string text;
-  text.reserve(request.bytes.size() + request.items.size() * 64 + 32);
-  JsonWriter out(text);
-  out.begin_object().name("messages").begin_array();
-  for (const core::PushItem& item : request.items) {
-    out.begin_object();
-    if (MaybeError error = write_push_fields(out, item, request.bytes)) return *error;
-    out.end_object();
-  }
-  out.end_array().end_object();
-  return text;
+  return encode_messages(request, 64, [&](JsonWriter& out, const core::PushItem& item) {
+    return write_push_fields(out, item, request.bytes);
+  });
 }
 
 Result<DecodedPush> decode_push(std::string queue, std::string_view text, std::string_view what) {
@@ -138,10 +124,7 @@ std::string encode_push_reply(const core::PushReply& reply, const BadItems& bad)
 }
 
 Result<core::PushReply> decode_push_reply(std::string_view body) {
-  core::PushReply reply;
-  const auto read = [&](const boost::json::value& value) { return read_pushed(value, reply); };
-  if (MaybeError error = read_results(body, read)) return *error;
-  return reply;
+  return decode_results<core::PushReply>(body, read_pushed);
 }
 
 }  // namespace tarry::wire

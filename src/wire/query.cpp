@@ -5,6 +5,7 @@
 
 #include "base/ascii.h"
 #include "base/base64.h"
+#include "base/percent.h"
 #include "base/text.h"
 
 namespace tarry::wire {
@@ -12,28 +13,9 @@ namespace {
 
 constexpr std::size_t kMaxParameters = 32;
 
-bool is_unreserved(char c) noexcept {
-  return base::is_letter(c) || base::is_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
-}
-
 }  // namespace
 
-std::string percent_encode(std::string_view bytes) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::string out;
-  out.reserve(bytes.size());
-  for (const char c : bytes) {
-    if (is_unreserved(c)) {
-      out += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    out += '%';
-    out += kHex[byte >> 4];
-    out += kHex[byte & 15];
-  }
-  return out;
-}
+std::string percent_encode(std::string_view bytes) { return base::percent_encoded(bytes, "-._~"); }
 
 Result<std::string> percent_decode(std::string_view text) {
   std::string out;

@@ -69,15 +69,12 @@ std::string encode_configure(const core::ConfigureRequest& request) {
 }
 
 Result<core::ConfigureRequest> decode_configure(std::string queue, std::string_view body) {
-  body = or_nothing(body);
-  Document document(body.size());
-  if (MaybeError error = document.parse(body)) return *error;
-  Fields fields(document.root(), "the body", Unknown::refused);
-  core::ConfigureRequest request{std::move(queue), {}};
-  core::each_setting(
-      [&](const auto& row) { request.patch.*row.change = ask_setting(fields, row); });
-  if (MaybeError error = fields.finish()) return *error;
-  return request;
+  return decode_body(or_nothing(body), [&](Fields& fields) {
+    core::ConfigureRequest request{std::move(queue), {}};
+    core::each_setting(
+        [&](const auto& row) { request.patch.*row.change = ask_setting(fields, row); });
+    return request;
+  });
 }
 
 std::string encode_configure_reply(const core::ConfigureReply& reply) {
@@ -90,13 +87,11 @@ std::string encode_configure_reply(const core::ConfigureReply& reply) {
 }
 
 Result<core::ConfigureReply> decode_configure_reply(std::string_view body) {
-  Document document(body.size(), kAnswerLimits);
-  if (MaybeError error = document.parse(body)) return *error;
-  Fields fields(document.root(), "the answer", Unknown::ignored);
-  fields.require("lease_ms");
-  core::ConfigureReply reply{read_settings(fields)};
-  if (MaybeError error = fields.finish()) return *error;
-  return reply;
+  return decode_answer(body, [&](Fields& fields) {
+    fields.require("lease_ms");
+    core::ConfigureReply reply{read_settings(fields)};
+    return reply;
+  });
 }
 
 std::string encode_pause(const core::PauseRequest& request) {
@@ -109,13 +104,10 @@ std::string encode_pause(const core::PauseRequest& request) {
 }
 
 Result<core::PauseRequest> decode_pause(std::string queue, std::string_view body) {
-  body = or_nothing(body);
-  Document document(body.size());
-  if (MaybeError error = document.parse(body)) return *error;
-  Fields fields(document.root(), "the body", Unknown::refused);
-  core::PauseRequest request{std::move(queue), fields.moment("until", "until_ms")};
-  if (MaybeError error = fields.finish()) return *error;
-  return request;
+  return decode_body(or_nothing(body), [&](Fields& fields) {
+    core::PauseRequest request{std::move(queue), fields.moment("until", "until_ms")};
+    return request;
+  });
 }
 
 std::string encode_paused(bool paused) {
@@ -174,16 +166,14 @@ std::string encode_reshard(const core::ReshardRequest& request) {
 }
 
 Result<core::ReshardRequest> decode_reshard(std::string queue, std::string_view body) {
-  Document document(body.size());
-  if (MaybeError error = document.parse(body)) return *error;
-  Fields fields(document.root(), "the body", Unknown::refused);
-  core::ReshardRequest request;
-  request.queue = std::move(queue);
-  fields.require("shards");
-  request.shards = fields.u32("shards", 1, core::kMaxShards).value_or(0);
-  request.turn = fields.id("turn").value_or(0);
-  if (MaybeError error = fields.finish()) return *error;
-  return request;
+  return decode_body(body, [&](Fields& fields) {
+    core::ReshardRequest request;
+    request.queue = std::move(queue);
+    fields.require("shards");
+    request.shards = fields.u32("shards", 1, core::kMaxShards).value_or(0);
+    request.turn = fields.id("turn").value_or(0);
+    return request;
+  });
 }
 
 std::string encode_reshard_reply(const ReshardStep& step) {
@@ -198,23 +188,21 @@ std::string encode_reshard_reply(const ReshardStep& step) {
 }
 
 Result<ReshardStep> decode_reshard_reply(std::string_view body) {
-  Document document(body.size(), kAnswerLimits);
-  if (MaybeError error = document.parse(body)) return *error;
-  Fields fields(document.root(), "the answer", Unknown::ignored);
-  // Without them a step would look like the first one, or the last one like another.
-  for (const std::string_view needed : {"turn", "from", "to", "done"}) fields.require(needed);
-  ReshardStep step;
-  step.turn = fields.id("turn").value_or(0);
-  step.from = fields.u32("from").value_or(0);
-  step.to = fields.u32("to").value_or(0);
-  step.done = fields.boolean("done").value_or(false);
-  step.changed = fields.boolean("changed").value_or(false);
-  step.moved = fields.u64("moved").value_or(0);
-  step.left = fields.u64("left").value_or(0);
-  step.leased = fields.u64("leased").value_or(0);
-  step.waits_for = fields.text("waits_for").value_or("");
-  if (MaybeError error = fields.finish()) return *error;
-  return step;
+  return decode_answer(body, [&](Fields& fields) {
+    // Without them a step would look like the first one, or the last one like another.
+    for (const std::string_view needed : {"turn", "from", "to", "done"}) fields.require(needed);
+    ReshardStep step;
+    step.turn = fields.id("turn").value_or(0);
+    step.from = fields.u32("from").value_or(0);
+    step.to = fields.u32("to").value_or(0);
+    step.done = fields.boolean("done").value_or(false);
+    step.changed = fields.boolean("changed").value_or(false);
+    step.moved = fields.u64("moved").value_or(0);
+    step.left = fields.u64("left").value_or(0);
+    step.leased = fields.u64("leased").value_or(0);
+    step.waits_for = fields.text("waits_for").value_or("");
+    return step;
+  });
 }
 
 std::string encode_count(const core::CountReply& reply) {
@@ -224,14 +212,12 @@ std::string encode_count(const core::CountReply& reply) {
 }
 
 Result<core::CountReply> decode_count(std::string_view body) {
-  Document document(body.size(), kAnswerLimits);
-  if (MaybeError error = document.parse(body)) return *error;
-  Fields fields(document.root(), "the answer", Unknown::ignored);
-  if (!fields.has("paused")) fields.require("count");
-  core::CountReply reply{fields.u64("count").value_or(0)};
-  if (fields.boolean("paused").value_or(false)) reply.count = 1;
-  if (MaybeError error = fields.finish()) return *error;
-  return reply;
+  return decode_answer(body, [&](Fields& fields) {
+    if (!fields.has("paused")) fields.require("count");
+    core::CountReply reply{fields.u64("count").value_or(0)};
+    if (fields.boolean("paused").value_or(false)) reply.count = 1;
+    return reply;
+  });
 }
 
 }  // namespace tarry::wire

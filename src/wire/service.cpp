@@ -54,28 +54,26 @@ std::string encode_health(const Health& health) {
 }
 
 Result<Health> decode_health(std::string_view body) {
-  Document document(body.size(), kAnswerLimits);
-  if (MaybeError error = document.parse(body)) return *error;
-  Fields fields(document.root(), "the answer", Unknown::ignored);
-  Health health;
-  if (fields.text("service").value_or("") != "tarry") {
-    fields.fail({ErrorCode::invalid_argument, "\"service\" is not \"tarry\""});
-  }
-  health.version = fields.text("version").value_or("");
-  core::Capabilities& can = health.capabilities;
-  can.engine = fields.text("engine").value_or("");
-  can.by_key = fields.boolean("by_key").value_or(can.by_key);
-  can.leases = fields.boolean("leases").value_or(can.leases);
-  can.moves = fields.boolean("moves").value_or(false);  // an older server says nothing of it
-  can.moves_away = fields.boolean("moves_away").value_or(can.moves);
-  can.push_times = fields.boolean("push_times").value_or(false);
-  can.pauses = fields.boolean("pauses").value_or(can.pauses);
-  can.counts = fields.boolean("counts").value_or(can.counts);
-  can.forecast = fields.boolean("forecast").value_or(can.forecast);
-  can.durable = fields.boolean("durable").value_or(can.durable);
-  can.manual_clock = fields.boolean("manual_clock").value_or(can.manual_clock);
-  if (MaybeError error = fields.finish()) return *error;
-  return health;
+  return decode_answer(body, [&](Fields& fields) {
+    Health health;
+    if (fields.text("service").value_or("") != "tarry") {
+      fields.fail({ErrorCode::invalid_argument, "\"service\" is not \"tarry\""});
+    }
+    health.version = fields.text("version").value_or("");
+    core::Capabilities& can = health.capabilities;
+    can.engine = fields.text("engine").value_or("");
+    can.by_key = fields.boolean("by_key").value_or(can.by_key);
+    can.leases = fields.boolean("leases").value_or(can.leases);
+    can.moves = fields.boolean("moves").value_or(false);  // an older server says nothing of it
+    can.moves_away = fields.boolean("moves_away").value_or(can.moves);
+    can.push_times = fields.boolean("push_times").value_or(false);
+    can.pauses = fields.boolean("pauses").value_or(can.pauses);
+    can.counts = fields.boolean("counts").value_or(can.counts);
+    can.forecast = fields.boolean("forecast").value_or(can.forecast);
+    can.durable = fields.boolean("durable").value_or(can.durable);
+    can.manual_clock = fields.boolean("manual_clock").value_or(can.manual_clock);
+    return health;
+  });
 }
 
 std::string encode_ready() { return R"({"status":"ready"})"; }

@@ -9,10 +9,14 @@
 namespace tarry::wire {
 namespace {
 
-struct Counter {
+template <typename Of>
+struct Figure {
   std::string_view name;
-  std::uint64_t QueueCounters::* member;
+  std::uint64_t Of::* member;
 };
+using Counter = Figure<QueueCounters>;
+using Gauge = Figure<QueueStats>;
+
 constexpr std::array kCounters = {
     Counter{"accepted", &QueueCounters::accepted},
     Counter{"acked", &QueueCounters::acked},
@@ -33,10 +37,6 @@ constexpr std::array kCounters = {
 static_assert(sizeof(QueueCounters) == kCounters.size() * sizeof(std::uint64_t),
               "a counter is missing here");
 
-struct Gauge {
-  std::string_view name;
-  std::uint64_t QueueStats::* member;
-};
 constexpr std::array kGauges = {
     Gauge{"scheduled", &QueueStats::scheduled},
     Gauge{"ready", &QueueStats::ready},
