@@ -19,6 +19,11 @@ const Error kLostAnswer{ErrorCode::unknown_outcome, "the connection broke"};
 // A book whose clock is a number, and whose store and owner are the test.
 class BookTest : public ::testing::Test {
  protected:
+  void expect_one_stale_and_no_more() {
+    EXPECT_TRUE(settling().empty());
+    EXPECT_EQ(book.counts().stale, 1u);
+    EXPECT_TRUE(book.is_idle());
+  }
   using Settled = std::vector<std::pair<std::string, SettleAction>>;
 
   static std::shared_ptr<const core::ClaimReply> reply(
@@ -189,9 +194,7 @@ TEST_F(BookTest, ALostClaimIsToldOfAndNotSettled) {
   EXPECT_TRUE(extending().empty());
   EXPECT_TRUE(book.lapsed(now).empty());
   end(id);
-  EXPECT_TRUE(settling().empty());
-  EXPECT_EQ(book.counts().stale, 1u);
-  EXPECT_TRUE(book.is_idle());
+  expect_one_stale_and_no_more();
 }
 
 TEST_F(BookTest, AnExtensionThatIsRefusedIsAskedForOnceAndTheClaimHolds) {
@@ -265,9 +268,7 @@ TEST_F(BookTest, ASettlementWhoseAnswerWasLostIsSentAgainWhileItsLeaseHolds) {
   EXPECT_EQ(settling().size(), 1u);
   book.settled(kLostAnswer, now);
   now += 400ms;  // 700 after it was claimed
-  EXPECT_TRUE(settling().empty());
-  EXPECT_EQ(book.counts().stale, 1u);
-  EXPECT_TRUE(book.is_idle());
+  expect_one_stale_and_no_more();
 }
 
 TEST_F(BookTest, WhatEndedLateIsSentOnceAllTheSame) {

@@ -34,6 +34,15 @@ constexpr Millis kLongEnough{3'000};
 
 class WorkerTroubleTest : public test::WorkerRig {
  protected:
+  // The handler of "a" waits at the gate; another message could be handled beside it.
+  void start_with_one_at_the_gate() {
+    start({.concurrency = 2}, [this](const Delivery&, const std::stop_token&) {
+      gate.pass();
+      return ack();
+    });
+    hand_out({"a"});
+    gate.wait_for(1);
+  }
   // Handles one message; the handler passes the gate, and reports when its token is signalled.
   void work_until_told(std::promise<void>& told) {
     start({}, [this, &told](const Delivery&, const std::stop_token& token) {
@@ -318,12 +327,7 @@ TEST_F(WorkerTroubleTest, AVerdictThatTheStoreRefusesIsLeftToItsLeaseAndToldOf) 
 }
 
 TEST_F(WorkerTroubleTest, EndsWellWhenTheStoreIsClosed) {
-  start({.concurrency = 2}, [this](const Delivery&, const std::stop_token&) {
-    gate.pass();
-    return ack();
-  });
-  hand_out({"a"});
-  gate.wait_for(1);
+  start_with_one_at_the_gate();
   (void)next<ClaimRequest>();
   std::async(std::launch::async, [this] { fake.store().close(); }).get();
   gate.open();
@@ -332,12 +336,7 @@ TEST_F(WorkerTroubleTest, EndsWellWhenTheStoreIsClosed) {
 }
 
 TEST_F(WorkerTroubleTest, EndsWithTheErrorOfAStoreThatCanNoLongerBeUsed) {
-  start({.concurrency = 2}, [this](const Delivery&, const std::stop_token&) {
-    gate.pass();
-    return ack();
-  });
-  hand_out({"a"});
-  gate.wait_for(1);
+  start_with_one_at_the_gate();
   answer(next<ClaimRequest>().ticket, Error{ErrorCode::io_error, "fdatasync failed"});
   gate.open();
   EXPECT_EQ(settlements(1, Outcome::done)[0].first, "receipt-a");  // drained all the same
