@@ -41,6 +41,14 @@ class RedisRig {
     options.port = server.port();
     return options;
   }
+  /// A first command's failure; it was not sent.
+  static std::string refusal(const net::RedisOptions& options) {
+    RedisRig rig;
+    rig.open(options);
+    const net::RedisFailure failure = failure_of(rig.send({"PING"}));
+    EXPECT_FALSE(failure.sent);
+    return std::string(to_string(failure.error.code)) + ": " + failure.error.message;
+  }
   void open(net::RedisOptions options) {
     run([&] { client_ = std::make_unique<net::RedisClient>(io_, std::move(options)); });
   }

@@ -20,7 +20,6 @@ namespace tarry::remote {
 namespace {
 
 using tarry::testing::RawConnection;
-using tarry::testing::RawServer;
 
 class RemoteEngineTest : public ::testing::Test {
  protected:
@@ -100,7 +99,7 @@ class RemoteEngineTest : public ::testing::Test {
   static constexpr const char* kDone = R"({"results":[{"outcome":"done"}]})";
 
   const std::thread::id caller_ = std::this_thread::get_id();
-  RawServer server_;
+  testing::RawServer server_;
   std::unique_ptr<core::Engine> engine_;
 };
 

@@ -18,7 +18,6 @@ namespace tarry::net {
 namespace {
 
 using tarry::testing::RawConnection;
-using tarry::testing::RawServer;
 
 class HttpClientTest : public ::testing::Test {
  protected:
@@ -76,7 +75,7 @@ class HttpClientTest : public ::testing::Test {
     return {};
   }
 
-  RawServer server_;
+  testing::RawServer server_;
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{
       io_.get_executor()};

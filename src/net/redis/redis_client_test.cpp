@@ -11,13 +11,12 @@ namespace tarry::net {
 namespace {
 
 using tarry::testing::RedisRig;
-using tarry::testing::RedisServer;
 
 class RedisClientTest : public ::testing::Test {
  protected:
   void open() { rig_.open(RedisRig::to(server_)); }
 
-  RedisServer server_;
+  testing::RedisServer server_;
   RedisRig rig_;
 };
 

@@ -10,7 +10,6 @@
 namespace tarry::net {
 namespace {
 
-using tarry::testing::Inbox;
 using tarry::testing::RedisClusterServers;
 using tarry::testing::RedisRig;
 using tarry::testing::RedisServer;
@@ -36,7 +35,7 @@ class RedisClusterTest : public ::testing::Test {
     rig_.open_cluster(std::move(seeds), std::move(options));
   }
 
-  Inbox inbox_;  // outlives the rig, whose thread puts into it
+  testing::Inbox inbox_;  // outlives the rig, whose thread puts into it
   RedisRig rig_;
 };
 

@@ -24,45 +24,38 @@ RedisOptions on_port(std::uint16_t port) {
   return options;
 }
 
-// A first command's failure; it was not sent.
-std::string refusal(const RedisOptions& options) {
-  RedisRig rig;
-  rig.open(options);
-  const RedisFailure failure = RedisRig::failure_of(rig.send({"PING"}));
-  EXPECT_FALSE(failure.sent);
-  return std::string(to_string(failure.error.code)) + ": " + failure.error.message;
-}
-
 TEST(RedisRefusalTest, no_server) {
   const std::uint16_t port = RedisServer::free_port();
-  EXPECT_EQ(refusal(on_port(port)),
+  EXPECT_EQ(RedisRig::refusal(on_port(port)),
             "unavailable: cannot connect to " + at(port) + ": Connection refused");
   RedisOptions options;
   options.unix_path = "/no/such/redis.sock";
   EXPECT_EQ(
-      refusal(options),
+      RedisRig::refusal(options),
       "unavailable: cannot connect to Redis at /no/such/redis.sock: No such file or directory");
   options.unix_path = "/" + std::string(200, 'x');
-  EXPECT_TRUE(refusal(options).starts_with("invalid_argument: cannot connect to Redis at /xxx"));
+  EXPECT_TRUE(
+      RedisRig::refusal(options).starts_with("invalid_argument: cannot connect to Redis at /xxx"));
 }
 
 TEST(RedisRefusalTest, no_such_host) {
   RedisOptions options;
   options.host = "no-such-host.invalid";
-  EXPECT_TRUE(refusal(options).starts_with(
+  EXPECT_TRUE(RedisRig::refusal(options).starts_with(
       "unavailable: cannot connect to Redis at no-such-host.invalid:6379: "));
 }
 
 TEST(RedisRefusalTest, password) {
   const RedisServer server({"--requirepass", "s3cret"});
   RedisOptions options = RedisRig::to(server);
-  EXPECT_EQ(refusal(options), "permission_denied: " + at(server.port()) +
-                                  " asks for a password: NOAUTH Authentication required.");
+  EXPECT_EQ(RedisRig::refusal(options),
+            "permission_denied: " + at(server.port()) +
+                " asks for a password: NOAUTH Authentication required.");
   options.database = 1;
-  EXPECT_TRUE(refusal(options).starts_with("permission_denied: " + at(server.port()) +
-                                           " asks for a password: NOAUTH"));
+  EXPECT_TRUE(RedisRig::refusal(options).starts_with("permission_denied: " + at(server.port()) +
+                                                     " asks for a password: NOAUTH"));
   options.password = "wrong-one";
-  const std::string said = refusal(options);
+  const std::string said = RedisRig::refusal(options);
   EXPECT_TRUE(said.starts_with("permission_denied: " + at(server.port()) +
                                " refused the password: WRONGPASS"))
       << said;
@@ -81,11 +74,11 @@ TEST(RedisRefusalTest, user) {
   RedisOptions options = RedisRig::to(server);
   options.user = "alice";
   options.password = "wrong-one";
-  EXPECT_TRUE(refusal(options).starts_with("permission_denied: " + at(server.port()) +
-                                           " refused user \"alice\": WRONGPASS"));
+  EXPECT_TRUE(RedisRig::refusal(options).starts_with("permission_denied: " + at(server.port()) +
+                                                     " refused user \"alice\": WRONGPASS"));
   options.user = "a\nb";
-  EXPECT_TRUE(refusal(options).starts_with("permission_denied: " + at(server.port()) +
-                                           " refused user \"a\\nb\": WRONGPASS"));
+  EXPECT_TRUE(RedisRig::refusal(options).starts_with("permission_denied: " + at(server.port()) +
+                                                     " refused user \"a\\nb\": WRONGPASS"));
   options.user = "alice";
   options.password = "pw";
   RedisRig rig;
@@ -97,8 +90,8 @@ TEST(RedisRefusalTest, database) {
   const RedisServer server;
   RedisOptions options = RedisRig::to(server);
   options.database = 99;
-  EXPECT_EQ(refusal(options), "invalid_argument: " + at(server.port()) +
-                                  " refused database 99: ERR DB index is out of range");
+  EXPECT_EQ(RedisRig::refusal(options), "invalid_argument: " + at(server.port()) +
+                                            " refused database 99: ERR DB index is out of range");
 }
 
 TEST(RedisRefusalTest, no_room) {
@@ -106,7 +99,7 @@ TEST(RedisRefusalTest, no_room) {
   RedisRig first;
   first.open(RedisRig::to(server));
   ASSERT_EQ(first.ask_until_answered({"PING"}), "PONG");
-  EXPECT_EQ(refusal(RedisRig::to(server)),
+  EXPECT_EQ(RedisRig::refusal(RedisRig::to(server)),
             "unavailable: " + at(server.port()) +
                 " has no room for another connection: ERR max number of clients reached");
 }
@@ -162,7 +155,8 @@ TEST(RedisRefusalTest, answers_nothing) {
   RawServer server;
   RedisOptions options = on_port(server.port());
   options.connect_timeout_ms = 50;
-  EXPECT_EQ(refusal(options), "unavailable: " + at(server.port()) + " did not answer within 50ms");
+  EXPECT_EQ(RedisRig::refusal(options),
+            "unavailable: " + at(server.port()) + " did not answer within 50ms");
 }
 
 TEST(RedisBreakTest, waits_between_attempts_and_comes_back) {

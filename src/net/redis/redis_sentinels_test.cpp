@@ -12,8 +12,6 @@
 namespace tarry::net {
 namespace {
 
-using tarry::testing::Inbox;
-using tarry::testing::RawServer;
 using tarry::testing::RedisFamily;
 using tarry::testing::RedisRig;
 using tarry::testing::RedisServer;
@@ -35,15 +33,6 @@ RedisOptions of(RedisFamily& family) {
   return by_sentinels(ports);
 }
 
-// A first command's failure; it was not sent.
-std::string refused(const RedisOptions& options) {
-  RedisRig rig;
-  rig.open(options);
-  const RedisFailure failure = RedisRig::failure_of(rig.send({"PING"}));
-  EXPECT_FALSE(failure.sent);
-  return std::string(to_string(failure.error.code)) + ": " + failure.error.message;
-}
-
 std::string name_of(RedisRig& rig) {
   std::string name;
   rig.run([&] { name = rig.client().server(); });
@@ -52,6 +41,21 @@ std::string name_of(RedisRig& rig) {
 
 class RedisSentinelsTest : public ::testing::Test {
  protected:
+  // To the sentinels it is that user.
+  void open_as_ann(RedisFamily& family) {
+    RedisOptions options = of(family);
+    options.sentinels->user = "ann";
+    options.sentinels->password = "pw";
+    rig_.open(options);
+  }
+  void subscribe() {
+    rig_.run([&] {
+      rig_.client().subscribe(
+          RedisChannels::plain, {"news"}, [](std::string_view, std::string_view) {},
+          [this] { inbox_.put("subscribed"); });
+    });
+    ASSERT_EQ(inbox_.next(), "subscribed");
+  }
   // Asks until it is this one that answers.
   void wait_for(const RedisServer& server) {
     const std::string mark = std::to_string(server.port());
@@ -60,7 +64,7 @@ class RedisSentinelsTest : public ::testing::Test {
                        [&] { return rig_.ask({"GET", "where"}) == mark; });
   }
 
-  Inbox inbox_;
+  testing::Inbox inbox_;
   RedisRig rig_;  // its thread may put until it has gone
 };
 
@@ -97,7 +101,7 @@ TEST_F(RedisSentinelsTest, that_all_hang_are_waited_for_no_longer_than_for_a_ser
   hangs.pause();
   RedisOptions options = by_sentinels({hangs.port(), hangs.port()});
   options.connect_timeout_ms = 100;
-  const std::string said = refused(options);
+  const std::string said = RedisRig::refusal(options);
   EXPECT_TRUE(said.starts_with("unavailable: no sentinel of master \"orders\" answers (" +
                                local(hangs.port()) + ", " + local(hangs.port()) + "): "))
       << said;
@@ -106,7 +110,7 @@ TEST_F(RedisSentinelsTest, that_all_hang_are_waited_for_no_longer_than_for_a_ser
 
 TEST_F(RedisSentinelsTest, none_answers) {
   const std::uint16_t a = RedisServer::free_port();
-  EXPECT_EQ(refused(by_sentinels({a, a})),
+  EXPECT_EQ(RedisRig::refusal(by_sentinels({a, a})),
             "unavailable: no sentinel of master \"orders\" answers (" + local(a) + ", " + local(a) +
                 "): cannot connect to the sentinel at " + local(a) + ": Connection refused");
 }
@@ -114,20 +118,20 @@ TEST_F(RedisSentinelsTest, none_answers) {
 TEST_F(RedisSentinelsTest, none_knows_that_master) {
   RedisFamily family;
   const std::uint16_t here = family.sentinel().port();
-  EXPECT_EQ(refused(by_sentinels({here}, "mail")),
+  EXPECT_EQ(RedisRig::refusal(by_sentinels({here}, "mail")),
             "invalid_argument: no sentinel knows a master \"mail\": asked " + local(here));
   const std::uint16_t nobody = RedisServer::free_port();
-  EXPECT_EQ(refused(by_sentinels({nobody, here}, "mail")),
+  EXPECT_EQ(RedisRig::refusal(by_sentinels({nobody, here}, "mail")),
             "invalid_argument: no sentinel knows a master \"mail\": asked " + local(here) +
                 "; no answer of " + local(nobody));
 }
 
 TEST_F(RedisSentinelsTest, are_none) {
   const RedisServer server;
-  EXPECT_EQ(refused(by_sentinels({server.port()})),
+  EXPECT_EQ(RedisRig::refusal(by_sentinels({server.port()})),
             "invalid_argument: what answers at " + local(server.port()) +
                 " is not a sentinel: it does not know SENTINEL");
-  RawServer raw;
+  testing::RawServer raw;
   RedisRig rig;
   rig.open(by_sentinels({raw.port()}));
   auto answer = rig.send({"PING"});
@@ -145,15 +149,16 @@ TEST_F(RedisSentinelsTest, password) {
                      "requirepass sentinels\nsentinel auth-pass orders masters");
   const std::string sentinel = "the sentinel at " + local(family.sentinel().port());
   RedisOptions options = of(family);
-  EXPECT_EQ(refused(options), "permission_denied: " + sentinel +
-                                  " asks for a password: NOAUTH Authentication required.");
+  EXPECT_EQ(
+      RedisRig::refusal(options),
+      "permission_denied: " + sentinel + " asks for a password: NOAUTH Authentication required.");
   options.sentinels->password = "wrong-one";
-  const std::string said = refused(options);
+  const std::string said = RedisRig::refusal(options);
   EXPECT_TRUE(said.starts_with("permission_denied: " + sentinel + " refused the password: "))
       << said;
   EXPECT_EQ(said.find("wrong-one"), std::string::npos);
   options.sentinels->password = "sentinels";
-  EXPECT_TRUE(refused(options).starts_with("permission_denied: Redis at orders ("));
+  EXPECT_TRUE(RedisRig::refusal(options).starts_with("permission_denied: Redis at orders ("));
   options.password = "masters";
   rig_.open(options);
   EXPECT_EQ(rig_.ask({"PING"}), "PONG");
@@ -167,7 +172,7 @@ TEST_F(RedisSentinelsTest, a_user_must_be_let_ask_for_the_role) {
   RedisOptions options = of(family);
   options.user = "ann";
   options.password = "pw";
-  const std::string said = refused(options);
+  const std::string said = RedisRig::refusal(options);
   EXPECT_TRUE(said.starts_with("permission_denied: Redis at orders (" +
                                local(family.master().port()) +
                                ") does not say whether it is a master: NOPERM"))
@@ -180,7 +185,7 @@ TEST_F(RedisSentinelsTest, of_which_one_names_what_is_no_master) {
   const std::uint16_t replica = family.replica().port();
   RedisServer stale({"--sentinel"},
                     "sentinel monitor orders 127.0.0.1 " + std::to_string(replica) + " 2\n");
-  const std::string said = refused(by_sentinels({stale.port()}));
+  const std::string said = RedisRig::refusal(by_sentinels({stale.port()}));
   EXPECT_EQ(said,
             "unavailable: Redis at orders (" + local(replica) +
                 ") is not a master, although its sentinels say so: it says that it is a slave");
@@ -223,16 +228,8 @@ TEST_F(RedisSentinelsTest, tell_of_a_new_master_while_the_old_one_still_answers)
                                    "&+switch-master", "+ping", "+client|setname",
                                    "+sentinel|get-master-addr-by-name", "+subscribe"}),
             "+OK\r\n");
-  RedisOptions options = of(family);
-  options.sentinels->user = "ann";
-  options.sentinels->password = "pw";
-  rig_.open(options);
-  rig_.run([&] {
-    rig_.client().subscribe(
-        RedisChannels::plain, {"news"}, [](std::string_view, std::string_view) {},
-        [this] { inbox_.put("subscribed"); });
-  });
-  ASSERT_EQ(inbox_.next(), "subscribed");
+  open_as_ann(family);
+  subscribe();
   EXPECT_EQ(rig_.ask({"PING"}), "PONG");
   // Left alone, it would not be told for hours, and would go on as a master.
   EXPECT_EQ(family.sentinel().ask({"SENTINEL", "DEBUG", "publish-period", "10000000"}), "+OK\r\n");
@@ -247,10 +244,7 @@ TEST_F(RedisSentinelsTest, are_asked_again_once_they_are_listened_to_again) {
   RedisFamily family;
   ASSERT_EQ(family.sentinel().ask({"ACL", "SETUSER", "ann", "on", ">pw", "&*", "+@all"}),
             "+OK\r\n");
-  RedisOptions options = of(family);
-  options.sentinels->user = "ann";
-  options.sentinels->password = "pw";
-  rig_.open(options);
+  open_as_ann(family);
   EXPECT_EQ(rig_.ask({"PING"}), "PONG");
   ASSERT_EQ(family.sentinel().ask({"ACL", "SETUSER", "ann", "-subscribe"}), "+OK\r\n");
   RedisFamily::until("the subscription to be gone", [&] {
@@ -276,16 +270,8 @@ TEST_F(RedisSentinelsTest, a_subscription_leaves_a_master_that_became_a_replica)
   ASSERT_EQ(
       family.sentinel().ask({"ACL", "SETUSER", "ann", "on", ">pw", "&*", "+@all", "-subscribe"}),
       "+OK\r\n");
-  RedisOptions options = of(family);
-  options.sentinels->user = "ann";
-  options.sentinels->password = "pw";
-  rig_.open(options);
-  rig_.run([&] {
-    rig_.client().subscribe(
-        RedisChannels::plain, {"news"}, [](std::string_view, std::string_view) {},
-        [this] { inbox_.put("subscribed"); });
-  });
-  ASSERT_EQ(inbox_.next(), "subscribed");
+  open_as_ann(family);
+  subscribe();
   EXPECT_EQ(rig_.ask({"SET", "a", "1"}), "OK");
   EXPECT_EQ(family.sentinel().ask({"SENTINEL", "DEBUG", "publish-period", "10000000"}), "+OK\r\n");
   family.fail_over();

@@ -10,9 +10,7 @@
 namespace tarry::net {
 namespace {
 
-using tarry::testing::Inbox;
 using tarry::testing::RawConnection;
-using tarry::testing::RawServer;
 using tarry::testing::RedisRig;
 using tarry::testing::RedisServer;
 
@@ -30,7 +28,7 @@ class RedisSubscriberTest : public ::testing::Test {
     });
   }
 
-  Inbox inbox_;
+  testing::Inbox inbox_;
   RedisRig rig_;
 };
 
@@ -84,7 +82,7 @@ TEST_F(RedisSubscriberTest, is_silent_after_close) {
 }
 
 TEST_F(RedisSubscriberTest, asks_an_idle_server_for_a_sign_of_life) {
-  RawServer server;
+  testing::RawServer server;
   RedisOptions options;
   options.port = server.port();
   options.command_timeout_ms = 300;

@@ -12,7 +12,6 @@
 namespace tarry::net {
 namespace {
 
-using tarry::testing::Certificates;
 using tarry::testing::RedisRig;
 using tarry::testing::RedisServer;
 
@@ -47,7 +46,7 @@ class RedisTlsTest : public ::testing::Test {
     return "invalid_argument: no TLS with Redis at 127.0.0.1:" + std::to_string(port_) + ": " + why;
   }
 
-  const Certificates files_;
+  const testing::Certificates files_;
   std::uint16_t port_ = 0;
   std::unique_ptr<RedisServer> server_;
 };
