@@ -63,21 +63,31 @@ Result<void> check_choice(std::string_view word, const std::vector<std::string_v
                            base::did_you_mean(word, choices))};
 }
 
-}  // namespace
-
-CLI::App& add_command(CLI::App& parent, const std::string& name, const std::string& summary,
-                      const std::vector<std::string>& examples, const std::string& details) {
-  CLI::App* command = parent.add_subcommand(name, summary);
-  std::string footer = details.empty() ? "Examples:" : details + "\nExamples:";
-  for (const std::string& example : examples) footer += "\n  " + example;
+CLI::App& add(CLI::App& parent, const std::string& name, const std::string& help) {
+  const std::size_t begin = help.find_first_not_of('\n');
+  const std::size_t end = help.find("\n\n", begin);
+  CLI::App* command = parent.add_subcommand(name, help.substr(begin, end - begin));
+  std::string footer = help.substr(end + 2);
+  footer.insert(footer.starts_with("  ") ? 0 : footer.find("\n  ") + 1, "Examples:\n");
   footer += "\n\nEvery command accepts --store URL and -o table|json: see tarry --help.";
   command->footer(footer);
   command->fallthrough();
   return *command;
 }
 
-void set_action(CLI::App& command, Session& session, Action action) {
+}  // namespace
+
+CLI::App& add_group(CLI::App& parent, const std::string& name, const std::string& help) {
+  CLI::App& group = add(parent, name, help);
+  group.require_subcommand(1);
+  return group;
+}
+
+CLI::App& add_command(CLI::App& parent, Session& session, const std::string& name, Action action,
+                      const std::string& help) {
+  CLI::App& command = add(parent, name, help);
   command.callback([&session, action = std::move(action)] { session.action = action; });
+  return command;
 }
 
 CLI::Option* add_word(CLI::App& command, const std::string& name, std::string& into,

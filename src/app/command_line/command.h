@@ -3,11 +3,12 @@
 // everywhere.
 //
 // Every `add_…` returns the option, for `->required()` and the like. The variable must live until
-// parsing is over; commands keep theirs in a shared_ptr that their action holds too.
+// parsing is over: `add_command` keeps the words of a command as long as the command.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,13 +22,31 @@
 
 namespace tarry::app {
 
-/// A command below `parent`. `summary`: one line. `examples`: lines without indent. `details`: the
-/// rest of the command's help, in lines that end in a newline.
-CLI::App& add_command(CLI::App& parent, const std::string& name, const std::string& summary,
-                      const std::vector<std::string>& examples, const std::string& details = {});
+/// A command that only has commands below it. `help`, here and below: a line that says what the
+/// command does, an empty line, details in lines of their own, and examples, indented by two
+/// spaces.
+CLI::App& add_group(CLI::App& parent, const std::string& name, const std::string& help);
 
-/// The command's action, run once everything has been parsed without an error.
-void set_action(CLI::App& command, Session& session, Action action);
+/// A command that runs `action`, once everything has been parsed without an error.
+CLI::App& add_command(CLI::App& parent, Session& session, const std::string& name, Action action,
+                      const std::string& help);
+
+/// A command, and what its flags and words are read into.
+template <typename Words>
+struct CommandWithWords {
+  CLI::App& command;
+  Words& words;
+};
+
+/// A command that runs `action` with its words, which live as long as the command.
+template <typename Words>
+CommandWithWords<Words> add_command(CLI::App& parent, Session& session, const std::string& name,
+                                    ExitCode (*action)(Session&, const Words&),
+                                    const std::string& help) {
+  const auto words = std::make_shared<Words>();
+  const auto run = [words, action](Session& given) { return action(given, *words); };
+  return {add_command(parent, session, name, Action(run), help), *words};
+}
 
 CLI::Option* add_word(CLI::App& command, const std::string& name, std::string& into,
                       const std::string& help);

@@ -71,6 +71,19 @@ std::string walk(const CommandNode& root, std::string_view words) {
   return text + "    esac\n  done\n";
 }
 
+/// Begins the part for a flag that waits for its value: bash and zsh differ in how they write a
+/// list, as `list` has it.
+std::string choices_of_flags(const CommandNode& root, fmt::format_string<std::string> list) {
+  std::string text = "  if [[ -n $flag ]]; then\n    case \"$at:$flag\" in\n";
+  each_flag_with_value(
+      root, [&](const CommandNode& node, const FlagNode& flag, const std::string& name) {
+        if (flag.choices.empty()) return;
+        text += fmt::format("      {}) choices={} ;;\n", pattern(node, name),
+                            fmt::format(list, fmt::format("{}", fmt::join(flag.choices, " "))));
+      });
+  return text;
+}
+
 std::vector<FlagNode> flags_at(const CommandNode& root, const CommandNode& node) {
   std::vector<FlagNode> flags = node.flags;
   if (&node == &root) return flags;
@@ -137,13 +150,7 @@ std::string bash_completion(const CommandNode& root) {
       "  COMPREPLY=()\n"
       "  [[ $cur == = ]] && cur=\n";
   text += walk(root, "\"${COMP_WORDS[@]:1:COMP_CWORD-1}\"");
-  text += "  if [[ -n $flag ]]; then\n    case \"$at:$flag\" in\n";
-  each_flag_with_value(root,
-                       [&](const CommandNode& node, const FlagNode& flag, const std::string& name) {
-                         if (flag.choices.empty()) return;
-                         text += fmt::format("      {}) choices='{}' ;;\n", pattern(node, name),
-                                             fmt::join(flag.choices, " "));
-                       });
+  text += choices_of_flags(root, "'{}'");
   text +=
       "    esac\n"
       "    [[ -n $choices ]] && COMPREPLY=($(compgen -W \"$choices\" -- \"$cur\"))\n"
@@ -179,13 +186,7 @@ std::string zsh_completion(const CommandNode& root) {
       "  local at= flag= word\n"
       "  local -a flags words_here choices\n";
   text += walk(root, "\"${(@)words[2,CURRENT-1]}\"");
-  text += "  if [[ -n $flag ]]; then\n    case \"$at:$flag\" in\n";
-  each_flag_with_value(root,
-                       [&](const CommandNode& node, const FlagNode& flag, const std::string& name) {
-                         if (flag.choices.empty()) return;
-                         text += fmt::format("      {}) choices=({}) ;;\n", pattern(node, name),
-                                             fmt::join(flag.choices, " "));
-                       });
+  text += choices_of_flags(root, "({})");
   text +=
       "    esac\n"
       "    if (( $#choices )); then compadd -a choices; else _files; fi\n"

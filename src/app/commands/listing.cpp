@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/command_line/command.h"
 #include "app/output/json.h"
 #include "app/output/progress.h"
 #include "wire/message.h"
@@ -62,26 +63,36 @@ Result<void> check_known(const Queue& queue) {
   return {};
 }
 
-ExitCode print_messages(Session& session, const std::string& queue, const Listing& listing) {
+void add_listing_words(CLI::App& command, ListingWords& into, bool with_state) {
+  add_word(command, "QUEUE", into.queue, "The queue")->required();
+  add_filter(command, into.filter);
+  if (with_state) add_state(command, into.filter, true);
+  add_number(command, "--limit", into.limit, 1, 1'000'000, "At most N messages (default: 100)");
+  add_word(command, "--after", into.after, "Continue where an earlier ls ended, with its `next`");
+}
+
+ExitCode print_messages(Session& session, const ListingWords& words, std::optional<State> state) {
+  const auto filter = filter_of(words.filter);
+  if (!filter) return session.output.fail(filter.error());
+  const std::uint64_t limit = words.limit.value_or(100);
   ExitCode code{};
   auto store = session.open(code);
   if (!store) return code;
-  const Queue asked = store->queue(queue);
+  const Queue asked = store->queue(words.queue);
   std::vector<MessageInfo> messages;
   ListOptions options;
-  options.state = listing.state;
-  options.prefix = listing.filter.prefix;
-  options.after = listing.after;
+  options.state = state;
+  options.prefix = filter->prefix;
+  options.after = words.after.value_or("");
   do {
     options.limit =
-        static_cast<std::uint32_t>(std::min(listing.limit - messages.size(), std::uint64_t{1000}));
+        static_cast<std::uint32_t>(std::min(limit - messages.size(), std::uint64_t{1000}));
     auto page = asked.list(options);
     if (!page) return session.output.fail(page.error());
-    std::ranges::copy_if(
-        page->messages, std::back_inserter(messages),
-        [&](const MessageInfo& info) { return core::matches(listing.filter, info); });
+    std::ranges::copy_if(page->messages, std::back_inserter(messages),
+                         [&](const MessageInfo& info) { return core::matches(*filter, info); });
     options.after = page->next;
-  } while (!options.after.empty() && messages.size() < listing.limit);
+  } while (!options.after.empty() && messages.size() < limit);
   if (!options.after.empty()) {
     // A full page may be the last one: then there is no place to continue from.
     options.limit = 1;

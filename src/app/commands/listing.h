@@ -10,17 +10,20 @@
 #include <tarry/message.h>
 #include <tarry/queue.h>
 
+#include "app/command_line/filter_flags.h"
 #include "app/command_line/session.h"
-#include "core/message_filter.h"
 
 namespace tarry::app {
 
-struct Listing {
-  std::optional<State> state = {};
-  core::MessageFilter filter = {};
-  std::uint64_t limit = 100;
-  std::string after = {};  ///< where the previous listing ended; empty: from the start
+struct ListingWords {
+  std::string queue;
+  FilterFlags filter;
+  std::optional<std::uint64_t> limit;
+  std::optional<std::string> after;  ///< where the previous listing ended; none: from the start
 };
+
+/// QUEUE, the flags that choose messages (--state only `with_state`), --limit and --after.
+void add_listing_words(CLI::App& command, ListingWords& into, bool with_state);
 
 /// `scheduled`, or `leased, stopping`.
 [[nodiscard]] std::string state_text(const MessageInfo& info);
@@ -29,8 +32,8 @@ struct Listing {
 /// that of an empty one, so without this check a mistyped name would go unnoticed.
 [[nodiscard]] Result<void> check_known(const Queue& queue);
 
-/// Opens the store and prints the listing, in no particular order.
-[[nodiscard]] ExitCode print_messages(Session& session, const std::string& queue,
-                                      const Listing& listing);
+/// Opens the store and prints the messages in `state`, or in any, in no particular order.
+[[nodiscard]] ExitCode print_messages(Session& session, const ListingWords& words,
+                                      std::optional<State> state);
 
 }  // namespace tarry::app

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/relay_plan.h"
+
 namespace tarry::app::config {
 namespace {
 
@@ -68,16 +70,7 @@ TEST(RelaySection, WhatIsNotSaidIsAsDocumented) {
   const RelayPlan& plan = plans[0];
   EXPECT_EQ(plan.options.name, "orders");
   EXPECT_EQ(plan.options.relay.queues, Names{"orders"});
-  EXPECT_EQ(plan.concurrency, 1u);
-  EXPECT_EQ(plan.options.threads, 1u);
-  EXPECT_EQ(plan.options.relay.in_flight, 1'000u);
-  EXPECT_EQ(plan.options.relay.batch, 100u);
-  EXPECT_EQ(plan.options.relay.rate, 0u);
-  EXPECT_FALSE(plan.options.relay.max_attempts);
-  EXPECT_FALSE(plan.options.relay.lease);
-  EXPECT_EQ(plan.options.relay.drain, Millis(10'000));
-  EXPECT_EQ(plan.coordination, "all");
-  EXPECT_EQ(plan.session, Millis(10'000));
+  tarry::testing::expect_documented_defaults(plan);
 }
 
 TEST(RelaySection, ACommandHasTwiceItsConcurrencyInFlight) {

@@ -88,6 +88,11 @@ void Progress::show(std::uint64_t done, std::uint64_t total, std::uint64_t count
   std::fflush(out_);
 }
 
+void Progress::show_bytes(std::uint64_t done, std::uint64_t total) {
+  constexpr std::uint64_t kMiB = 1u << 20;
+  show(done, total, done / kMiB, "MiB");
+}
+
 void Progress::clear() {
   if (!shown_) return;
   shown_ = false;

@@ -37,6 +37,8 @@ class Progress {
 
   /// Cheap enough to call after every batch: most calls only read the clock.
   void show(std::uint64_t done, std::uint64_t total, std::uint64_t count, std::string_view unit);
+  /// The same for bytes, counted in MiB.
+  void show_bytes(std::uint64_t done, std::uint64_t total);
   void clear();
 
  private:

@@ -153,20 +153,20 @@ ExitCode claim(Session& session, const ClaimWords& words) {
 }  // namespace
 
 void add_claim_command(CLI::App& root, Session& session) {
-  auto words = std::make_shared<ClaimWords>();
-  CLI::App& command =
-      add_command(root, "claim", "Claim due messages under a lease; settle each by its receipt",
-                  {"tarry claim orders", "tarry claim orders --wait 1m",
-                   "tarry claim orders mails --max 100 --lease 5m -o json"});
-  add_words(command, "QUEUE", words->queues, "One or more queues")->required();
-  add_number(command, "--max", words->max, 1, core::kMaxBatch, "At most N messages (default: 1)");
-  add_number(command, "--max-bytes", words->max_bytes, 1, core::kMaxClaimBytes,
+  const auto [command, words] = add_command(root, session, "claim", claim, R"(
+Claim due messages under a lease; settle each by its receipt
+
+  tarry claim orders
+  tarry claim orders --wait 1m
+  tarry claim orders mails --max 100 --lease 5m -o json)");
+  add_words(command, "QUEUE", words.queues, "One or more queues")->required();
+  add_number(command, "--max", words.max, 1, core::kMaxBatch, "At most N messages (default: 1)");
+  add_number(command, "--max-bytes", words.max_bytes, 1, core::kMaxClaimBytes,
              "Stop at N bytes of payload; at least one message is always\n"
              "returned (default: 64 MiB)");
-  add_duration(command, "--lease", words->lease, "Length of the lease (default: the queue's)");
-  add_duration(command, "--wait", words->wait,
+  add_duration(command, "--lease", words.lease, "Length of the lease (default: the queue's)");
+  add_duration(command, "--wait", words.wait,
                "How long to wait for a message to fall due, up to 1h (default: 0s)");
-  set_action(command, session, [words](Session& given) { return claim(given, *words); });
 }
 
 }  // namespace tarry::app

@@ -25,8 +25,6 @@ struct DeadOptions {
   bool yes = false;
   bool dry_run = false;
   FilterFlags filter;
-  std::optional<std::uint64_t> limit;
-  std::optional<std::string> after;
 };
 
 Error not_dead(const MessageInfo& info) {
@@ -163,54 +161,50 @@ void add_targets(CLI::App& command, DeadOptions& options, const std::string& all
   command.add_flag("--dry-run", options.dry_run, "Only count the messages that the flags choose");
 }
 
+ExitCode list_dead(Session& session, const ListingWords& words) {
+  return print_messages(session, words, State::dead);
+}
+
 }  // namespace
 
 void add_dead_commands(CLI::App& root, Session& session) {
-  CLI::App& dead = add_command(
-      root, "dead", "Dead messages, which were set aside: ls, revive, rm",
-      {"tarry dead ls orders", "tarry dead revive orders --all"},
-      "A message is dead after its last attempt, after a bury, or when its payload is damaged.\n"
-      "A queue keeps its dead for `dead_keep`: see tarry queue set.\n");
-  dead.require_subcommand(1);
+  CLI::App& dead = add_group(root, "dead", R"(
+Dead messages, which were set aside: ls, revive, rm
+
+A message is dead after its last attempt, after a bury, or when its payload is damaged.
+A queue keeps its dead for `dead_keep`: see tarry queue set.
+
+  tarry dead ls orders
+  tarry dead revive orders --all)");
   {
-    auto options = std::make_shared<DeadOptions>();
-    CLI::App& command =
-        add_command(dead, "ls", "List the dead messages of a queue with their reasons",
-                    {"tarry dead ls orders", "tarry dead ls orders --limit 1000"});
-    add_word(command, "QUEUE", options->queue, "The queue")->required();
-    add_filter(command, options->filter);
-    add_number(command, "--limit", options->limit, 1, 1'000'000,
-               "At most N messages (default: 100)");
-    add_word(command, "--after", options->after,
-             "Continue where an earlier ls ended, with its `next`");
-    set_action(command, session, [options](Session& given) {
-      auto filter = filter_of(options->filter);
-      if (!filter) return given.output.fail(filter.error());
-      return print_messages(given, options->queue,
-                            {State::dead, *std::move(filter), options->limit.value_or(100),
-                             options->after.value_or("")});
-    });
+    const auto [command, words] = add_command(dead, session, "ls", list_dead, R"(
+List the dead messages of a queue with their reasons
+
+  tarry dead ls orders
+  tarry dead ls orders --limit 1000)");
+    add_listing_words(command, words, false);
   }
   {
-    auto options = std::make_shared<DeadOptions>();
-    CLI::App& command =
-        add_command(dead, "revive", "Deliver dead messages again: due now, attempts start anew",
-                    {"tarry dead revive orders order:42 order:43", "tarry dead revive orders --all",
-                     "tarry dead revive orders --reason '*answered 503*' --dry-run"});
-    add_targets(command, *options, "All dead messages of the queue");
-    set_action(command, session, [options](Session& given) { return revive(given, *options); });
+    const auto [command, options] = add_command(dead, session, "revive", revive, R"(
+Deliver dead messages again: due now, attempts start anew
+
+  tarry dead revive orders order:42 order:43
+  tarry dead revive orders --all
+  tarry dead revive orders --reason '*answered 503*' --dry-run)");
+    add_targets(command, options, "All dead messages of the queue");
   }
   {
-    auto options = std::make_shared<DeadOptions>();
-    CLI::App& command =
-        add_command(dead, "rm", "Remove dead messages for good",
-                    {"tarry dead rm orders order:42", "tarry dead rm orders --all --yes"},
-                    "If somebody revives a message at the same moment, it may be cancelled.\n");
-    add_targets(command, *options, "All dead messages of the queue; needs --yes");
-    command.add_flag("--yes", options->yes,
+    const auto [command, options] = add_command(dead, session, "rm", remove, R"(
+Remove dead messages for good
+
+If somebody revives a message at the same moment, it may be cancelled.
+
+  tarry dead rm orders order:42
+  tarry dead rm orders --all --yes)");
+    add_targets(command, options, "All dead messages of the queue; needs --yes");
+    command.add_flag("--yes", options.yes,
                      "Confirm when the flags choose all the dead: what is\n"
                      "removed cannot be brought back");
-    set_action(command, session, [options](Session& given) { return remove(given, *options); });
   }
 }
 

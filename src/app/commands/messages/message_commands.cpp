@@ -214,29 +214,15 @@ ExitCode get(Session& session, const KeysOptions& options) {
   return worst_code;
 }
 
-struct ListingOptions {
-  std::string queue;
-  FilterFlags filter;
-  std::optional<std::uint64_t> limit;
-  std::optional<std::string> after;
-};
-
-ExitCode list(Session& session, const ListingOptions& options) {
-  auto filter = filter_of(options.filter);
-  if (!filter) return session.output.fail(filter.error());
-  return print_messages(session, options.queue,
-                        {state_of(options.filter), *std::move(filter), options.limit.value_or(100),
-                         options.after.value_or("")});
+ExitCode list(Session& session, const ListingWords& words) {
+  return print_messages(session, words, state_of(words.filter));
 }
 
-constexpr const char* kCancelHelp =
-    "Once the answer is `cancelled`, no delivery of the message begins. At `stopping`, a\n"
-    "consumer has it: that delivery may finish, and no other begins.\n";
-
-constexpr const char* kFilterHelp =
-    "Give KEYs, or flags that choose messages. A message must match every flag, and be\n"
-    "scheduled, ready or leased, or in the --state that is given. If the command is stopped\n"
-    "half-way, run it again to do the rest. The answer counts each outcome.\n";
+constexpr const char* kFilterHelp = R"(
+Give KEYs, or flags that choose messages. A message must match every flag, and be
+scheduled, ready or leased, or in the --state that is given. If the command is stopped
+half-way, run it again to do the rest. The answer counts each outcome.
+)";
 
 constexpr const char* kByHelp =
     "--by moves each message from its own due time. Run again after a stop half-way, it moves\n"
@@ -255,52 +241,49 @@ void add_targets(CLI::App& command, KeysOptions& options) {
 
 void add_message_commands(CLI::App& root, Session& session) {
   {
-    auto options = std::make_shared<KeysOptions>();
-    CLI::App& command = add_command(
-        root, "cancel", "Cancel these messages",
-        {"tarry cancel orders order:42", "tarry cancel orders order:42 order:43 -o json",
-         "tarry cancel orders --prefix customer:7: --header shop=eu --dry-run"},
-        std::string(kCancelHelp) + kFilterHelp);
-    add_targets(command, *options);
-    set_action(command, session, [options](Session& given) { return cancel(given, *options); });
+    const auto help = std::string(R"(
+Cancel these messages
+
+Once the answer is `cancelled`, no delivery of the message begins. At `stopping`, a
+consumer has it: that delivery may finish, and no other begins.)") +
+                      kFilterHelp + R"(
+  tarry cancel orders order:42
+  tarry cancel orders order:42 order:43 -o json
+  tarry cancel orders --prefix customer:7: --header shop=eu --dry-run)";
+    const auto [command, options] = add_command(root, session, "cancel", cancel, help);
+    add_targets(command, options);
   }
   {
-    auto options = std::make_shared<KeysOptions>();
-    CLI::App& command =
-        add_command(root, "get", "Show everything that is known about these messages",
-                    {"tarry get orders order:42"});
-    add_word(command, "QUEUE", options->queue, "The queue")->required();
-    add_words(command, "KEY", options->keys, "Keys of messages")->required();
-    set_action(command, session, [options](Session& given) { return get(given, *options); });
+    const auto [command, options] = add_command(root, session, "get", get, R"(
+Show everything that is known about these messages
+
+  tarry get orders order:42)");
+    add_word(command, "QUEUE", options.queue, "The queue")->required();
+    add_words(command, "KEY", options.keys, "Keys of messages")->required();
   }
   {
-    auto options = std::make_shared<KeysOptions>();
-    CLI::App& command =
-        add_command(root, "reschedule", "Give these messages another due time; revives dead ones",
-                    {"tarry reschedule orders order:42 --in 1h",
-                     "tarry reschedule orders order:42 --at 2030-01-31T09:00:00Z",
-                     "tarry reschedule orders --prefix customer:7: --in 1d",
-                     "tarry reschedule orders --due-between 1893456000000,1893477600000 --by 6h"},
-                    std::string(kFilterHelp) + kByHelp);
-    add_targets(command, *options);
-    add_by(command, options->by, add_when(command, options->when));
-    add_number(command, "--priority", options->priority, 0, UINT32_MAX,
+    const auto help = std::string(R"(
+Give these messages another due time; revives dead ones
+)") + kFilterHelp + kByHelp +
+                      R"(
+  tarry reschedule orders order:42 --in 1h
+  tarry reschedule orders order:42 --at 2030-01-31T09:00:00Z
+  tarry reschedule orders --prefix customer:7: --in 1d
+  tarry reschedule orders --due-between 1893456000000,1893477600000 --by 6h)";
+    const auto [command, options] = add_command(root, session, "reschedule", reschedule, help);
+    add_targets(command, options);
+    add_by(command, options.by, add_when(command, options.when));
+    add_number(command, "--priority", options.priority, 0, UINT32_MAX,
                "With KEYs only: another priority (default: unchanged)");
-    set_action(command, session, [options](Session& given) { return reschedule(given, *options); });
   }
   {
-    auto options = std::make_shared<ListingOptions>();
-    CLI::App& command = add_command(root, "ls", "List the messages of a queue, in no defined order",
-                                    {"tarry ls orders", "tarry ls orders --state dead",
-                                     "tarry ls orders --prefix order: --limit 1000"});
-    add_word(command, "QUEUE", options->queue, "The queue")->required();
-    add_filter(command, options->filter);
-    add_state(command, options->filter, true);
-    add_number(command, "--limit", options->limit, 1, 1'000'000,
-               "At most N messages (default: 100)");
-    add_word(command, "--after", options->after,
-             "Continue where an earlier ls ended, with its `next`");
-    set_action(command, session, [options](Session& given) { return list(given, *options); });
+    const auto [command, words] = add_command(root, session, "ls", list, R"(
+List the messages of a queue, in no defined order
+
+  tarry ls orders
+  tarry ls orders --state dead
+  tarry ls orders --prefix order: --limit 1000)");
+    add_listing_words(command, words, true);
   }
 }
 

@@ -90,7 +90,7 @@ ExitCode push_one(Session& session, const PushOptions& options) {
   return exit_code(pushed->outcome);
 }
 
-ExitCode run(Session& session, const PushOptions& options) {
+ExitCode push_messages(Session& session, const PushOptions& options) {
   if (!options.jsonl) return push_one(session, options);
   if (options.about_one_message()) {
     return session.output.usage(
@@ -107,30 +107,29 @@ ExitCode run(Session& session, const PushOptions& options) {
 }  // namespace
 
 void add_push_command(CLI::App& root, Session& session) {
-  auto options = std::make_shared<PushOptions>();
-  CLI::App& push = add_command(
-      root, "push", "Push a message with its due time; without --in or --at it is due now",
-      {"tarry push orders '{\"order\": 42}' --key order:42 --in 30m",
-       "tarry push mails --at 2030-01-31T09:00:00+01:00 - < mail.txt",
-       "tarry push orders --key order:42 --in 1h --if-exists replace",
-       "tarry push orders --jsonl orders.jsonl"});
-  add_word(push, "QUEUE", options->queue, "The queue; the first push creates it")->required();
-  add_word(push, "PAYLOAD", options->payload, "The payload; - reads it from standard input");
-  add_when(push, options->when);
-  add_word(push, "--key", options->key,
+  const auto [push, options] = add_command(root, session, "push", push_messages, R"(
+Push a message with its due time; without --in or --at it is due now
+
+  tarry push orders '{"order": 42}' --key order:42 --in 30m
+  tarry push mails --at 2030-01-31T09:00:00+01:00 - < mail.txt
+  tarry push orders --key order:42 --in 1h --if-exists replace
+  tarry push orders --jsonl orders.jsonl)");
+  add_word(push, "QUEUE", options.queue, "The queue; the first push creates it")->required();
+  add_word(push, "PAYLOAD", options.payload, "The payload; - reads it from standard input");
+  add_when(push, options.when);
+  add_word(push, "--key", options.key,
            "Your name for the message; used to cancel or reschedule it\n"
            "(default: generated)");
-  add_rule(push, "--if-exists", options->if_exists,
+  add_rule(push, "--if-exists", options.if_exists,
            "What to do if the key is taken (default: the queue's)");
-  add_number(push, "--priority", options->priority, 0, UINT32_MAX,
+  add_number(push, "--priority", options.priority, 0, UINT32_MAX,
              "Among due messages, lower goes first (default: 1024)");
-  add_number(push, "--max-attempts", options->max_attempts, 1, core::kMaxAttempts,
+  add_number(push, "--max-attempts", options.max_attempts, 1, core::kMaxAttempts,
              "Give up (dead) after N attempts (default: the queue's)");
-  add_words(push, "--header", options->headers, "May be repeated")->type_name("NAME=VALUE");
-  add_word(push, "--jsonl", options->jsonl,
+  add_words(push, "--header", options.headers, "May be repeated")->type_name("NAME=VALUE");
+  add_word(push, "--jsonl", options.jsonl,
            "Push the messages in FILE (- for standard input), one JSON object a line")
       ->type_name("FILE");
-  set_action(push, session, [options](Session& given) { return run(given, *options); });
 }
 
 }  // namespace tarry::app

@@ -36,16 +36,15 @@ ExitCode settle(Session& session, const SettleOptions& options) {
   return print_answers(session.output, "receipt", options.receipts, *answers);
 }
 
-CLI::App& add(CLI::App& root, Session& session, tarry::Action action, const std::string& summary,
-              const std::vector<std::string>& examples,
-              const std::shared_ptr<SettleOptions>& options) {
-  options->action = action;
-  CLI::App& command = add_command(root, std::string(to_string(action)), summary, examples);
-  add_word(command, "QUEUE", options->queue, "The queue")->required();
-  add_words(command, "RECEIPT", options->receipts, "Receipts, as `tarry claim` printed them")
+CommandWithWords<SettleOptions> add(CLI::App& root, Session& session, tarry::Action action,
+                                    const std::string& help) {
+  const auto added = add_command(root, session, std::string(to_string(action)), settle, help);
+  added.words.action = action;
+  add_word(added.command, "QUEUE", added.words.queue, "The queue")->required();
+  add_words(added.command, "RECEIPT", added.words.receipts,
+            "Receipts, as `tarry claim` printed them")
       ->required();
-  set_action(command, session, [options](Session& given) { return settle(given, *options); });
-  return command;
+  return added;
 }
 
 void add_priority(CLI::App& command, SettleOptions& options) {
@@ -75,46 +74,45 @@ ExitCode extend(Session& session, const ExtendOptions& options) {
 
 void add_settle_commands(CLI::App& root, Session& session) {
   using enum tarry::Action;
+  add(root, session, ack, R"(
+End claims as done; the messages are not delivered again
+
+  tarry ack orders RECEIPT)");
   {
-    auto options = std::make_shared<SettleOptions>();
-    add(root, session, ack, "End claims as done; the messages are not delivered again",
-        {"tarry ack orders RECEIPT"}, options);
+    const auto [command, options] = add(root, session, retry, R"(
+Deliver messages again after a delay; this attempt counts
+
+  tarry retry orders RECEIPT
+  tarry retry orders RECEIPT --in 10s)");
+    add_duration(command, "--in", options.in, "The delay (default: the queue's backoff)");
+    add_word(command, "--reason", options.reason, "The reason, kept if this was the last attempt");
+    add_priority(command, options);
   }
   {
-    auto options = std::make_shared<SettleOptions>();
-    CLI::App& command =
-        add(root, session, retry, "Deliver messages again after a delay; this attempt counts",
-            {"tarry retry orders RECEIPT", "tarry retry orders RECEIPT --in 10s"}, options);
-    add_duration(command, "--in", options->in, "The delay (default: the queue's backoff)");
-    add_word(command, "--reason", options->reason, "The reason, kept if this was the last attempt");
-    add_priority(command, *options);
+    const auto [command, options] = add(root, session, release, R"(
+Give messages back: due now; this attempt does not count
+
+  tarry release orders RECEIPT)");
+    add_priority(command, options);
   }
   {
-    auto options = std::make_shared<SettleOptions>();
-    CLI::App& command =
-        add(root, session, release, "Give messages back: due now; this attempt does not count",
-            {"tarry release orders RECEIPT"}, options);
-    add_priority(command, *options);
+    const auto [command, options] = add(root, session, bury, R"(
+Set messages aside, as dead
+
+  tarry bury orders RECEIPT --reason 'no such order')");
+    add_word(command, "--reason", options.reason, "The reason, up to 255 bytes");
+    add_priority(command, options);
   }
-  {
-    auto options = std::make_shared<SettleOptions>();
-    CLI::App& command = add(root, session, bury, "Set messages aside, as dead",
-                            {"tarry bury orders RECEIPT --reason 'no such order'"}, options);
-    add_word(command, "--reason", options->reason, "The reason, up to 255 bytes");
-    add_priority(command, *options);
-  }
-  {
-    auto options = std::make_shared<ExtendOptions>();
-    CLI::App& command =
-        add_command(root, "extend", "Extend the leases of claims",
-                    {"tarry extend orders RECEIPT", "tarry extend orders RECEIPT --lease 10m"});
-    add_word(command, "QUEUE", options->queue, "The queue")->required();
-    add_words(command, "RECEIPT", options->receipts, "Receipts, as `tarry claim` printed them")
-        ->required();
-    add_duration(command, "--lease", options->lease,
-                 "Lease from now on, 1ms to 7d (default: the queue's)");
-    set_action(command, session, [options](Session& given) { return extend(given, *options); });
-  }
+  const auto [command, options] = add_command(root, session, "extend", extend, R"(
+Extend the leases of claims
+
+  tarry extend orders RECEIPT
+  tarry extend orders RECEIPT --lease 10m)");
+  add_word(command, "QUEUE", options.queue, "The queue")->required();
+  add_words(command, "RECEIPT", options.receipts, "Receipts, as `tarry claim` printed them")
+      ->required();
+  add_duration(command, "--lease", options.lease,
+               "Lease from now on, 1ms to 7d (default: the queue's)");
 }
 
 }  // namespace tarry::app

@@ -165,7 +165,21 @@ Result<Results> measure(Session& session, const Queue& queue, const BenchOptions
   return results;
 }
 
-ExitCode run(Session& session, const BenchOptions& options) {
+ExitCode run_bench(Session& session, const BenchOptions& options) {
+  if (options.plan.plan) {
+    if (options.measures()) {
+      return session.output.usage(
+          "--plan measures nothing: leave out --queue, --messages, --clients, --each and --plot");
+    }
+    return print_plan(session, options.plan, options.payload, options.batch);
+  }
+  if (options.plan.any_given()) {
+    return session.output.usage("--rate, --pending, --engine and --memory need --plan");
+  }
+  if (options.each && (*options.each < Millis(100) || *options.each > kMostEach)) {
+    return session.output.usage("--each " + base::format_duration_ms(options.each->count()) +
+                                ": must be 100ms to 1h");
+  }
   ExitCode code{};
   auto store = session.open(code, {.create = true});
   if (!store) return code;
@@ -191,46 +205,31 @@ ExitCode run(Session& session, const BenchOptions& options) {
 }  // namespace
 
 void add_bench_command(CLI::App& root, Session& session) {
-  auto options = std::make_shared<BenchOptions>();
-  CLI::App& bench = add_command(
-      root, "bench", "Measure a store: rates of push, claim and settle, lateness under load",
-      {"tarry bench --store file:/tmp/bench", "tarry bench --store memory: --batch 1 --clients 1",
-       "tarry bench --each 10s --plot lateness.svg",
-       "tarry bench --plan --rate 50000 --pending 200M --payload 300"},
-      "Uses a queue of its own, with batches and several clients. It first measures each verb\n"
-      "alone. Then messages fall due at 1 to 60 % of the rate of all three verbs, one after the\n"
-      "other. Lateness is the time until a client has claimed them, by this machine's clock.\n"
-      "--plan measures nothing. It multiplies what a message was measured to cost by the load.\n");
-  add_word(bench, "--queue", options->queue, "An empty queue (default: tarry-bench)")
+  const auto [bench, options] = add_command(root, session, "bench", run_bench, R"(
+Measure a store: rates of push, claim and settle, lateness under load
+
+Uses a queue of its own, with batches and several clients. It first measures each verb
+alone. Then messages fall due at 1 to 60 % of the rate of all three verbs, one after the
+other. Lateness is the time until a client has claimed them, by this machine's clock.
+--plan measures nothing. It multiplies what a message was measured to cost by the load.
+
+  tarry bench --store file:/tmp/bench
+  tarry bench --store memory: --batch 1 --clients 1
+  tarry bench --each 10s --plot lateness.svg
+  tarry bench --plan --rate 50000 --pending 200M --payload 300)");
+  add_word(bench, "--queue", options.queue, "An empty queue (default: tarry-bench)")
       ->type_name("QUEUE");
-  add_number(bench, "--messages", options->messages, 1'000, kMostMessages,
+  add_number(bench, "--messages", options.messages, 1'000, kMostMessages,
              "Messages to measure the rates with (default: 100000)");
-  add_number(bench, "--clients", options->clients, 1, 256, "Number of threads (default: 4)");
-  add_number(bench, "--batch", options->batch, 1, core::kMaxBatch,
+  add_number(bench, "--clients", options.clients, 1, 256, "Number of threads (default: 4)");
+  add_number(bench, "--batch", options.batch, 1, core::kMaxBatch,
              "Messages in one batch (default: 256)");
-  add_number(bench, "--payload", options->payload, 0, 1 << 20,
+  add_number(bench, "--payload", options.payload, 0, 1 << 20,
              "Size of each payload in bytes (default: 100)");
-  add_duration(bench, "--each", options->each, "How long each load lasts (default: 2s)");
-  add_word(bench, "--plot", options->plot, "Draw lateness against load into FILE, as SVG")
+  add_duration(bench, "--each", options.each, "How long each load lasts (default: 2s)");
+  add_word(bench, "--plot", options.plot, "Draw lateness against load into FILE, as SVG")
       ->type_name("FILE");
-  add_plan_flags(bench, options->plan);
-  set_action(bench, session, [options](Session& given) {
-    if (options->plan.plan) {
-      if (options->measures()) {
-        return given.output.usage(
-            "--plan measures nothing: leave out --queue, --messages, --clients, --each and --plot");
-      }
-      return print_plan(given, options->plan, options->payload, options->batch);
-    }
-    if (options->plan.any_given()) {
-      return given.output.usage("--rate, --pending, --engine and --memory need --plan");
-    }
-    if (options->each && (*options->each < Millis(100) || *options->each > kMostEach)) {
-      return given.output.usage("--each " + base::format_duration_ms(options->each->count()) +
-                                ": must be 100ms to 1h");
-    }
-    return run(given, *options);
-  });
+  add_plan_flags(bench, options.plan);
 }
 
 }  // namespace tarry::app

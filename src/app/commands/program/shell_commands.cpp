@@ -31,22 +31,22 @@ ExitCode completion(Session& session, const CLI::App& root, std::string_view she
 }  // namespace
 
 void add_shell_commands(CLI::App& root, Session& session) {
-  {
-    auto shell = std::make_shared<std::optional<std::string>>();
-    CLI::App& command =
-        add_command(root, "completion", "A script that completes commands in your shell",
-                    {"tarry completion bash > ~/.local/share/bash-completion/completions/tarry",
-                     "tarry completion zsh > ~/.zfunc/_tarry",
-                     "tarry completion fish > ~/.config/fish/completions/tarry.fish"});
-    add_choice(command, "SHELL", *shell, shell_names(), "bash, zsh or fish")->required();
-    set_action(command, session,
-               [shell, &root](Session& given) { return completion(given, root, **shell); });
-  }
-  CLI::App& command = add_command(root, "man", "The manual, as a page for man(1)",
-                                  {"tarry man > tarry.1 && man ./tarry.1"});
-  set_action(command, session, [&root](Session& given) {
+  const auto shell = std::make_shared<std::optional<std::string>>();
+  const auto complete = [shell, &root](Session& given) { return completion(given, root, **shell); };
+  CLI::App& command = add_command(root, session, "completion", complete, R"(
+A script that completes commands in your shell
+
+  tarry completion bash > ~/.local/share/bash-completion/completions/tarry
+  tarry completion zsh > ~/.zfunc/_tarry
+  tarry completion fish > ~/.config/fish/completions/tarry.fish)");
+  add_choice(command, "SHELL", *shell, shell_names(), "bash, zsh or fish")->required();
+  const auto manual = [&root](Session& given) {
     return print_text(given, man_page(tree_of(root), version_line()));
-  });
+  };
+  add_command(root, session, "man", manual, R"(
+The manual, as a page for man(1)
+
+  tarry man > tarry.1 && man ./tarry.1)");
 }
 
 }  // namespace tarry::app

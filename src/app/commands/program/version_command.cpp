@@ -55,9 +55,11 @@ ExitCode version(Session& session) {
 }  // namespace
 
 void add_version_command(CLI::App& root, Session& session) {
-  CLI::App& command = add_command(root, "version", "Version, compiler, and what is built in",
-                                  {"tarry version", "tarry version -o json"});
-  set_action(command, session, version);
+  add_command(root, session, "version", version, R"(
+Version, compiler, and what is built in
+
+  tarry version
+  tarry version -o json)");
 }
 
 }  // namespace tarry::app

@@ -85,19 +85,20 @@ ExitCode forecast(Session& session, const ForecastWords& words) {
 }  // namespace
 
 void add_forecast_command(CLI::App& root, Session& session) {
-  auto words = std::make_shared<ForecastWords>();
-  CLI::App& command = add_command(
-      root, "forecast", "Show how many messages fall due when, as a bar chart",
-      {"tarry forecast orders", "tarry forecast orders --width 1h --buckets 24",
-       "tarry forecast orders -o json"},
-      "Counts scheduled and ready messages, from now on. Without --width and --buckets it\n"
-      "chooses the width that shows all of them in 20 rows.\n");
-  add_word(command, "QUEUE", words->queue, "The queue")->required();
-  add_duration(command, "--width", words->width,
+  const auto [command, words] = add_command(root, session, "forecast", forecast, R"(
+Show how many messages fall due when, as a bar chart
+
+Counts scheduled and ready messages, from now on. Without --width and --buckets it
+chooses the width that shows all of them in 20 rows.
+
+  tarry forecast orders
+  tarry forecast orders --width 1h --buckets 24
+  tarry forecast orders -o json)");
+  add_word(command, "QUEUE", words.queue, "The queue")->required();
+  add_duration(command, "--width", words.width,
                "Time span of each row (default with --buckets: 1m)");
-  add_number(command, "--buckets", words->buckets, 1, core::kMaxForecastBuckets,
+  add_number(command, "--buckets", words.buckets, 1, core::kMaxForecastBuckets,
              "Number of rows, 1 to 10000 (default with --width: 20)");
-  set_action(command, session, [words](Session& given) { return forecast(given, *words); });
 }
 
 }  // namespace tarry::app

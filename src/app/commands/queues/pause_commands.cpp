@@ -206,29 +206,32 @@ ExitCode resume(Session& session, const Meant& meant) {
 
 void add_pause_commands(CLI::App& queue, Session& session) {
   {
-    auto options = std::make_shared<PauseOptions>();
-    CLI::App& command = add_command(
-        queue, "pause", "Stop all claims of a queue, waiting ones too",
-        {"tarry queue pause orders", "tarry queue pause orders --for 15m",
-         "tarry queue pause orders --until 2030-01-31T09:00:00Z", "tarry queue pause 'orders.*'",
-         "tarry queue pause --all --for 15m"},
-        "Pushes and cancels go on, and messages that are claimed already can be settled. A queue\n"
-        "that does not exist is created, paused. A pattern and --all pause the queues that exist\n"
-        "now.\n");
-    add_meant(command, options->meant);
-    auto* during = add_duration(command, "--for", options->during,
+    const auto [command, options] = add_command(queue, session, "pause", pause, R"(
+Stop all claims of a queue, waiting ones too
+
+Pushes and cancels go on, and messages that are claimed already can be settled. A queue
+that does not exist is created, paused. A pattern and --all pause the queues that exist
+now.
+
+  tarry queue pause orders
+  tarry queue pause orders --for 15m
+  tarry queue pause orders --until 2030-01-31T09:00:00Z
+  tarry queue pause 'orders.*'
+  tarry queue pause --all --for 15m)");
+    add_meant(command, options.meant);
+    auto* during = add_duration(command, "--for", options.during,
                                 "For this long from now, by this machine's clock");
     auto* until =
-        add_time(command, "--until", options->until, "Until this time (default: until resumed)");
+        add_time(command, "--until", options.until, "Until this time (default: until resumed)");
     during->excludes(until);
-    set_action(command, session, [options](Session& given) { return pause(given, *options); });
   }
-  auto meant = std::make_shared<Meant>();
-  CLI::App& command = add_command(
-      queue, "resume", "Allow claims of a paused queue again",
-      {"tarry queue resume orders", "tarry queue resume 'orders.*'", "tarry queue resume --all"});
-  add_meant(command, *meant);
-  set_action(command, session, [meant](Session& given) { return resume(given, *meant); });
+  const auto [command, meant] = add_command(queue, session, "resume", resume, R"(
+Allow claims of a paused queue again
+
+  tarry queue resume orders
+  tarry queue resume 'orders.*'
+  tarry queue resume --all)");
+  add_meant(command, meant);
 }
 
 }  // namespace tarry::app

@@ -169,31 +169,33 @@ ExitCode figures(Session& session, const std::optional<std::string>& name) {
 }  // namespace
 
 void add_queue_commands(CLI::App& root, Session& session) {
-  CLI::App& queue =
-      add_command(root, "queue", "Queues: ls, info, set, pause, resume, purge, rm, reshard",
-                  {"tarry queue ls", "tarry queue info orders"});
-  queue.require_subcommand(1);
+  CLI::App& queue = add_group(root, "queue", R"(
+Queues: ls, info, set, pause, resume, purge, rm, reshard
+
+  tarry queue ls
+  tarry queue info orders)");
+  add_command(queue, session, "ls", list_queues, R"(
+List all queues with their counts
+
+  tarry queue ls
+  tarry queue ls -o json)");
   {
-    CLI::App& command = add_command(queue, "ls", "List all queues with their counts",
-                                    {"tarry queue ls", "tarry queue ls -o json"});
-    set_action(command, session, list_queues);
-  }
-  {
-    auto name = std::make_shared<std::string>();
-    CLI::App& command =
-        add_command(queue, "info", "Show the settings, state and counters of one queue",
-                    {"tarry queue info orders"});
-    add_word(command, "QUEUE", *name, "The queue")->required();
-    set_action(command, session, [name](Session& given) { return queue_info(given, *name); });
+    const auto [command, name] = add_command(queue, session, "info", queue_info, R"(
+Show the settings, state and counters of one queue
+
+  tarry queue info orders)");
+    add_word(command, "QUEUE", name, "The queue")->required();
   }
   add_queue_verbs(queue, session);
   add_reshard_command(queue, session);
   {
-    auto name = std::make_shared<std::optional<std::string>>();
-    CLI::App& command = add_command(root, "stats", "Show the figures of the store, or of one queue",
-                                    {"tarry stats", "tarry stats orders", "tarry stats -o json"});
-    add_word(command, "QUEUE", *name, "The queue (default: all of them)");
-    set_action(command, session, [name](Session& given) { return figures(given, *name); });
+    const auto [command, name] = add_command(root, session, "stats", figures, R"(
+Show the figures of the store, or of one queue
+
+  tarry stats
+  tarry stats orders
+  tarry stats -o json)");
+    add_word(command, "QUEUE", name, "The queue (default: all of them)");
   }
 }
 

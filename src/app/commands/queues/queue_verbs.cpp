@@ -80,22 +80,37 @@ ExitCode set_settings(Session& session, const SetOptions& options) {
   return ExitCode::done;
 }
 
-struct PurgeOptions {
+/// The words of purge and rm. --force is of rm alone.
+struct RemovalOptions {
   std::string queue;
   bool yes = false;
   bool dry_run = false;
+  bool force = false;
 };
 
-ExitCode purge(Session& session, const PurgeOptions& options) {
+/// The store, once the user has confirmed `what` ({}: the queue), which is not undone.
+std::optional<Store> open_confirmed(Session& session, const RemovalOptions& options,
+                                    fmt::format_string<std::string> what, ExitCode& code) {
+  if (options.yes || options.dry_run) return session.open(code);
+  code = session.output.usage(fmt::format(what, base::quoted(options.queue)) +
+                              "; confirm with --yes, or count with --dry-run");
+  return std::nullopt;
+}
+
+void print_removal(Output& output, const RemovalOptions& options, const char* name,
+                   std::uint64_t count, const std::string& line) {
+  if (!output.json()) return output.print_line(fmt::format("queue {}{}", options.queue, line));
+  output.print_json([&](wire::JsonWriter& json) {
+    json.begin_object().text_field("queue", options.queue).field_bool("dry_run", options.dry_run);
+    json.field(name, count).end_object();
+  });
+}
+
+ExitCode purge(Session& session, const RemovalOptions& options) {
   Output& output = session.output;
-  if (!options.yes && !options.dry_run) {
-    return output.usage(
-        fmt::format("purge removes every message of queue {} that is not leased; confirm with "
-                    "--yes, or count with --dry-run",
-                    base::quoted(options.queue)));
-  }
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = open_confirmed(session, options,
+                              "purge removes every message of queue {} that is not leased", code);
   if (!store) return code;
   const Queue queue = store->queue(options.queue);
   const auto stats = queue.stats();
@@ -106,35 +121,17 @@ ExitCode purge(Session& session, const PurgeOptions& options) {
     if (!purged) return output.fail(purged.error());
     count = *purged;
   }
-  if (output.json()) {
-    output.print_json([&](wire::JsonWriter& json) {
-      json.begin_object().text_field("queue", options.queue).field_bool("dry_run", options.dry_run);
-      json.field("purged", count).end_object();
-    });
-  } else {
-    output.print_line(fmt::format("queue {}: {}{}", options.queue, counted(count, "message"),
-                                  options.dry_run ? " would be purged" : " purged"));
-  }
+  print_removal(output, options, "purged", count,
+                fmt::format(": {}{}", counted(count, "message"),
+                            options.dry_run ? " would be purged" : " purged"));
   return ExitCode::done;
 }
 
-struct RemoveOptions {
-  std::string queue;
-  bool yes = false;
-  bool dry_run = false;
-  bool force = false;
-};
-
-ExitCode remove_queue(Session& session, const RemoveOptions& options) {
+ExitCode remove_queue(Session& session, const RemovalOptions& options) {
   Output& output = session.output;
-  if (!options.yes && !options.dry_run) {
-    return output.usage(
-        fmt::format("rm removes queue {} with all its messages, settings and counters; confirm "
-                    "with --yes, or count with --dry-run",
-                    base::quoted(options.queue)));
-  }
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = open_confirmed(
+      session, options, "rm removes queue {} with all its messages, settings and counters", code);
   if (!store) return code;
   const Queue queue = store->queue(options.queue);
   std::uint64_t count = 0;
@@ -147,30 +144,23 @@ ExitCode remove_queue(Session& session, const RemoveOptions& options) {
     if (!removed) return output.fail(removed.error());
     count = *removed;
   }
-  if (output.json()) {
-    output.print_json([&](wire::JsonWriter& json) {
-      json.begin_object().text_field("queue", options.queue).field_bool("dry_run", options.dry_run);
-      json.field("removed", count).end_object();
-    });
-  } else {
-    output.print_line(fmt::format("queue {} {} with {}", options.queue,
-                                  options.dry_run ? "would be removed" : "is removed",
-                                  counted(count, "message")));
-  }
+  print_removal(output, options, "removed", count,
+                fmt::format(" {} with {}", options.dry_run ? "would be removed" : "is removed",
+                            counted(count, "message")));
   return ExitCode::done;
 }
 
 void add_set_command(CLI::App& queue, Session& session) {
-  auto options = std::make_shared<SetOptions>();
-  CLI::App& command = add_command(
-      queue, "set", "Change settings of a queue",
-      {"tarry queue set orders --lease 2m --max-attempts 5",
-       "tarry queue set orders --backoff-min 1s --backoff-max 10m --remember 1h"},
-      "Settings that are not named stay as they are. A queue that does not exist is created. A\n"
-      "push or a claim may override the settings that concern it.\n");
-  add_word(command, "QUEUE", options->queue, "The queue")->required();
-  core::each_setting([&](const auto& row) { add_flag(command, row, options->patch); });
-  set_action(command, session, [options](Session& given) { return set_settings(given, *options); });
+  const auto [command, options] = add_command(queue, session, "set", set_settings, R"(
+Change settings of a queue
+
+Settings that are not named stay as they are. A queue that does not exist is created. A
+push or a claim may override the settings that concern it.
+
+  tarry queue set orders --lease 2m --max-attempts 5
+  tarry queue set orders --backoff-min 1s --backoff-max 10m --remember 1h)");
+  add_word(command, "QUEUE", options.queue, "The queue")->required();
+  core::each_setting([&](const auto& row) { add_flag(command, row, options.patch); });
 }
 
 }  // namespace
@@ -179,30 +169,31 @@ void add_queue_verbs(CLI::App& queue, Session& session) {
   add_set_command(queue, session);
   add_pause_commands(queue, session);
   {
-    auto options = std::make_shared<PurgeOptions>();
-    CLI::App& command = add_command(
-        queue, "purge", "Remove all messages of a queue that are not leased",
-        {"tarry queue purge orders --dry-run", "tarry queue purge orders --yes"},
-        "Removes scheduled, ready and dead messages. Settings and remembered keys stay.\n");
-    add_word(command, "QUEUE", options->queue, "The queue")->required();
-    command.add_flag("--yes", options->yes, "Confirm: purged messages cannot be brought back");
-    command.add_flag("--dry-run", options->dry_run, "Only count");
-    set_action(command, session, [options](Session& given) { return purge(given, *options); });
+    const auto [command, options] = add_command(queue, session, "purge", purge, R"(
+Remove all messages of a queue that are not leased
+
+Removes scheduled, ready and dead messages. Settings and remembered keys stay.
+
+  tarry queue purge orders --dry-run
+  tarry queue purge orders --yes)");
+    add_word(command, "QUEUE", options.queue, "The queue")->required();
+    command.add_flag("--yes", options.yes, "Confirm: purged messages cannot be brought back");
+    command.add_flag("--dry-run", options.dry_run, "Only count");
   }
   {
-    auto options = std::make_shared<RemoveOptions>();
-    CLI::App& command = add_command(
-        queue, "rm", "Remove a queue with everything in it",
-        {"tarry queue rm orders --dry-run", "tarry queue rm orders --yes"},
-        "Removes its messages, remembered keys, settings and counters. Refused while messages are\n"
-        "leased, unless --force is given; their receipts are then stale. A later push creates the\n"
-        "queue anew.\n");
-    add_word(command, "QUEUE", options->queue, "The queue")->required();
-    command.add_flag("--yes", options->yes, "Confirm: a removed queue cannot be brought back");
-    command.add_flag("--force", options->force, "Remove it even while messages are leased");
-    command.add_flag("--dry-run", options->dry_run, "Only count");
-    set_action(command, session,
-               [options](Session& given) { return remove_queue(given, *options); });
+    const auto [command, options] = add_command(queue, session, "rm", remove_queue, R"(
+Remove a queue with everything in it
+
+Removes its messages, remembered keys, settings and counters. Refused while messages are
+leased, unless --force is given; their receipts are then stale. A later push creates the
+queue anew.
+
+  tarry queue rm orders --dry-run
+  tarry queue rm orders --yes)");
+    add_word(command, "QUEUE", options.queue, "The queue")->required();
+    command.add_flag("--yes", options.yes, "Confirm: a removed queue cannot be brought back");
+    command.add_flag("--force", options.force, "Remove it even while messages are leased");
+    command.add_flag("--dry-run", options.dry_run, "Only count");
   }
 }
 

@@ -84,17 +84,18 @@ ExitCode reshard(Session& session, const ReshardWords& words) {
 }  // namespace
 
 void add_reshard_command(CLI::App& queue, Session& session) {
-  auto words = std::make_shared<ReshardWords>();
-  CLI::App& command = add_command(
-      queue, "reshard", "Change the number of shards of a queue in Redis",
-      {"tarry queue reshard orders 4", "tarry queue reshard orders 1 -o json"},
-      "Producers and consumers may keep running. The command waits until claims end. You may\n"
-      "stop it at any time; run the same command again to continue.\n");
-  add_word(command, "QUEUE", words->queue, "The queue")->required();
-  add_number(command, "SHARDS", words->shards, 1, core::kMaxShards,
+  const auto [command, words] = add_command(queue, session, "reshard", reshard, R"(
+Change the number of shards of a queue in Redis
+
+Producers and consumers may keep running. The command waits until claims end. You may
+stop it at any time; run the same command again to continue.
+
+  tarry queue reshard orders 4
+  tarry queue reshard orders 1 -o json)");
+  add_word(command, "QUEUE", words.queue, "The queue")->required();
+  add_number(command, "SHARDS", words.shards, 1, core::kMaxShards,
              fmt::format("Number of shards (1 to {})", core::kMaxShards))
       ->required();
-  set_action(command, session, [words](Session& given) { return reshard(given, *words); });
 }
 
 }  // namespace tarry::app

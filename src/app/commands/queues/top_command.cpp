@@ -123,23 +123,25 @@ ExitCode top(Session& session, const TopOptions& options) {
 }  // namespace
 
 void add_top_command(CLI::App& root, Session& session) {
-  auto options = std::make_shared<TopOptions>();
-  CLI::App& command = add_command(
-      root, "top", "Watch the queues; redrawn every second, q quits",
-      {"tarry top", "tarry top orders --interval 5s", "tarry top --once -o json"},
-      "PENDING counts scheduled and due messages. `?` means that the queue cannot be read; the\n"
-      "reason stands below the table. Rates and lateness cover the last ten intervals; `-`\n"
-      "means no data. With --once, lateness covers the time since the server started. Lateness\n"
-      "is the time from due to claim. A server counts it, for claims made through it, so it is\n"
-      "`-` unless the store is an http:// URL. It is shown as a bound: half of the claims\n"
-      "(P50), or 99 % (P99), kept to it. If the output is not a terminal, each picture is\n"
-      "printed below the last one, and the exit code is 1 if the last picture has a queue that\n"
-      "cannot be read.\n");
-  add_word(command, "QUEUE", options->queue, "Only this queue");
-  add_duration(command, "--interval", options->interval,
+  const auto [command, options] = add_command(root, session, "top", top, R"(
+Watch the queues; redrawn every second, q quits
+
+PENDING counts scheduled and due messages. `?` means that the queue cannot be read; the
+reason stands below the table. Rates and lateness cover the last ten intervals; `-`
+means no data. With --once, lateness covers the time since the server started. Lateness
+is the time from due to claim. A server counts it, for claims made through it, so it is
+`-` unless the store is an http:// URL. It is shown as a bound: half of the claims
+(P50), or 99 % (P99), kept to it. If the output is not a terminal, each picture is
+printed below the last one, and the exit code is 1 if the last picture has a queue that
+cannot be read.
+
+  tarry top
+  tarry top orders --interval 5s
+  tarry top --once -o json)");
+  add_word(command, "QUEUE", options.queue, "Only this queue");
+  add_duration(command, "--interval", options.interval,
                "Time between two pictures, 100ms to 1h (default: 1s)");
-  command.add_flag("--once", options->once, "Print one picture after one interval, then end");
-  set_action(command, session, [options](Session& given) { return top(given, *options); });
+  command.add_flag("--once", options.once, "Print one picture after one interval, then end");
 }
 
 }  // namespace tarry::app

@@ -13,20 +13,20 @@
 namespace tarry::app {
 namespace {
 
-ExitCode advance(Session& session, Millis by) {
+ExitCode advance(Session& session, const std::optional<Millis>& by) {
   Output& output = session.output;
   std::string body;
   wire::JsonWriter json(body);
-  json.begin_object().field("by", base::format_duration_ms(by.count())).end_object();
+  json.begin_object().field("by", base::format_duration_ms(by->count())).end_object();
   const std::string url = session.url();
   const auto answer = tools::call_server(url, "POST", "/v1/clock/advance", std::move(body));
   if (!answer) return output.fail(answer.error());
   if (answer->status != 200) return output.fail(wire::read_problem(answer->status, answer->body));
   if (output.json()) {
-    output.print_line(wire::encode_advanced(by));
+    output.print_line(wire::encode_advanced(*by));
   } else {
     output.print_line(
-        fmt::format("the clock moved forward by {}", base::format_duration_ms(by.count())));
+        fmt::format("the clock moved forward by {}", base::format_duration_ms(by->count())));
   }
   return ExitCode::done;
 }
@@ -34,16 +34,18 @@ ExitCode advance(Session& session, Millis by) {
 }  // namespace
 
 void add_clock_command(CLI::App& root, Session& session) {
-  CLI::App& clock = add_command(root, "clock", "The test clock of a server: advance",
-                                {"tarry clock advance 31d"});
-  clock.require_subcommand(1);
-  auto by = std::make_shared<std::optional<Millis>>();
-  CLI::App& command =
-      add_command(clock, "advance", "Move the clock of a server that was started with --test-clock",
-                  {"tarry serve --store memory: --test-clock", "tarry clock advance 31d"},
-                  "Messages that fall due in that time are due when the command answers.\n");
-  add_duration(command, "DURATION", *by, "How far: 0s to 36500d")->required();
-  set_action(command, session, [by](Session& given) { return advance(given, **by); });
+  CLI::App& clock = add_group(root, "clock", R"(
+The test clock of a server: advance
+
+  tarry clock advance 31d)");
+  const auto [command, by] = add_command(clock, session, "advance", advance, R"(
+Move the clock of a server that was started with --test-clock
+
+Messages that fall due in that time are due when the command answers.
+
+  tarry serve --store memory: --test-clock
+  tarry clock advance 31d)");
+  add_duration(command, "DURATION", by, "How far: 0s to 36500d")->required();
 }
 
 }  // namespace tarry::app

@@ -99,33 +99,37 @@ void print_tables(Output& output, const config::Config& held) {
   print_relays(output, held.relays);
 }
 
+ExitCode check(Session& session, const ServeFlags& flags) {
+  ExitCode code{};
+  const auto held = load_config(session, flags, code);
+  if (!held) return code;
+  const auto servable = check_servable(*held);
+  if (session.output.json()) {
+    print_json(session.output, *held, servable);
+    return ExitCode::done;
+  }
+  print_tables(session.output, *held);
+  for (const std::string& line : notes_of(*held)) session.output.note(line);
+  if (!servable) session.output.note("tarry serve refuses this: " + servable.error().message);
+  return ExitCode::done;
+}
+
 }  // namespace
 
 void add_config_command(CLI::App& root, Session& session) {
-  CLI::App& parent = add_command(root, "config", "The server's configuration: check",
-                                 {"tarry config check --config tarry.toml"});
-  parent.require_subcommand(1);
-  auto flags = std::make_shared<ServeFlags>();
-  CLI::App& command = add_command(
-      parent, "check", "Show the settings that tarry serve would use, and where each comes from",
-      {"tarry config check --config tarry.toml", "tarry config check --config tarry.toml -o json"},
-      "Takes the flags of tarry serve. Flags win over environment variables, and these over the\n"
-      "file. Logins in URLs are not shown, nor the path and query of a webhook.\n");
-  add_serve_flags(command, *flags);
-  set_action(command, session, [flags](Session& given) {
-    ExitCode code{};
-    const auto held = load_config(given, *flags, code);
-    if (!held) return code;
-    const auto servable = check_servable(*held);
-    if (given.output.json()) {
-      print_json(given.output, *held, servable);
-    } else {
-      print_tables(given.output, *held);
-      for (const std::string& line : notes_of(*held)) given.output.note(line);
-      if (!servable) given.output.note("tarry serve refuses this: " + servable.error().message);
-    }
-    return ExitCode::done;
-  });
+  CLI::App& parent = add_group(root, "config", R"(
+The server's configuration: check
+
+  tarry config check --config tarry.toml)");
+  const auto [command, flags] = add_command(parent, session, "check", check, R"(
+Show the settings that tarry serve would use, and where each comes from
+
+Takes the flags of tarry serve. Flags win over environment variables, and these over the
+file. Logins in URLs are not shown, nor the path and query of a webhook.
+
+  tarry config check --config tarry.toml
+  tarry config check --config tarry.toml -o json)");
+  add_serve_flags(command, flags);
 }
 
 }  // namespace tarry::app

@@ -47,12 +47,14 @@ ExitCode health(Session& session) {
 }  // namespace
 
 void add_health_command(CLI::App& root, Session& session) {
-  CLI::App& command = add_command(
-      root, "health", "Check whether the store can serve now",
-      {"tarry health", "tarry --store redis://127.0.0.1 health && ./begin"},
-      "Exit code 0: ready; 1: reached but not ready, the error says why; 5: not reachable.\n"
-      "A server is asked at /readyz, which needs no token.\n");
-  set_action(command, session, health);
+  add_command(root, session, "health", health, R"(
+Check whether the store can serve now
+
+Exit code 0: ready; 1: reached but not ready, the error says why; 5: not reachable.
+A server is asked at /readyz, which needs no token.
+
+  tarry health
+  tarry --store redis://127.0.0.1 health && ./begin)");
 }
 
 }  // namespace tarry::app

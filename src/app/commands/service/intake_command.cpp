@@ -139,36 +139,35 @@ ExitCode take_in(Session& session, const IntakeFlags&) {
 }  // namespace
 
 void add_intake_command(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<IntakeFlags>();
-  CLI::App& command = add_command(
-      root, "intake", "Take over delayed messages from RabbitMQ's producers",
-      {"tarry intake delayed --from 'amqp://127.0.0.1?queue=shop.delayed&exchange=shop'"},
-      "Each message that arrives in the RabbitMQ queue is pushed, due after its header x-delay\n"
-      "(milliseconds), and acked there once the store has it. tarry relay --to amqp://...\n"
-      "publishes it when it is due, with the properties that it had. A message that cannot be\n"
-      "pushed goes to the queue NAME.refused, with the reason in the header tarry-reason. If\n"
-      "the broker or the store cannot be reached, the intake keeps trying. SIGTERM and Ctrl-C\n"
-      "end it; the rest stays in RabbitMQ.\n");
-  add_word(command, "QUEUE", flags->queue, "The queue to push to")->required();
-  add_word(command, "--from", flags->from,
+  const auto [command, flags] = add_command(root, session, "intake", take_in, R"(
+Take over delayed messages from RabbitMQ's producers
+
+Each message that arrives in the RabbitMQ queue is pushed, due after its header x-delay
+(milliseconds), and acked there once the store has it. tarry relay --to amqp://...
+publishes it when it is due, with the properties that it had. A message that cannot be
+pushed goes to the queue NAME.refused, with the reason in the header tarry-reason. If
+the broker or the store cannot be reached, the intake keeps trying. SIGTERM and Ctrl-C
+end it; the rest stays in RabbitMQ.
+
+  tarry intake delayed --from 'amqp://127.0.0.1?queue=shop.delayed&exchange=shop')");
+  add_word(command, "QUEUE", flags.queue, "The queue to push to")->required();
+  add_word(command, "--from", flags.from,
            "amqp://HOST[/VHOST]?queue=NAME[&exchange=NAME][&refused=NAME];\n"
            "the queue and the exchange (fanout) are declared and bound")
       ->required()
       ->type_name("SOURCE");
-  add_number(command, "--prefetch", flags->prefetch, 1, 65'535,
+  add_number(command, "--prefetch", flags.prefetch, 1, 65'535,
              "Messages that RabbitMQ hands out before an ack (default: 1000)");
-  add_number(command, "--batch", flags->batch, 1, core::kMaxBatch,
-             "Messages a push (default: 500)");
-  add_choice(command, "--expiration", flags->expiration, expiration_rules(),
+  add_number(command, "--batch", flags.batch, 1, core::kMaxBatch, "Messages a push (default: 500)");
+  add_choice(command, "--expiration", flags.expiration, expiration_rules(),
              "keep: it counts once the message is published;\n"
              "delay: without x-delay it is the delay (default: keep)");
-  add_choice(command, "--keys", flags->keys, key_rules(),
+  add_choice(command, "--keys", flags.keys, key_rules(),
              "What a message's key is: its message-id, if it has\n"
              "A message's key: its message-id, if it has one; or a key\n"
              "that the store generates (default: message-id)");
-  add_duration(command, "--drain", flags->drain,
+  add_duration(command, "--drain", flags.drain,
                "After a stop, how long to wait for the store, up to 1h (default: 10s)");
-  set_action(command, session, [flags](Session& given) { return take_in(given, *flags); });
 }
 
 }  // namespace tarry::app

@@ -85,7 +85,7 @@ std::optional<Plans> planned_again(Session& session, const RelayFlags& flags) {
   return Plans{std::move(config->relays), store.empty() ? session.url() : store};
 }
 
-ExitCode run(Session& session, const RelayFlags& flags) {
+ExitCode run_relay(Session& session, const RelayFlags& flags) {
   leave_process_one_to_an_init();
   session.output.wait_for_no_reader();
   // A SIGHUP from here on is kept, and the file is read again once the relays run.
@@ -106,26 +106,26 @@ ExitCode run(Session& session, const RelayFlags& flags) {
 }  // namespace
 
 void add_relay_command(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<RelayFlags>();
-  CLI::App& command = add_command(
-      root, "relay", "Forward due messages to a sink",
-      {"tarry relay orders --to stdout",
-       "tarry relay orders --to 'redis://127.0.0.1/0?stream=due-orders'",
-       "tarry relay orders --to 'amqp://127.0.0.1?exchange=shop&routing_key=orders.due'",
-       "tarry relay orders --to 'https://shop.example/due#secret_file=/etc/tarry/secret'",
-       "tarry relay orders --to kafka://127.0.0.1:9092/orders-due",
-       "tarry relay orders --to command --concurrency 8 -- ./close-order",
-       "tarry relay --config tarry.toml"},
-      "A message is acked once the sink has confirmed it, never before. A message that fails is\n"
-      "tried again after the queue's backoff; after max_attempts it is dead, with the sink's\n"
-      "last error as the reason. While the sink is down the relay claims nothing, and no\n"
-      "attempt is counted.\n"
-      "--config runs every [[relay]] section of the file; `tarry serve` with that file runs\n"
-      "them too. SIGHUP makes it read the file again, and go on with the sections and the store\n"
-      "that it finds there. After SIGTERM or Ctrl-C the relay waits for the sink to confirm what\n"
-      "it has; a second signal ends it at once.\n");
-  add_relay_flags(command, *flags);
-  set_action(command, session, [flags](Session& given) { return run(given, *flags); });
+  const auto [command, flags] = add_command(root, session, "relay", run_relay, R"(
+Forward due messages to a sink
+
+A message is acked once the sink has confirmed it, never before. A message that fails is
+tried again after the queue's backoff; after max_attempts it is dead, with the sink's
+last error as the reason. While the sink is down the relay claims nothing, and no
+attempt is counted.
+--config runs every [[relay]] section of the file; `tarry serve` with that file runs
+them too. SIGHUP makes it read the file again, and go on with the sections and the store
+that it finds there. After SIGTERM or Ctrl-C the relay waits for the sink to confirm what
+it has; a second signal ends it at once.
+
+  tarry relay orders --to stdout
+  tarry relay orders --to 'redis://127.0.0.1/0?stream=due-orders'
+  tarry relay orders --to 'amqp://127.0.0.1?exchange=shop&routing_key=orders.due'
+  tarry relay orders --to 'https://shop.example/due#secret_file=/etc/tarry/secret'
+  tarry relay orders --to kafka://127.0.0.1:9092/orders-due
+  tarry relay orders --to command --concurrency 8 -- ./close-order
+  tarry relay --config tarry.toml)");
+  add_relay_flags(command, flags);
 }
 
 }  // namespace tarry::app

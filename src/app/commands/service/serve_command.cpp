@@ -379,18 +379,19 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
 }  // namespace
 
 void add_serve_command(CLI::App& root, Session& session) {
-  auto flags = std::make_shared<ServeFlags>();
-  CLI::App& command = add_command(
-      root, "serve", "Serve a store over HTTP, on this machine",
-      {"tarry serve --store file:/var/lib/tarry", "tarry serve --config /etc/tarry.toml",
-       "tarry serve --store redis://redis.example --listen 127.0.0.1:7734",
-       "tarry serve --store memory: --listen 127.0.0.1:0 --port-file port --test-clock"},
-      "Flags win over environment variables, and these over the file; `tarry config check` with\n"
-      "the same flags shows the result. SIGHUP reads the file again. After SIGTERM or Ctrl-C\n"
-      "the server finishes requests in progress and closes the store cleanly; a second signal\n"
-      "ends it at once.\n");
-  add_serve_flags(command, *flags);
-  set_action(command, session, [flags](Session& given) { return serve(given, *flags); });
+  const auto [command, flags] = add_command(root, session, "serve", serve, R"(
+Serve a store over HTTP, on this machine
+
+Flags win over environment variables, and these over the file; `tarry config check` with
+the same flags shows the result. SIGHUP reads the file again. After SIGTERM or Ctrl-C
+the server finishes requests in progress and closes the store cleanly; a second signal
+ends it at once.
+
+  tarry serve --store file:/var/lib/tarry
+  tarry serve --config /etc/tarry.toml
+  tarry serve --store redis://redis.example --listen 127.0.0.1:7734
+  tarry serve --store memory: --listen 127.0.0.1:0 --port-file port --test-clock)");
+  add_serve_flags(command, flags);
 }
 
 }  // namespace tarry::app

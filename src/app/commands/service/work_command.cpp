@@ -213,21 +213,21 @@ ExitCode work(Session& session, const WorkOptions& options) {
 }  // namespace
 
 void add_work_command(CLI::App& root, Session& session) {
-  auto options = std::make_shared<WorkOptions>();
-  CLI::App& command = add_command(
-      root, "work", "Run a command for every message that falls due",
-      {"tarry work orders -- ./close-order",
-       "tarry work orders mails --concurrency 8 -- python3 handle.py"},
-      "The command reads the payload from standard input. Its exit status settles the message:\n"
-      "0 is ack, 75 is retry, 65 is bury, any other is retry. Its environment holds TARRY_KEY,\n"
-      "TARRY_ID, TARRY_ATTEMPT, TARRY_QUEUE and TARRY_DUE_MS. After SIGTERM or Ctrl-C the\n"
-      "running commands may finish; a second signal is passed on to them.\n");
-  add_words(command, "QUEUE", options->queues, "One or more queues")->required();
-  add_number(command, "--concurrency", options->concurrency, 1, 1024,
+  const auto [command, options] = add_command(root, session, "work", work, R"(
+Run a command for every message that falls due
+
+The command reads the payload from standard input. Its exit status settles the message:
+0 is ack, 75 is retry, 65 is bury, any other is retry. Its environment holds TARRY_KEY,
+TARRY_ID, TARRY_ATTEMPT, TARRY_QUEUE and TARRY_DUE_MS. After SIGTERM or Ctrl-C the
+running commands may finish; a second signal is passed on to them.
+
+  tarry work orders -- ./close-order
+  tarry work orders mails --concurrency 8 -- python3 handle.py)");
+  add_words(command, "QUEUE", options.queues, "One or more queues")->required();
+  add_number(command, "--concurrency", options.concurrency, 1, 1024,
              "Commands that run at once, for each queue (default: 1)");
-  add_duration(command, "--lease", options->lease,
+  add_duration(command, "--lease", options.lease,
                "Length of a lease; it is extended while needed (default: the queue's)");
-  set_action(command, session, [options](Session& given) { return work(given, *options); });
 }
 
 }  // namespace tarry::app

@@ -19,9 +19,14 @@ const std::vector<std::string_view>& redis_versions() {
   return versions;
 }
 
-ExitCode print_acl(Session& session, const std::string& user,
-                   const std::optional<std::string>& version) {
+struct AclWords {
+  std::string user = "tarry";
+  std::optional<std::string> version;
+};
+
+ExitCode print_acl(Session& session, const AclWords& words) {
   Output& output = session.output;
+  const std::string& user = words.user;
   const bool is_word = std::ranges::all_of(user, [](char c) { return c > ' ' && c != 0x7F; });
   if (user.empty() || !is_word) {
     return output.usage("user " + base::quoted(user) +
@@ -29,7 +34,7 @@ ExitCode print_acl(Session& session, const std::string& user,
   }
   const std::string url = session.url();
   // Without a given URL there is no server to ask, so the rules are for any single Redis.
-  const auto rules = tools::redis_acl(url == kDefaultStore ? "" : url, version == kOldRedis);
+  const auto rules = tools::redis_acl(url == kDefaultStore ? "" : url, words.version == kOldRedis);
   if (!rules) return output.usage(rules.error().message);
   // Redis drops the user's former rights.
   std::string line = fmt::format("ACL SETUSER {} reset on >PASSWORD", user);
@@ -50,18 +55,17 @@ ExitCode print_acl(Session& session, const std::string& user,
 }  // namespace
 
 void add_acl_command(CLI::App& store, Session& session) {
-  auto user = std::make_shared<std::string>("tarry");
-  auto version = std::make_shared<std::optional<std::string>>();
-  CLI::App& command = add_command(
-      store, "acl", "Print the permissions a Redis user needs, as a redis-cli command",
-      {"tarry store acl", "tarry --store redis+cluster://10.0.0.1 store acl --user shop"},
-      "Contacts no server. The store's URL says whether it is a cluster or uses sentinels;\n"
-      "without a URL it is for a single server. Replace PASSWORD with a password.\n");
-  add_word(command, "--user", *user, "The user's name (default: tarry)");
-  add_choice(command, "--redis", *version, redis_versions(),
+  const auto [command, words] = add_command(store, session, "acl", print_acl, R"(
+Print the permissions a Redis user needs, as a redis-cli command
+
+Contacts no server. The store's URL says whether it is a cluster or uses sentinels;
+without a URL it is for a single server. Replace PASSWORD with a password.
+
+  tarry store acl
+  tarry --store redis+cluster://10.0.0.1 store acl --user shop)");
+  add_word(command, "--user", words.user, "The user's name (default: tarry)");
+  add_choice(command, "--redis", words.version, redis_versions(),
              "Version of the Redis server: 6.2 has no sharded channels (default: 7.0)");
-  set_action(command, session,
-             [user, version](Session& given) { return print_acl(given, *user, *version); });
 }
 
 }  // namespace tarry::app

@@ -30,11 +30,9 @@ ExitCode back_up(Session& session, const std::string& destination) {
     return exit_code_of_open(store.error().code);
   }
   Progress progress("copying", stderr, output.err());
-  const auto report =
-      tools::backup_store(*path, *target, [&](std::uint64_t done, std::uint64_t total) {
-        constexpr std::uint64_t kMiB = 1u << 20;
-        progress.show(done, total, done / kMiB, "MiB");
-      });
+  const auto report = tools::backup_store(
+      *path, *target,
+      [&](std::uint64_t done, std::uint64_t total) { progress.show_bytes(done, total); });
   progress.clear();
   if (!report) {
     output.error(report.error());
@@ -65,17 +63,16 @@ ExitCode back_up(Session& session, const std::string& destination) {
 }  // namespace
 
 void add_backup_command(CLI::App& store, Session& session) {
-  auto destination = std::make_shared<std::string>();
-  CLI::App& command = add_command(
-      store, "backup", "Copy a file: store to a second one, even while it is in use",
-      {"tarry --store file:/var/lib/tarry store backup /var/backups/tarry-monday"},
-      "DIRECTORY must be new or empty. Closed segments are shared with the store (hard links)\n"
-      "and need no extra room until the store drops them; on another file system they are\n"
-      "copied. The backup holds everything that was accepted before it began. It is checked\n"
-      "before it becomes a store.\n");
-  add_word(command, "DIRECTORY", *destination, "Where to put the backup")->required();
-  set_action(command, session,
-             [destination](Session& given) { return back_up(given, *destination); });
+  const auto [command, destination] = add_command(store, session, "backup", back_up, R"(
+Copy a file: store to a second one, even while it is in use
+
+DIRECTORY must be new or empty. Closed segments are shared with the store (hard links)
+and need no extra room until the store drops them; on another file system they are
+copied. The backup holds everything that was accepted before it began. It is checked
+before it becomes a store.
+
+  tarry --store file:/var/lib/tarry store backup /var/backups/tarry-monday)");
+  add_word(command, "DIRECTORY", destination, "Where to put the backup")->required();
 }
 
 }  // namespace tarry::app

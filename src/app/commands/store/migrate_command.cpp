@@ -163,33 +163,33 @@ ExitCode migrate_stores(Session& session, const MigrateWords& words) {
 }  // namespace
 
 void add_migrate_command(CLI::App& store, Session& session) {
-  auto words = std::make_shared<MigrateWords>();
-  CLI::App& command = add_command(
-      store, "migrate", "Move everything from one store into another",
-      {"tarry store migrate file:/var/lib/tarry redis://127.0.0.1/0",
-       "tarry store migrate redis://127.0.0.1/0 file:/var/lib/tarry --queue orders --wait 5m",
-       "tarry store migrate http://127.0.0.1:7734 http://127.0.0.1:7733",
-       "tarry store migrate 'redis://127.0.0.1/0?layout=plain&zset=tasks' redis://127.0.0.1/0",
-       "tarry store migrate file:/var/lib/tarry redis://127.0.0.1/0 --dry-run"},
-      "Messages keep their keys, due times, attempts, headers and priorities, dead ones their\n"
-      "reasons, queues their settings and pauses. A queue is paused in both stores while it is\n"
-      "moved. You may stop the command at any time and run it again to continue: no message is\n"
-      "lost, and none is there twice. After a kill, change nothing in FROM until you have run\n"
-      "the command again: if a message of the last batch is cancelled in FROM before that, TO\n"
-      "delivers it all the same; if one is rescheduled or replaced there, the queue stays\n"
-      "paused until one of the two copies is cancelled. Reach a server on another machine\n"
-      "through a tunnel, ssh -L 7734:127.0.0.1:7733 HOST: it listens on loopback only.\n");
-  add_word(command, "FROM", words->from, "URL of the store to empty: file:, redis: or http:")
+  const auto [command, words] = add_command(store, session, "migrate", migrate_stores, R"(
+Move everything from one store into another
+
+Messages keep their keys, due times, attempts, headers and priorities, dead ones their
+reasons, queues their settings and pauses. A queue is paused in both stores while it is
+moved. You may stop the command at any time and run it again to continue: no message is
+lost, and none is there twice. After a kill, change nothing in FROM until you have run
+the command again: if a message of the last batch is cancelled in FROM before that, TO
+delivers it all the same; if one is rescheduled or replaced there, the queue stays
+paused until one of the two copies is cancelled. Reach a server on another machine
+through a tunnel, ssh -L 7734:127.0.0.1:7733 HOST: it listens on loopback only.
+
+  tarry store migrate file:/var/lib/tarry redis://127.0.0.1/0
+  tarry store migrate redis://127.0.0.1/0 file:/var/lib/tarry --queue orders --wait 5m
+  tarry store migrate http://127.0.0.1:7734 http://127.0.0.1:7733
+  tarry store migrate 'redis://127.0.0.1/0?layout=plain&zset=tasks' redis://127.0.0.1/0
+  tarry store migrate file:/var/lib/tarry redis://127.0.0.1/0 --dry-run)");
+  add_word(command, "FROM", words.from, "URL of the store to empty: file:, redis: or http:")
       ->required();
-  add_word(command, "TO", words->to, "URL of the store to fill; a file: store is created if needed")
+  add_word(command, "TO", words.to, "URL of the store to fill; a file: store is created if needed")
       ->required();
-  add_words(command, "--queue", words->queues, "Only this queue; may be repeated");
-  add_duration(command, "--wait", words->wait,
+  add_words(command, "--queue", words.queues, "Only this queue; may be repeated");
+  add_duration(command, "--wait", words.wait,
                "How long to wait for claims to end (default: not at all)");
-  command.add_flag("--keep-settings", words->keep_settings,
+  command.add_flag("--keep-settings", words.keep_settings,
                    "Queues that TO has already keep their settings");
-  command.add_flag("--dry-run", words->dry_run, "Only count what would be moved; change nothing");
-  set_action(command, session, [words](Session& given) { return migrate_stores(given, *words); });
+  command.add_flag("--dry-run", words.dry_run, "Only count what would be moved; change nothing");
 }
 
 }  // namespace tarry::app

@@ -1,11 +1,11 @@
 // tarry store salvage: recovers what is left of a damaged store.
 #include <memory>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "app/command_line/command.h"
 #include "app/commands/commands.h"
+#include "app/commands/store/shard_sum.h"
 #include "app/output/json.h"
 #include "app/output/progress.h"
 #include "base/text.h"
@@ -16,12 +16,6 @@ namespace {
 
 using tools::SalvagedShard;
 using tools::SalvageReport;
-
-std::uint64_t sum(const SalvageReport& report, std::uint64_t SalvagedShard::* figure) {
-  return std::accumulate(
-      report.per_shard.begin(), report.per_shard.end(), std::uint64_t{0},
-      [&](std::uint64_t before, const SalvagedShard& shard) { return before + shard.*figure; });
-}
 
 void write_fields(wire::JsonWriter& json, const SalvagedShard& shard) {
   json.field("shard", std::uint64_t{shard.shard}).field_bool("sound", shard.sound);
@@ -122,11 +116,9 @@ ExitCode salvage(Session& session, const std::string& target) {
     return session.output.usage("DIRECTORY " + base::quoted(target) + ": " + to.error().message);
   }
   Progress progress("salvaging", stderr, session.output.err());
-  const auto report =
-      tools::salvage_store(*path, *to, [&](std::uint64_t done, std::uint64_t total) {
-        constexpr std::uint64_t kMiB = 1u << 20;
-        progress.show(done, total, done / kMiB, "MiB");
-      });
+  const auto report = tools::salvage_store(
+      *path, *to,
+      [&](std::uint64_t done, std::uint64_t total) { progress.show_bytes(done, total); });
   progress.clear();
   if (!report) {
     session.output.error(report.error());
@@ -144,15 +136,15 @@ ExitCode salvage(Session& session, const std::string& target) {
 }  // namespace
 
 void add_salvage_command(CLI::App& store, Session& session) {
-  auto target = std::make_shared<std::string>();
-  CLI::App& command = add_command(
-      store, "salvage", "Make a new store of the intact parts of a damaged file: store",
-      {"tarry --store file:/var/lib/tarry store salvage /var/lib/tarry-new"},
-      "The answer lists what was lost, by file and offset. The new store has the old one's id,\n"
-      "so keys and receipts stay valid: use one of the two, never both.\n");
-  add_word(command, "DIRECTORY", *target, "Where to put the new store: a new or empty directory")
+  const auto [command, target] = add_command(store, session, "salvage", salvage, R"(
+Make a new store of the intact parts of a damaged file: store
+
+The answer lists what was lost, by file and offset. The new store has the old one's id,
+so keys and receipts stay valid: use one of the two, never both.
+
+  tarry --store file:/var/lib/tarry store salvage /var/lib/tarry-new)");
+  add_word(command, "DIRECTORY", target, "Where to put the new store: a new or empty directory")
       ->required();
-  set_action(command, session, [target](Session& given) { return salvage(given, *target); });
 }
 
 }  // namespace tarry::app

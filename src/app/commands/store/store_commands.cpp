@@ -2,12 +2,12 @@
 // format is it written.
 #include <algorithm>
 #include <memory>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "app/command_line/command.h"
 #include "app/commands/commands.h"
+#include "app/commands/store/shard_sum.h"
 #include "app/output/answers.h"
 #include "app/output/json.h"
 #include "app/output/progress.h"
@@ -20,12 +20,6 @@ namespace {
 
 using tools::ShardInspection;
 using tools::StoreInspection;
-
-std::uint64_t sum(const StoreInspection& store, std::uint64_t ShardInspection::* figure) {
-  return std::accumulate(
-      store.per_shard.begin(), store.per_shard.end(), std::uint64_t{0},
-      [&](std::uint64_t before, const ShardInspection& shard) { return before + shard.*figure; });
-}
 
 std::uint64_t problems_in(const StoreInspection& store) {
   std::uint64_t count = 0;
@@ -62,8 +56,7 @@ std::optional<StoreInspection> inspect(Session& session, bool deep, ExitCode& co
   }
   Progress progress("checking", stderr, session.output.err());
   auto store = tools::inspect_store(*path, deep, [&](std::uint64_t done, std::uint64_t total) {
-    constexpr std::uint64_t kMiB = 1u << 20;
-    progress.show(done, total, done / kMiB, "MiB");
+    progress.show_bytes(done, total);
   });
   progress.clear();
   if (store) return std::move(*store);
@@ -187,9 +180,13 @@ void print_check(Output& output, const StoreInspection& store) {
   }
 }
 
-ExitCode check(Session& session, bool deep) {
+struct CheckWords {
+  bool deep = false;
+};
+
+ExitCode check(Session& session, const CheckWords& words) {
   ExitCode code{};
-  const auto store = inspect(session, deep, code);
+  const auto store = inspect(session, words.deep, code);
   if (!store) return code;
   if (session.output.json()) {
     print_json(session, *store);
@@ -268,39 +265,32 @@ ExitCode audit(Session& session) {
 }  // namespace
 
 void add_store_commands(CLI::App& root, Session& session) {
-  CLI::App& store = add_command(root, "store",
-                                "The store itself: info, check, audit, backup, export, import, ...",
-                                {"tarry --store file:/var/lib/tarry store check"});
-  store.require_subcommand(1);
-  {
-    CLI::App& command =
-        add_command(store, "info", "Show what a file: store is and how big; changes nothing",
-                    {"tarry --store file:/var/lib/tarry store info"});
-    set_action(command, session, store_info);
-  }
-  {
-    auto deep = std::make_shared<bool>(false);
-    CLI::App& command = add_command(
-        store, "check", "Read a file: store's journal and check every batch; changes nothing",
-        {"tarry --store file:/var/lib/tarry store check",
-         "tarry --store file:/var/lib/tarry store check --deep"});
-    command.add_flag("--deep", *deep, "Check the payload of every message too");
-    set_action(command, session, [deep](Session& given) { return check(given, *deep); });
-  }
-  {
-    CLI::App& command = add_command(
-        store, "audit", "Check the counts: every accepted message is still there or has ended",
-        {"tarry store audit", "tarry --store file:/var/lib/tarry store audit"});
-    set_action(command, session, audit);
-  }
-  {
-    CLI::App& command = add_command(
-        store, "upgrade", "Upgrade a file: store to the newest format of this program",
-        {"tarry --store file:/var/lib/tarry store upgrade"},
-        "Version 2 keeps when each message was pushed. From then on older programs refuse the\n"
-        "store. No process may have the store open.\n");
-    set_action(command, session, upgrade);
-  }
+  CLI::App& store = add_group(root, "store", R"(
+The store itself: info, check, audit, backup, export, import, ...
+
+  tarry --store file:/var/lib/tarry store check)");
+  add_command(store, session, "info", store_info, R"(
+Show what a file: store is and how big; changes nothing
+
+  tarry --store file:/var/lib/tarry store info)");
+  const auto [command, words] = add_command(store, session, "check", check, R"(
+Read a file: store's journal and check every batch; changes nothing
+
+  tarry --store file:/var/lib/tarry store check
+  tarry --store file:/var/lib/tarry store check --deep)");
+  command.add_flag("--deep", words.deep, "Check the payload of every message too");
+  add_command(store, session, "audit", audit, R"(
+Check the counts: every accepted message is still there or has ended
+
+  tarry store audit
+  tarry --store file:/var/lib/tarry store audit)");
+  add_command(store, session, "upgrade", upgrade, R"(
+Upgrade a file: store to the newest format of this program
+
+Version 2 keeps when each message was pushed. From then on older programs refuse the
+store. No process may have the store open.
+
+  tarry --store file:/var/lib/tarry store upgrade)");
   add_salvage_command(store, session);
   add_backup_command(store, session);
   add_transfer_commands(store, session);

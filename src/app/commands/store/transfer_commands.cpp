@@ -377,34 +377,35 @@ ExitCode import_from(Session& session, const TransferWords& words) {
 
 void add_transfer_commands(CLI::App& store, Session& session) {
   {
-    auto words = std::make_shared<TransferWords>();
-    CLI::App& command = add_command(
-        store, "export", "Write everything in a store as lines of JSON",
-        {"tarry store export shop.jsonl", "tarry store export --queue orders | gzip > orders.gz"},
-        "Writes every queue with its settings, and every message. It leaves out, and counts, keys\n"
-        "of settled messages and messages that were cancelled while claimed. The store may be in\n"
-        "use, also over HTTP: a message is written as it is when its turn comes. FILE appears\n"
-        "when it is complete. If the export is cut short (a signal, a kill, a store that cannot\n"
-        "be reached), run the same command to continue.\n");
-    add_word(command, "FILE", words->file, "A new file (default: -, standard output)");
-    add_words(command, "--queue", words->queues, "Only this queue; may be repeated");
-    add_number(command, "--format", words->version, 1, transfer::kExportVersion,
+    const auto [command, words] = add_command(store, session, "export", export_to, R"(
+Write everything in a store as lines of JSON
+
+Writes every queue with its settings, and every message. It leaves out, and counts, keys
+of settled messages and messages that were cancelled while claimed. The store may be in
+use, also over HTTP: a message is written as it is when its turn comes. FILE appears
+when it is complete. If the export is cut short (a signal, a kill, a store that cannot
+be reached), run the same command to continue.
+
+  tarry store export shop.jsonl
+  tarry store export --queue orders | gzip > orders.gz)");
+    add_word(command, "FILE", words.file, "A new file (default: -, standard output)");
+    add_words(command, "--queue", words.queues, "Only this queue; may be repeated");
+    add_number(command, "--format", words.version, 1, transfer::kExportVersion,
                "Version of the lines (default: 2; 1 is for older programs)");
-    set_action(command, session, [words](Session& given) { return export_to(given, *words); });
   }
-  auto words = std::make_shared<TransferWords>();
-  CLI::App& command = add_command(
-      store, "import", "Read an export into a store",
-      {"tarry --store file:/var/lib/tarry store import shop.jsonl",
-       "gunzip < orders.gz | tarry --store redis://127.0.0.1/0 store import"},
-      "Messages keep their keys, due times, attempts, headers and priorities, dead ones their\n"
-      "reasons, queues their settings and pauses. Queues are paused until the last line of the\n"
-      "export is read. If the import is cut short, import the whole file again: messages that\n"
-      "are there already are only counted. An import never overwrites a message.\n");
-  add_word(command, "FILE", words->file, "The export (default: -, standard input)");
-  command.add_flag("--keep-settings", words->keep_settings,
+  const auto [command, words] = add_command(store, session, "import", import_from, R"(
+Read an export into a store
+
+Messages keep their keys, due times, attempts, headers and priorities, dead ones their
+reasons, queues their settings and pauses. Queues are paused until the last line of the
+export is read. If the import is cut short, import the whole file again: messages that
+are there already are only counted. An import never overwrites a message.
+
+  tarry --store file:/var/lib/tarry store import shop.jsonl
+  gunzip < orders.gz | tarry --store redis://127.0.0.1/0 store import)");
+  add_word(command, "FILE", words.file, "The export (default: -, standard input)");
+  command.add_flag("--keep-settings", words.keep_settings,
                    "Queues that exist already keep their settings");
-  set_action(command, session, [words](Session& given) { return import_from(given, *words); });
 }
 
 }  // namespace tarry::app

@@ -1,0 +1,23 @@
+// What a relay does that was told no more than its queue and sink.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "app/relays/relay_plan.h"
+
+namespace tarry::testing {
+
+inline void expect_documented_defaults(const app::RelayPlan& plan) {
+  EXPECT_EQ(plan.concurrency, 1u);
+  EXPECT_EQ(plan.options.threads, 1u);
+  EXPECT_EQ(plan.options.relay.in_flight, 1'000u);
+  EXPECT_EQ(plan.options.relay.batch, 100u);
+  EXPECT_EQ(plan.options.relay.rate, 0u);
+  EXPECT_FALSE(plan.options.relay.max_attempts);
+  EXPECT_FALSE(plan.options.relay.lease);
+  EXPECT_EQ(plan.options.relay.drain, Millis(10'000));
+  EXPECT_EQ(plan.coordination, "all");
+  EXPECT_EQ(plan.session, Millis(10'000));
+}
+
+}  // namespace tarry::testing
