@@ -63,6 +63,17 @@ Result<void> check_choice(std::string_view word, const std::vector<std::string_v
                            base::did_you_mean(word, choices))};
 }
 
+template <typename Number>
+CLI::Option* add_number_to(CLI::App& command, const std::string& name, std::optional<Number>& into,
+                           Number min, Number max, const std::string& help) {
+  return add(command, name, help, "N", [&into, min, max](const std::string& word) -> Result<void> {
+    const auto number = base::parse_u64(word, "number", min, max);
+    if (!number) return number.error();
+    into = static_cast<Number>(*number);
+    return {};
+  });
+}
+
 CLI::App& add(CLI::App& parent, const std::string& name, const std::string& help) {
   const std::size_t begin = help.find_first_not_of('\n');
   const std::size_t end = help.find("\n\n", begin);
@@ -146,23 +157,13 @@ CLI::Option* add_time(CLI::App& command, const std::string& name, std::optional<
 CLI::Option* add_number(CLI::App& command, const std::string& name,
                         std::optional<std::uint64_t>& into, std::uint64_t min, std::uint64_t max,
                         const std::string& help) {
-  return add(command, name, help, "N", [&into, min, max](const std::string& word) -> Result<void> {
-    const auto number = base::parse_u64(word, "number", min, max);
-    if (!number) return number.error();
-    into = *number;
-    return {};
-  });
+  return add_number_to(command, name, into, min, max, help);
 }
 
 CLI::Option* add_number(CLI::App& command, const std::string& name,
                         std::optional<std::uint32_t>& into, std::uint32_t min, std::uint32_t max,
                         const std::string& help) {
-  return add(command, name, help, "N", [&into, min, max](const std::string& word) -> Result<void> {
-    const auto number = base::parse_u64(word, "number", min, max);
-    if (!number) return number.error();
-    into = static_cast<std::uint32_t>(*number);
-    return {};
-  });
+  return add_number_to(command, name, into, min, max, help);
 }
 
 CLI::Option* add_choice(CLI::App& command, const std::string& name,
