@@ -1,6 +1,5 @@
 #include "base/secret_file.h"
 
-#include <stdlib.h>  // NOLINT: mkdtemp is POSIX's
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -9,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/temp_directory.h"
+
 namespace tarry::base {
 namespace {
 
@@ -16,13 +17,6 @@ namespace fs = std::filesystem;
 
 class SecretFile : public testing::Test {
  protected:
-  SecretFile() {
-    std::string name = (fs::temp_directory_path() / "tarry-test-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    directory_ = name;
-  }
-  ~SecretFile() override { fs::remove_all(directory_); }
-
   std::string write(const std::string& text, mode_t mode = 0600) const {
     const std::string path = directory_ / "secret";
     std::ofstream(path) << text;
@@ -37,7 +31,8 @@ class SecretFile : public testing::Test {
     return read.error().message;
   }
 
-  fs::path directory_;
+  storage::TempDirectory temporary_;
+  const fs::path directory_ = temporary_.path();
 };
 
 TEST_F(SecretFile, IsTheFirstLine) {

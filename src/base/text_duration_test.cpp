@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "support/parsed.h"
 
 namespace tarry::base {
 namespace {
@@ -15,18 +16,10 @@ constexpr std::int64_t kMinute = 60 * kSecond;
 constexpr std::int64_t kHour = 60 * kMinute;
 constexpr std::int64_t kDay = 24 * kHour;
 
-std::int64_t duration_ms(std::string_view text) {
-  const auto parsed = parse_duration_ms(text);
-  if (parsed) return *parsed;
-  ADD_FAILURE() << parsed.error().message;
-  return -1;
-}
+std::int64_t duration_ms(std::string_view text) { return test::value_of(parse_duration_ms(text)); }
 
 std::string duration_error(std::string_view text) {
-  const auto parsed = parse_duration_ms(text);
-  if (parsed) return "accepted as " + std::to_string(*parsed);
-  EXPECT_EQ(parsed.error().code, ErrorCode::invalid_argument);
-  return parsed.error().message;
+  return test::refusal_of(parse_duration_ms(text));
 }
 
 TEST(ParseDuration, TakesEachUnit) {

@@ -10,23 +10,14 @@
 #include <vector>
 
 #include "base/text.h"
+#include "support/parsed.h"
 
 namespace tarry::base {
 namespace {
 
-std::int64_t time_ms(std::string_view text) {
-  const auto parsed = parse_time_ms(text);
-  if (parsed) return *parsed;
-  ADD_FAILURE() << parsed.error().message;
-  return -1;
-}
+std::int64_t time_ms(std::string_view text) { return test::value_of(parse_time_ms(text)); }
 
-std::string time_error(std::string_view text) {
-  const auto parsed = parse_time_ms(text);
-  if (parsed) return "accepted as " + std::to_string(*parsed);
-  EXPECT_EQ(parsed.error().code, ErrorCode::invalid_argument);
-  return parsed.error().message;
-}
+std::string time_error(std::string_view text) { return test::refusal_of(parse_time_ms(text)); }
 
 TEST(ParseTime, TakesRfc3339WithAnOffset) {
   EXPECT_EQ(time_ms("1970-01-01T00:00:00Z"), 0);

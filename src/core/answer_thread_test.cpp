@@ -76,7 +76,8 @@ TEST(AnswerThread, IsDrainedWhenAllHasRunThatWasThere) {
   EXPECT_EQ(ran.load(), 50);
 }
 
-TEST(AnswerThread, IsDrainedThoughEachTaskPostsAnother) {
+// Each task posts another one, until `use` is over.
+void with_tasks_that_go_on(const std::function<void(AnswerThread&)>& use) {
   std::atomic<bool> enough{false};
   std::function<void()> again;
   AnswerThread answers;
@@ -84,8 +85,12 @@ TEST(AnswerThread, IsDrainedThoughEachTaskPostsAnother) {
     if (!enough) answers.post([&] { again(); });
   };
   answers.post([&] { again(); });
-  answers.drain();
+  use(answers);
   enough = true;
+}
+
+TEST(AnswerThread, IsDrainedThoughEachTaskPostsAnother) {
+  with_tasks_that_go_on([](AnswerThread& answers) { answers.drain(); });
 }
 
 TEST(AnswerThread, OnceRetiredItHasAThreadOnlyWhileThereIsSomethingToRun) {
@@ -110,15 +115,7 @@ TEST(AnswerThread, OnceRetiredItHasAThreadOnlyWhileThereIsSomethingToRun) {
 }
 
 TEST(AnswerThread, IsRetiredThoughEachTaskPostsAnother) {
-  std::atomic<bool> enough{false};
-  std::function<void()> again;
-  AnswerThread answers;
-  again = [&] {
-    if (!enough) answers.post([&] { again(); });
-  };
-  answers.post([&] { again(); });
-  answers.retire();
-  enough = true;
+  with_tasks_that_go_on([](AnswerThread& answers) { answers.retire(); });
 }
 
 TEST(AnswerThread, MayBeRetiredByOneOfItsTasks) {

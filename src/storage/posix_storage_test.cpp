@@ -266,14 +266,26 @@ TEST_F(PosixStorageTest, ADirectoryKnowsWhetherItIsWhereItWas) {
   EXPECT_FALSE(below->is_in_place());
 }
 
-// In a process of its own, which the signal would end.
-TEST_F(PosixStorageTest, TheLimitOfAFilesSizeIsAShortageAndSendsNoSignal) {
-  const auto directory = std::move(open_directory(base, false)).value();
+// Runs it in a process of its own, which a signal would end, where no file may have more than 8,192
+// bytes. `task` ends the process: status 0 if all is well.
+template <typename Task>
+void in_a_process_with_a_limit(Task task) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
     const rlimit limit{8192, 8192};
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(10);
+    task();
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(PosixStorageTest, TheLimitOfAFilesSizeIsAShortageAndSendsNoSignal) {
+  const auto directory = std::move(open_directory(base, false)).value();
+  in_a_process_with_a_limit([&] {
     auto file = directory->open("f", OpenMode::create_new);
     if (!file || directory->largest_file() != 8192) ::_exit(11);
     if (!(*file)->write_at(0, std::string(4096, 'x')) || !(*file)->allocate(8192)) ::_exit(12);
@@ -290,20 +302,12 @@ TEST_F(PosixStorageTest, TheLimitOfAFilesSizeIsAShortageAndSendsNoSignal) {
       ::_exit(18);
     }
     ::_exit(0);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+  });
 }
 
 TEST_F(PosixStorageTest, AReaderInAProcessWithALimitReadsAll) {
   const auto directory = std::move(open_directory(base, false)).value();
-  const pid_t child = ::fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    const rlimit limit{8192, 8192};
-    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(10);
+  in_a_process_with_a_limit([&] {
     auto file = directory->open("f", OpenMode::create_new);
     if (!file || !(*file)->write_at(0, std::string(8192, 'x'))) ::_exit(11);
     std::array<std::string, 3> into;
@@ -317,11 +321,7 @@ TEST_F(PosixStorageTest, AReaderInAProcessWithALimitReadsAll) {
       if (bytes != std::string(4096, 'x')) ::_exit(12);
     }
     ::_exit(0);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+  });
 }
 
 TEST_F(PosixStorageTest, AllocateTakesRealRoom) {

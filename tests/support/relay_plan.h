@@ -20,4 +20,17 @@ inline void expect_documented_defaults(const app::RelayPlan& plan) {
   EXPECT_EQ(plan.session, Millis(10'000));
 }
 
+/// Two threads, 30 in flight, batches of 40, 50 a second, 6 attempts, a lease of 7m, a drain of 8s,
+/// a session of 11s.
+inline void expect_numbers_given(const app::RelayPlan& plan) {
+  EXPECT_EQ(plan.options.threads, 2u);
+  EXPECT_EQ(plan.options.relay.in_flight, 30u);
+  EXPECT_EQ(plan.options.relay.batch, 40u);
+  EXPECT_EQ(plan.options.relay.rate, 50u);
+  EXPECT_EQ(plan.options.relay.max_attempts, 6u);
+  EXPECT_EQ(plan.options.relay.lease, Millis(420'000));
+  EXPECT_EQ(plan.options.relay.drain, Millis(8'000));
+  EXPECT_EQ(plan.session, Millis(11'000));
+}
+
 }  // namespace tarry::testing

@@ -37,15 +37,8 @@ TEST(RelaySection, EveryKeyReachesItsMember) {
   EXPECT_EQ(plan.options.relay.queues, (Names{"orders.*", "mail"}));
   EXPECT_EQ(plan.to, "redis://127.0.0.1/0?list=due");
   EXPECT_EQ(plan.command, Names());
-  EXPECT_EQ(plan.options.threads, 2u);
-  EXPECT_EQ(plan.options.relay.in_flight, 30u);
-  EXPECT_EQ(plan.options.relay.batch, 40u);
-  EXPECT_EQ(plan.options.relay.rate, 50u);
-  EXPECT_EQ(plan.options.relay.max_attempts, 6u);
-  EXPECT_EQ(plan.options.relay.lease, Millis(420'000));
-  EXPECT_EQ(plan.options.relay.drain, Millis(8'000));
+  tarry::testing::expect_numbers_given(plan);
   EXPECT_EQ(plan.coordination, "redis://127.0.0.1/9");
-  EXPECT_EQ(plan.session, Millis(11'000));
   EXPECT_EQ(plan.line, 1u);
 }
 

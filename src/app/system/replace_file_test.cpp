@@ -1,7 +1,6 @@
 #include "app/system/replace_file.h"
 
 #include <fcntl.h>
-#include <stdlib.h>  // NOLINT: mkdtemp is POSIX's
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +11,8 @@
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "support/temp_directory.h"
 
 namespace tarry::app {
 namespace {
@@ -25,15 +26,10 @@ std::string text_of(const fs::path& path) {
 
 class ReplaceFile : public ::testing::Test {
  protected:
-  ReplaceFile() {
-    std::string name = (fs::temp_directory_path() / "tarry-test-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    directory_ = name;
-  }
-  ~ReplaceFile() override { fs::remove_all(directory_); }
   [[nodiscard]] fs::path at(const std::string& name) const { return directory_ / name; }
 
-  fs::path directory_;
+  storage::TempDirectory temporary_;
+  const fs::path directory_ = temporary_.path();
 };
 
 TEST_F(ReplaceFile, AbsentAndRegularFilesAreReplacedWhole) {

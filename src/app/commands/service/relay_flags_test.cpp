@@ -37,16 +37,9 @@ TEST(RelayFlags, EveryFlagReachesItsMember) {
   EXPECT_EQ(plan.options.relay.queues, (Words{"orders.*", "mail"}));
   EXPECT_EQ(plan.to, "redis://h?list=due");
   EXPECT_EQ(plan.command, (Words{"true", "-x"}));
-  EXPECT_EQ(plan.options.threads, 2u);
-  EXPECT_EQ(plan.options.relay.in_flight, 30u);
-  EXPECT_EQ(plan.options.relay.batch, 40u);
-  EXPECT_EQ(plan.options.relay.rate, 50u);
+  tarry::testing::expect_numbers_given(plan);
   EXPECT_EQ(plan.concurrency, 5u);
-  EXPECT_EQ(plan.options.relay.max_attempts, 6u);
-  EXPECT_EQ(plan.options.relay.lease, Millis(420'000));
-  EXPECT_EQ(plan.options.relay.drain, Millis(8'000));
   EXPECT_EQ(plan.coordination, "redis://h/9");
-  EXPECT_EQ(plan.session, Millis(11'000));
   EXPECT_EQ(plan.line, 0u);
 }
 
