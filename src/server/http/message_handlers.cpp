@@ -63,11 +63,9 @@ Routed push_many(Asked& asked) {
 }
 
 Routed list(Asked& asked) {
-  auto list = wire::decode_list(std::move(asked.queue), asked.query);
-  if (!list) return problem(list.error());
-  return ask<core::ListReply>(std::move(*list), [](const core::ListReply& reply) {
-    return ok(wire::encode_list_reply(reply));
-  });
+  return ask<core::ListReply>(
+      wire::decode_list(std::move(asked.queue), asked.query),
+      [](const core::ListReply& reply) { return ok(wire::encode_list_reply(reply)); });
 }
 
 Routed get_one(Asked& asked) {

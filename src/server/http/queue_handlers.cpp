@@ -30,19 +30,15 @@ Routed queue_info(Asked& asked) {
 }
 
 Routed configure(Asked& asked) {
-  auto configure = wire::decode_configure(std::move(asked.queue), asked.body);
-  if (!configure) return problem(configure.error());
-  return ask<core::ConfigureReply>(std::move(*configure), [](const core::ConfigureReply& reply) {
-    return ok(wire::encode_configure_reply(reply));
-  });
+  return ask<core::ConfigureReply>(
+      wire::decode_configure(std::move(asked.queue), asked.body),
+      [](const core::ConfigureReply& reply) { return ok(wire::encode_configure_reply(reply)); });
 }
 
 Routed pause(Asked& asked) {
-  auto pause = wire::decode_pause(std::move(asked.queue), asked.body);
-  if (!pause) return problem(pause.error());
-  return ask<core::CountReply>(std::move(*pause), [](const core::CountReply& reply) {
-    return ok(wire::encode_paused(reply.count > 0));
-  });
+  return ask<core::CountReply>(
+      wire::decode_pause(std::move(asked.queue), asked.body),
+      [](const core::CountReply& reply) { return ok(wire::encode_paused(reply.count > 0)); });
 }
 
 Routed resume(Asked& asked) {
@@ -65,17 +61,13 @@ Routed remove_queue(Asked& asked) {
 }
 
 Routed revive(Asked& asked) {
-  auto revive = wire::decode_revive(std::move(asked.queue), asked.body);
-  if (!revive) return problem(revive.error());
-  return ask<core::CountReply>(std::move(*revive), counted);
+  return ask<core::CountReply>(wire::decode_revive(std::move(asked.queue), asked.body), counted);
 }
 
 Routed reshard(Asked& asked) {
-  auto reshard = wire::decode_reshard(std::move(asked.queue), asked.body);
-  if (!reshard) return problem(reshard.error());
-  return ask<ReshardStep>(std::move(*reshard), [](const ReshardStep& step) {
-    return ok(wire::encode_reshard_reply(step));
-  });
+  return ask<ReshardStep>(
+      wire::decode_reshard(std::move(asked.queue), asked.body),
+      [](const ReshardStep& step) { return ok(wire::encode_reshard_reply(step)); });
 }
 
 Routed forecast(Asked& asked) {

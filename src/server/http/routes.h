@@ -107,4 +107,11 @@ template <typename Reply, typename Make>
                     {}};
 }
 
+/// The same for a request that may not decode: then the answer is its problem.
+template <typename Reply, typename Request, typename Make>
+[[nodiscard]] Routed ask(Result<Request> request, Make make) {
+  if (!request) return problem(request.error());
+  return ask<Reply>(core::Request(*std::move(request)), std::move(make));
+}
+
 }  // namespace tarry::http

@@ -19,29 +19,15 @@
 #include <gtest/gtest.h>
 
 #include "server/http/response.h"
-#include "support/fake_engine.h"
-#include "support/raw_client.h"
+#include "support/http_server_rig.h"
 #include "wire/problem.h"
 
 namespace tarry::http {
 namespace {
 
-using tarry::testing::FakeEngine;
 using tarry::testing::RawClient;
 
-class ServerTest : public ::testing::Test {
- protected:
-  std::uint16_t start(ServerOptions options = {}) {
-    options.port = 0;
-    server_.emplace(engine_, std::move(options));
-    const auto port = server_->start();
-    EXPECT_TRUE(port) << port.error().message;
-    return port ? *port : std::uint16_t{0};
-  }
-
-  FakeEngine engine_;
-  std::optional<Server> server_;
-};
+class ServerTest : public testing::HttpServerRig {};
 
 TEST_F(ServerTest, listens_on_loopback_only) {
   for (const char* address : {"0.0.0.0", "::", "10.0.0.1", "192.168.1.1"}) {
