@@ -21,6 +21,15 @@ RelayOptions on_queue() {
   return options;
 }
 
+// Runs the relay on a thread of its own; stops it once `done` has come.
+void run_until(Relay& relay, std::promise<void>& done) {
+  std::stop_source stop;
+  auto running = std::async(std::launch::async, [&] { return relay.run(stop.get_token()); });
+  done.get_future().wait();
+  stop.request_stop();
+  EXPECT_TRUE(running.get());
+}
+
 TEST(RelayTest, EverythingDueReachesTheSinkAndIsAcked) {
   auto opened = open("memory:");
   ASSERT_TRUE(opened);
@@ -47,11 +56,7 @@ TEST(RelayTest, EverythingDueReachesTheSinkAndIsAcked) {
   ASSERT_TRUE(queue.push(pushes));
 
   Relay relay(queue.engine(), sink, on_queue(), 1);
-  std::stop_source stop;
-  auto running = std::async(std::launch::async, [&] { return relay.run(stop.get_token()); });
-  all_came.get_future().wait();
-  stop.request_stop();
-  EXPECT_TRUE(running.get());
+  run_until(relay, all_came);
   EXPECT_EQ(seen.size(), keys.size());
   const RelayStats stats = relay.stats();
   EXPECT_EQ(stats.acked, keys.size());
@@ -77,11 +82,7 @@ TEST(RelayTest, DeadAfterTheQueuesAttemptsWithTheSinksReason) {
     return try_again("HTTP 500");
   });
   Relay relay(queue.engine(), sink, on_queue(), 1);
-  std::stop_source stop;
-  auto running = std::async(std::launch::async, [&] { return relay.run(stop.get_token()); });
-  tried.get_future().wait();
-  stop.request_stop();
-  EXPECT_TRUE(running.get());
+  run_until(relay, tried);
   const auto message = queue.get("poison");
   ASSERT_TRUE(message);
   EXPECT_EQ(message->state, State::dead);
@@ -102,11 +103,7 @@ TEST(RelayTest, ASinkThatNeverAnswersIsClosedWhenTheDrainIsOver) {
   RelayOptions options = on_queue();
   options.drain = Millis(1);
   Relay relay(queue.engine(), sink, options, 1);
-  std::stop_source stop;
-  auto running = std::async(std::launch::async, [&] { return relay.run(stop.get_token()); });
-  came.get_future().wait();
-  stop.request_stop();
-  EXPECT_TRUE(running.get());
+  run_until(relay, came);
   EXPECT_EQ(relay.stats().retried, 1u);
   EXPECT_EQ(queue.get("k")->attempt, 1u);
 }

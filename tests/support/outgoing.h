@@ -76,4 +76,11 @@ class Answers {
   bool twice_ = false;
 };
 
+/// Sends message "`key`" alone, and waits for its answer.
+inline relay::Fate fate_of_one(relay::Sink& sink, const std::string& key) {
+  Answers answers;
+  sink.send(answers.batch({key}));
+  return answers.fate(key);
+}
+
 }  // namespace tarry::test

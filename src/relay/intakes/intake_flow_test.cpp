@@ -61,6 +61,15 @@ class IntakeFlowTest : public ::testing::Test {
  protected:
   std::string next(std::int64_t now = 0) { return said(flow.next(IntakeMoment(now))); }
 
+  // Of two pushes of two messages each, the later one is answered first.
+  void expect_acks_in_two_pushes() {
+    flow.pushed(2, answers_of({Outcome::pushed, Outcome::pushed}), IntakeMoment(0));
+    flow.pushed(1, answers_of({Outcome::pushed, Outcome::pushed}), IntakeMoment(0));
+    EXPECT_EQ(next(), "ack 3");
+    EXPECT_EQ(next(), "ack 4");
+    EXPECT_EQ(next(), "ack 2 and before");
+  }
+
   IntakeFlow flow{"q", 2};
 };
 
@@ -85,11 +94,7 @@ TEST_F(IntakeFlowTest, AnAckThatCoversOthersKeepsThoseBehindIt) {
   for (std::uint64_t tag = 1; tag <= 4; ++tag) flow.arrived(arrival_of(tag, "k"));
   EXPECT_EQ(next(), "push k k");
   EXPECT_EQ(next(), "push k k");
-  flow.pushed(2, answers_of({Outcome::pushed, Outcome::pushed}), IntakeMoment(0));
-  flow.pushed(1, answers_of({Outcome::pushed, Outcome::pushed}), IntakeMoment(0));
-  EXPECT_EQ(next(), "ack 3");
-  EXPECT_EQ(next(), "ack 4");
-  EXPECT_EQ(next(), "ack 2 and before");
+  expect_acks_in_two_pushes();
 }
 
 TEST_F(IntakeFlowTest, ADuplicateIsDroppedAndAnotherOfItsKeyIsNot) {
@@ -166,11 +171,7 @@ TEST_F(IntakeFlowTest, WhatCannotBeSetAsideIsTriedAgainAloneAndTheOthersGoOn) {
   EXPECT_EQ(flow.aside_trouble(), "full");
   EXPECT_EQ(next(), "push f f");
   EXPECT_EQ(next(), "wait until 100");
-  flow.pushed(2, answers_of({Outcome::pushed, Outcome::pushed}), IntakeMoment(0));
-  flow.pushed(1, answers_of({Outcome::pushed, Outcome::pushed}), IntakeMoment(0));
-  EXPECT_EQ(next(), "ack 3");
-  EXPECT_EQ(next(), "ack 4");
-  EXPECT_EQ(next(), "ack 2 and before");
+  expect_acks_in_two_pushes();
   EXPECT_EQ(next(100), "refuse 11: x-delay");
   EXPECT_EQ(next(100), "wait");
   flow.not_set_aside(11, "full", IntakeMoment(100));

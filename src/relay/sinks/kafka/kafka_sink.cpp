@@ -31,12 +31,10 @@ constexpr int kPurgePatienceMs = 50;
 constexpr int kPurgePolls = 40;
 constexpr const char* kLeaseOver = "kafka: a lease ended before a broker had confirmed the message";
 
-}  // namespace
-
-class KafkaSink::Impl final : public SinkThread {
+class KafkaSink final : public SinkThread {
  public:
-  explicit Impl(KafkaOptions options) : options_(std::move(options)) { begin(); }
-  ~Impl() override { end(); }
+  explicit KafkaSink(KafkaOptions options) : options_(std::move(options)) { begin(); }
+  ~KafkaSink() override { end(); }
   [[nodiscard]] std::string title() const override {
     return "kafka " + options_.brokers + ", topic " + base::quoted(options_.topic);
   }
@@ -216,16 +214,11 @@ class KafkaSink::Impl final : public SinkThread {
   Moment look_for_late_at_{0};
 };
 
-KafkaSink::KafkaSink(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-KafkaSink::~KafkaSink() = default;
+}  // namespace
 
-Result<std::unique_ptr<KafkaSink>> KafkaSink::make(KafkaOptions options) {
+Result<std::unique_ptr<Sink>> kafka_sink(KafkaOptions options) {
   if (auto good = KafkaProducer::check(options); !good) return good.error();
-  return std::unique_ptr<KafkaSink>(new KafkaSink(std::make_unique<Impl>(std::move(options))));
+  return std::unique_ptr<Sink>(std::make_unique<KafkaSink>(std::move(options)));
 }
-
-void KafkaSink::send(std::vector<Outgoing> batch) { impl_->send(std::move(batch)); }
-void KafkaSink::close() { impl_->close(); }
-std::string KafkaSink::title() const { return impl_->title(); }
 
 }  // namespace tarry::relay

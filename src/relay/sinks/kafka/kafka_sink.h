@@ -1,4 +1,4 @@
-// KafkaSink: produces each message to a topic, with an idempotent producer and acks=all, and
+// The Kafka sink: produces each message to a topic, with an idempotent producer and acks=all, and
 // confirms it once its delivery report has come.
 //
 // The record's key is the message's key, and selects the partition. Its value is the payload. Its
@@ -23,19 +23,7 @@
 
 namespace tarry::relay {
 
-class KafkaSink final : public Sink {
- public:
-  /// It connects when the first message comes. Errors: those of KafkaProducer::check.
-  [[nodiscard]] static Result<std::unique_ptr<KafkaSink>> make(KafkaOptions options);
-  ~KafkaSink() override;
-  void send(std::vector<Outgoing> batch) override;
-  void close() override;
-  [[nodiscard]] std::string title() const override;
-
- private:
-  class Impl;
-  explicit KafkaSink(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
-};
+/// It connects when the first message comes. Errors: those of KafkaProducer::check.
+[[nodiscard]] Result<std::unique_ptr<Sink>> kafka_sink(KafkaOptions options);
 
 }  // namespace tarry::relay

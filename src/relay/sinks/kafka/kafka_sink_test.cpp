@@ -19,6 +19,7 @@ namespace tarry::relay {
 namespace {
 
 using test::Answers;
+using test::fate_of_one;
 using testing::KafkaCluster;
 using testing::KafkaConsumer;
 
@@ -29,8 +30,8 @@ constexpr std::int16_t kInitProducerId = 22;
 
 KafkaOptions options_for(const KafkaCluster& cluster) { return {cluster.brokers(), "due", {}}; }
 
-std::unique_ptr<KafkaSink> sink_of(const KafkaOptions& options) {
-  auto sink = KafkaSink::make(options);
+std::unique_ptr<Sink> sink_of(const KafkaOptions& options) {
+  auto sink = kafka_sink(options);
   EXPECT_TRUE(sink) << sink.error().message;
   return *std::move(sink);
 }
@@ -38,6 +39,21 @@ std::unique_ptr<KafkaSink> sink_of(const KafkaOptions& options) {
 std::string told(Answers& answers, const std::string& key) {
   const Answer answer = answers.of(key);
   return std::string(to_string(answer.fate)) + ": " + answer.reason;
+}
+
+// The brokers answer one such request with that error: what the sink says of a message. The next
+// message is confirmed.
+std::string told_of_an_error_that_passes(KafkaCluster& cluster, std::int16_t request,
+                                         rd_kafka_resp_err_t error) {
+  rd_kafka_mock_push_request_errors(cluster.mock(), request, 1, error);
+  const auto sink = sink_of(options_for(cluster));
+  Answers answers;
+  sink->send(answers.batch({"a"}));
+  const std::string said = told(answers, "a");
+  Answers after;
+  sink->send(after.batch({"b"}));
+  EXPECT_EQ(told(after, "b"), "confirmed: ");
+  return said;
 }
 
 TEST(KafkaSink, WhatIsTooLateIsNotSent) {
@@ -111,26 +127,20 @@ TEST(KafkaSink, NobodyThereIsDown) {
 TEST(KafkaSink, BrokersThatGoAndComeBack) {
   KafkaCluster cluster(2);
   const auto sink = sink_of(options_for(cluster));
-  Answers before;
-  sink->send(before.batch({"a"}));
-  EXPECT_EQ(before.fate("a"), Fate::confirmed);
+  EXPECT_EQ(fate_of_one(*sink, "a"), Fate::confirmed);
   cluster.down();
   Answers meanwhile;
   sink->send(meanwhile.batch({"b"}));
   const Fate fate = meanwhile.fate("b");
   EXPECT_TRUE(fate == Fate::down || fate == Fate::unknown) << to_string(fate);
   cluster.up();
-  Answers after;
-  sink->send(after.batch({"c"}));
-  EXPECT_EQ(after.fate("c"), Fate::confirmed);
+  EXPECT_EQ(fate_of_one(*sink, "c"), Fate::confirmed);
 }
 
 TEST(KafkaSink, AConnectionThatBreaksIsNoFailure) {
   KafkaCluster cluster(1);
   const auto sink = sink_of(options_for(cluster));
-  Answers before;
-  sink->send(before.batch({"a"}));
-  EXPECT_EQ(before.fate("a"), Fate::confirmed);
+  EXPECT_EQ(fate_of_one(*sink, "a"), Fate::confirmed);
   // The producer sends it again, under the same number.
   rd_kafka_mock_push_request_errors(cluster.mock(), kProduce, 1, RD_KAFKA_RESP_ERR__TRANSPORT);
   Answers again;
@@ -159,15 +169,9 @@ TEST(KafkaSink, ATopicThatIsNotThereIsDown) {
 
 TEST(KafkaSink, WhoMayNotWriteIsDown) {
   KafkaCluster cluster(1);
-  rd_kafka_mock_push_request_errors(cluster.mock(), kProduce, 1,
-                                    RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
-  const auto sink = sink_of(options_for(cluster));
-  Answers answers;
-  sink->send(answers.batch({"a"}));
-  EXPECT_EQ(told(answers, "a"), "down: kafka: topic \"due\": Broker: Topic authorization failed");
-  Answers after;
-  sink->send(after.batch({"b"}));
-  EXPECT_EQ(told(after, "b"), "confirmed: ");
+  const std::string said =
+      told_of_an_error_that_passes(cluster, kProduce, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+  EXPECT_EQ(said, "down: kafka: topic \"due\": Broker: Topic authorization failed");
 }
 
 TEST(KafkaSink, TooLargeIsRefused) {
@@ -201,25 +205,16 @@ TEST(KafkaSink, ABatchThatIsTooLargeCondemnsNobody) {
 
 TEST(KafkaSink, ABrokenIdempotenceIsMendedByANewProducer) {
   KafkaCluster cluster(1);
-  rd_kafka_mock_push_request_errors(cluster.mock(), kInitProducerId, 1,
-                                    RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED);
-  const auto sink = sink_of(options_for(cluster));
-  Answers answers;
-  sink->send(answers.batch({"a"}));
-  const std::string said = told(answers, "a");
+  const std::string said = told_of_an_error_that_passes(
+      cluster, kInitProducerId, RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED);
   EXPECT_TRUE(said.starts_with("down: kafka: ")) << said;
   EXPECT_NE(said.find("uthoriz"), std::string::npos) << said;
-  Answers after;
-  sink->send(after.batch({"b"}));
-  EXPECT_EQ(told(after, "b"), "confirmed: ");
 }
 
 TEST(KafkaSink, CloseAnswersWhatIsOpen) {
   KafkaCluster cluster(1);
   const auto sink = sink_of(options_for(cluster));
-  Answers before;
-  sink->send(before.batch({"a"}));
-  EXPECT_EQ(before.fate("a"), Fate::confirmed);
+  EXPECT_EQ(fate_of_one(*sink, "a"), Fate::confirmed);
   // The broker takes an hour to answer.
   rd_kafka_mock_broker_set_rtt(cluster.mock(), 1, 3'600'000);
   Answers meanwhile;
@@ -253,7 +248,7 @@ TEST(KafkaSettings, BadOnesNameFileAndLine) {
     std::ofstream(path) << text;
     auto settings = read_kafka_settings(path);
     if (!settings) return settings.error().message;
-    const auto sink = KafkaSink::make({"127.0.0.1:1", "due", *settings});
+    const auto sink = kafka_sink({"127.0.0.1:1", "due", *settings});
     return sink ? "" : sink.error().message;
   };
   EXPECT_EQ(error("# all well\n\n linger.ms = 20 \r\ncompression.type=zstd\n"), "");

@@ -17,9 +17,7 @@ SinkKind kafka_kind() {
   kind.make = [](const SinkWish& wish) -> MadeSink {
     auto options = kafka_sink_options(wish.rest());
     if (!options) return Unexpected(ErrorCode::invalid_argument, options.error().message);
-    auto sink = KafkaSink::make(*std::move(options));
-    if (!sink) return sink.error();
-    return MadeSink(*std::move(sink));
+    return kafka_sink(*std::move(options));
   };
 #endif
   return kind;

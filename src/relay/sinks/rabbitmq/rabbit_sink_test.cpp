@@ -22,6 +22,7 @@ namespace tarry::relay {
 namespace {
 
 using test::Answers;
+using test::fate_of_one;
 
 // Consumes the messages that the relay published.
 class RabbitConsumer {
@@ -219,9 +220,7 @@ void a_full_queue_refuses(RabbitOptions options, RabbitConsumer& consumer) {
   consumer.declare("full", {2, limits.data()});
   options.routing_key = "full";
   RabbitSink sink(options);
-  Answers first;
-  sink.send(first.batch({"a"}));
-  EXPECT_EQ(first.fate("a"), Fate::confirmed);
+  EXPECT_EQ(fate_of_one(sink, "a"), Fate::confirmed);
   Answers second;
   sink.send(second.batch({"b"}));
   EXPECT_EQ(fate_and_reason(second, "b"), "again: the broker refused it (nack)");
@@ -243,33 +242,23 @@ void a_broker_that_hangs(RabbitOptions options, const testing::RabbitServer& ser
                          RabbitConsumer& consumer) {
   options.heartbeat_s = 1;
   RabbitSink sink(options);
-  Answers before;
-  sink.send(before.batch({"a"}));
-  EXPECT_EQ(before.fate("a"), Fate::confirmed);
+  EXPECT_EQ(fate_of_one(sink, "a"), Fate::confirmed);
   server.pause();
-  Answers meanwhile;
-  sink.send(meanwhile.batch({"b"}));
-  EXPECT_EQ(meanwhile.fate("b"), Fate::unknown);
+  EXPECT_EQ(fate_of_one(sink, "b"), Fate::unknown);
   server.cont();
-  Answers after;
-  sink.send(after.batch({"c"}));
-  EXPECT_EQ(after.fate("c"), Fate::confirmed);
+  EXPECT_EQ(fate_of_one(sink, "c"), Fate::confirmed);
   EXPECT_GE(consumer.declare("due"), 2u);
 }
 
 void close_answers_what_is_open(const RabbitOptions& options, const testing::RabbitServer& server) {
   RabbitSink sink(options);
-  Answers before;
-  sink.send(before.batch({"a"}));
-  EXPECT_EQ(before.fate("a"), Fate::confirmed);
+  EXPECT_EQ(fate_of_one(sink, "a"), Fate::confirmed);
   server.pause();
   Answers meanwhile;
   sink.send(meanwhile.batch({"b"}));
   sink.close();
   EXPECT_NE(meanwhile.fate("b"), Fate::confirmed);
-  Answers after;
-  sink.send(after.batch({"c"}));
-  EXPECT_EQ(after.fate("c"), Fate::down);
+  EXPECT_EQ(fate_of_one(sink, "c"), Fate::down);
   server.cont();
 }
 
@@ -330,9 +319,7 @@ TEST(RabbitSink, NobodyThereIsDown) {
   RabbitOptions options;
   options.port = testing::RedisServer::free_port();
   RabbitSink sink(options);
-  Answers answers;
-  sink.send(answers.batch({"a"}));
-  EXPECT_EQ(answers.fate("a"), Fate::down);
+  EXPECT_EQ(fate_of_one(sink, "a"), Fate::down);
 }
 
 TEST(RabbitSink, ABrokerThatAsksForACertificateIsShownOne) {

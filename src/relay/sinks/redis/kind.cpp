@@ -74,7 +74,7 @@ MadeSink make_redis_sink(const SinkWish& wish, const RedisServerOf& server_of) {
   if (!target) return target.error();
   auto server = server_of(wish.scheme(), std::string(parts.body) + options);
   if (!server) return server.error();
-  return MadeSink(std::make_unique<RedisSink>(*std::move(server), *std::move(target)));
+  return MadeSink(redis_sink(*std::move(server), *std::move(target)));
 }
 
 }  // namespace

@@ -79,18 +79,16 @@ Answer answer_of(const net::RedisAnswer& answer) {
   return says_down(view.text()) ? sink_down(reason) : try_again(reason);
 }
 
-}  // namespace
-
-class RedisSink::Impl final : public SinkThread {
+class RedisSink final : public SinkThread {
  public:
-  Impl(net::RedisOptions server, RedisTarget target)
+  RedisSink(net::RedisOptions server, RedisTarget target)
       : server_(server.unix_path.empty() ? server.host + ":" + std::to_string(server.port)
                                          : server.unix_path),
         target_(std::move(target)),
         client_(std::make_unique<net::RedisClient>(io_, std::move(server))) {
     begin();
   }
-  ~Impl() override {
+  ~RedisSink() override {
     end();
     // This thread runs the callbacks that the client still owes.
     boost::asio::post(io_, [this] { client_.reset(); });
@@ -171,11 +169,10 @@ class RedisSink::Impl final : public SinkThread {
   std::unique_ptr<net::RedisClient> client_;
 };
 
-RedisSink::RedisSink(net::RedisOptions server, RedisTarget target)
-    : impl_(std::make_unique<Impl>(std::move(server), std::move(target))) {}
-RedisSink::~RedisSink() = default;
-void RedisSink::send(std::vector<Outgoing> batch) { impl_->send(std::move(batch)); }
-void RedisSink::close() { impl_->close(); }
-std::string RedisSink::title() const { return impl_->title(); }
+}  // namespace
+
+std::unique_ptr<Sink> redis_sink(net::RedisOptions server, RedisTarget target) {
+  return std::make_unique<RedisSink>(std::move(server), std::move(target));
+}
 
 }  // namespace tarry::relay

@@ -1,10 +1,10 @@
-// RedisSink: appends each message to a LIST or a STREAM of a Redis server, or publishes it on a
-// channel. All messages are sent on one connection, pipelined, and so arrive in order.
+// The Redis sink: appends each message to a LIST or a STREAM of a Redis server, or publishes it on
+// a channel. All messages are sent on one connection, pipelined, and so arrive in order.
 //
-//   list     RPUSH NAME line            line: JSON (message_text.h) stream   XADD NAME [MAXLEN ~ n]
-//   * queue, id, key, attempt, due_ms, header:NAME..., payload channel  PUBLISH NAME line
-//   at most once: a client that is not subscribed at that moment never
-//                                       sees it, but it is confirmed all the same
+//   list     RPUSH NAME line            line: JSON (message_text.h)
+//   stream   XADD NAME [MAXLEN ~ n] * queue, id, key, attempt, due_ms, header:NAME..., payload
+//   channel  PUBLISH NAME line          at most once: a client that is not subscribed at that
+//                                       moment never sees it, but it is confirmed all the same
 //
 // Whether a confirmed message survives a crash of the server depends on the server's persistence.
 #pragma once
@@ -24,17 +24,6 @@ struct RedisTarget {
   std::uint64_t max_length = 0;  // stream only, approximate; 0: no limit
 };
 
-class RedisSink final : public Sink {
- public:
-  RedisSink(net::RedisOptions server, RedisTarget target);
-  ~RedisSink() override;
-  void send(std::vector<Outgoing> batch) override;
-  void close() override;
-  [[nodiscard]] std::string title() const override;
-
- private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
-};
+[[nodiscard]] std::unique_ptr<Sink> redis_sink(net::RedisOptions server, RedisTarget target);
 
 }  // namespace tarry::relay

@@ -12,6 +12,7 @@ namespace tarry::relay {
 namespace {
 
 using test::Answers;
+using test::fate_of_one;
 using test::kLine;
 
 net::RedisOptions at(const testing::RedisServer& server) {
@@ -23,8 +24,8 @@ net::RedisOptions at(const testing::RedisServer& server) {
 TEST(RedisSink, ListStreamAndChannel) {
   testing::RedisServer server;
   Answers list;
-  RedisSink to_list(at(server), {RedisTarget::Kind::list, "due"});
-  to_list.send(list.batch({"a", "b"}, {{"lang", "de"}}));
+  const auto to_list = redis_sink(at(server), {RedisTarget::Kind::list, "due"});
+  to_list->send(list.batch({"a", "b"}, {{"lang", "de"}}));
   EXPECT_EQ(list.fate("a"), Fate::confirmed);
   EXPECT_EQ(list.fate("b"), Fate::confirmed);
   EXPECT_EQ(server.ask({"LPOP", "due"}),
@@ -32,8 +33,8 @@ TEST(RedisSink, ListStreamAndChannel) {
   EXPECT_EQ(server.ask({"LLEN", "due"}), ":1\r\n");
 
   Answers stream;
-  RedisSink to_stream(at(server), {RedisTarget::Kind::stream, "events", 1});
-  to_stream.send(stream.batch({"a"}, {{"lang", "de"}}));
+  const auto to_stream = redis_sink(at(server), {RedisTarget::Kind::stream, "events", 1});
+  to_stream->send(stream.batch({"a"}, {{"lang", "de"}}));
   EXPECT_EQ(stream.fate("a"), Fate::confirmed);
   const std::string script =
       "return table.concat(redis.call('XRANGE', 'events', '-', '+')[1][2], '|')";
@@ -43,18 +44,18 @@ TEST(RedisSink, ListStreamAndChannel) {
             "$" + std::to_string(fields.size()) + "\r\n" + fields + "\r\n");
 
   Answers channel;
-  RedisSink to_channel(at(server), {RedisTarget::Kind::channel, "news"});
-  to_channel.send(channel.batch({"a"}));
+  const auto to_channel = redis_sink(at(server), {RedisTarget::Kind::channel, "news"});
+  to_channel->send(channel.batch({"a"}));
   EXPECT_EQ(channel.fate("a"), Fate::confirmed);  // nobody listens: at most once
-  EXPECT_EQ(to_channel.title(), "redis " + server.socket_path() + ", channel \"news\"");
+  EXPECT_EQ(to_channel->title(), "redis " + server.socket_path() + ", channel \"news\"");
 }
 
 TEST(RedisSink, AKeyOfAnotherTypeIsNoMessagesFault) {
   testing::RedisServer server;
   ASSERT_EQ(server.ask({"SET", "due", "a string"}), "+OK\r\n");
   Answers answers;
-  RedisSink sink(at(server), {RedisTarget::Kind::list, "due"});
-  sink.send(answers.batch({"a"}));
+  const auto sink = redis_sink(at(server), {RedisTarget::Kind::list, "due"});
+  sink->send(answers.batch({"a"}));
   EXPECT_EQ(answers.fate("a"), Fate::down);
   EXPECT_TRUE(answers.of("a").reason.starts_with("redis: WRONGTYPE")) << answers.of("a").reason;
 }
@@ -66,39 +67,35 @@ TEST(RedisSink, NorIsAUserThatMayNotWriteThere) {
   options.user = "app";
   options.password = "pw";
   Answers answers;
-  RedisSink sink(std::move(options), {RedisTarget::Kind::stream, "due"});
-  sink.send(answers.batch({"a"}));
+  const auto sink = redis_sink(std::move(options), {RedisTarget::Kind::stream, "due"});
+  sink->send(answers.batch({"a"}));
   EXPECT_EQ(answers.fate("a"), Fate::down);
   EXPECT_TRUE(answers.of("a").reason.starts_with("redis: NOPERM")) << answers.of("a").reason;
 }
 
 TEST(RedisSink, WhatIsNotSentIsDownWhatIsNotAnsweredUnknown) {
   testing::RedisServer server;
-  RedisSink sink(at(server), {RedisTarget::Kind::list, "due"});
-  Answers first;
-  sink.send(first.batch({"a"}));
-  EXPECT_EQ(first.fate("a"), Fate::confirmed);
+  const auto sink = redis_sink(at(server), {RedisTarget::Kind::list, "due"});
+  EXPECT_EQ(fate_of_one(*sink, "a"), Fate::confirmed);
   server.pause();
   Answers second;
-  sink.send(second.batch({"b"}));
-  sink.close();
+  sink->send(second.batch({"b"}));
+  sink->close();
   EXPECT_NE(second.fate("b"), Fate::confirmed);
-  Answers third;
-  sink.send(third.batch({"c"}));
-  EXPECT_EQ(third.fate("c"), Fate::down);
+  EXPECT_EQ(fate_of_one(*sink, "c"), Fate::down);
   server.cont();
 }
 
 TEST(RedisSink, WhatAServerDoesNotReadWaitsWhereItsLeaseIsLookedAt) {
   testing::RedisServer server;
-  RedisSink sink(at(server), {RedisTarget::Kind::list, "due"});
+  const auto sink = redis_sink(at(server), {RedisTarget::Kind::list, "due"});
   server.pause();
   Answers answers;
   const std::string large(512 * 1024, 'x');
   auto batch = answers.batch({"a", "b", "c"}, {}, {large, large, large});
   const auto lease = std::make_shared<LeaseEnd>(Moment::max());
   batch[1].lease = lease;
-  sink.send(std::move(batch));
+  sink->send(std::move(batch));
   lease->lose();
   server.cont();
   EXPECT_EQ(answers.fate("a"), Fate::confirmed);
@@ -110,15 +107,11 @@ TEST(RedisSink, WhatAServerDoesNotReadWaitsWhereItsLeaseIsLookedAt) {
 TEST(RedisSink, AServerThatIsFullOrGoneIsDown) {
   testing::RedisServer server;
   ASSERT_EQ(server.ask({"CONFIG", "SET", "maxmemory", "1"}), "+OK\r\n");
-  RedisSink sink(at(server), {RedisTarget::Kind::list, "due"});
-  Answers full;
-  sink.send(full.batch({"a"}));
-  EXPECT_EQ(full.fate("a"), Fate::down);
+  const auto sink = redis_sink(at(server), {RedisTarget::Kind::list, "due"});
+  EXPECT_EQ(fate_of_one(*sink, "a"), Fate::down);
   server.kill9();
-  RedisSink another(at(server), {RedisTarget::Kind::list, "due"});
-  Answers gone;
-  another.send(gone.batch({"a"}));
-  EXPECT_EQ(gone.fate("a"), Fate::down);
+  const auto another = redis_sink(at(server), {RedisTarget::Kind::list, "due"});
+  EXPECT_EQ(fate_of_one(*another, "a"), Fate::down);
 }
 
 }  // namespace
