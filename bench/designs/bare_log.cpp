@@ -38,8 +38,6 @@ class BareLog final : public Design {
   BareLog(const BareLog&) = delete;
   BareLog& operator=(const BareLog&) = delete;
 
-  std::string_view name() const override { return "bare log"; }
-
   void push(std::span<const Message> batch) override {
     begin();
     for (const Message& message : batch) {

@@ -30,6 +30,8 @@ class Claimed {
   [[nodiscard]] virtual std::size_t size() const = 0;
   /// The sum of the payloads' first and last bytes and sizes: proof that they were handed over.
   [[nodiscard]] virtual std::uint64_t proof() const = 0;
+  /// Of those that the comparison drives (compared.h); the rest keep the proof alone.
+  [[nodiscard]] virtual std::string_view payload(std::size_t /*index*/) const { return {}; }
 };
 
 /// What `Claimed::proof` adds up.
@@ -42,7 +44,6 @@ class Claimed {
 class Design {
  public:
   virtual ~Design() = default;
-  [[nodiscard]] virtual std::string_view name() const = 0;
   virtual void push(std::span<const Message> batch) = 0;
   /// Up to `max` messages that are due now; none if there are none.
   [[nodiscard]] virtual std::unique_ptr<Claimed> claim(std::size_t max) = 0;

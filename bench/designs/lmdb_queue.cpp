@@ -58,8 +58,6 @@ class LmdbQueue final : public Design {
   LmdbQueue(const LmdbQueue&) = delete;
   LmdbQueue& operator=(const LmdbQueue&) = delete;
 
-  std::string_view name() const override { return "LMDB"; }
-
   void push(std::span<const Message> batch) override {
     std::vector<std::pair<TimedKey, std::string_view>> sorted;
     sorted.reserve(batch.size());

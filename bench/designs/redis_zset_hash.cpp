@@ -13,7 +13,6 @@ namespace {
 constexpr std::string_view kDue = "q:due";
 constexpr std::string_view kBodies = "q:bodies";
 constexpr std::string_view kLeases = "q:leases";
-constexpr std::int64_t kLeaseMs = 30'000;
 
 constexpr std::string_view kClaimDue = R"lua(
 local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[2])
@@ -39,24 +38,31 @@ class LeasedIds final : public Claimed {
     const redisReply& ids = *reply.element[0];
     const redisReply& bodies = *reply.element[1];
     ids_.reserve(ids.elements);
+    bodies_.reserve(ids.elements);
     for (std::size_t i = 0; i < ids.elements; ++i) {
       ids_.emplace_back(text_of(*ids.element[i]));
-      proof_ += proof_of(text_of(*bodies.element[i]));
+      bodies_.emplace_back(text_of(*bodies.element[i]));
+      proof_ += proof_of(bodies_.back());
     }
   }
   std::size_t size() const override { return ids_.size(); }
   std::uint64_t proof() const override { return proof_; }
+  std::string_view payload(std::size_t index) const override { return bodies_[index]; }
   const std::vector<std::string>& ids() const { return ids_; }
 
  private:
   std::vector<std::string> ids_;
+  std::vector<std::string> bodies_;
   std::uint64_t proof_ = 0;
 };
 
 class RedisZsetHash final : public Piped {
  public:
-  explicit RedisZsetHash(const std::string& socket_path)
-      : pipe_(socket_path), claim_(pipe_.load(kClaimDue)), ack_(pipe_.load(kAckLeased)) {}
+  RedisZsetHash(const std::string& socket_path, std::int64_t lease_ms)
+      : pipe_(socket_path),
+        claim_(pipe_.load(kClaimDue)),
+        ack_(pipe_.load(kAckLeased)),
+        lease_ms_(lease_ms) {}
 
   std::string_view name() const override { return "design (e)"; }
 
@@ -93,7 +99,7 @@ class RedisZsetHash final : public Piped {
     }
     words_.add_number(now);
     words_.add_number(static_cast<std::int64_t>(max));
-    words_.add_number(now + kLeaseMs);
+    words_.add_number(now + lease_ms_);
     pipe_.send(words_, [done = std::move(done)](const redisReply& reply) {
       done(std::make_shared<LeasedIds>(reply));
     });
@@ -130,6 +136,7 @@ class RedisZsetHash final : public Piped {
   HiredisPipe pipe_;
   const std::string claim_;
   const std::string ack_;
+  const std::int64_t lease_ms_;
   Words words_;
   std::uint64_t next_id_ = 1;
 };
@@ -137,7 +144,11 @@ class RedisZsetHash final : public Piped {
 }  // namespace
 
 std::unique_ptr<Piped> make_redis_zset_hash(const std::string& socket_path) {
-  return std::make_unique<RedisZsetHash>(socket_path);
+  return make_redis_zset_hash(socket_path, 30'000);
+}
+
+std::unique_ptr<Piped> make_redis_zset_hash(const std::string& socket_path, std::int64_t lease_ms) {
+  return std::make_unique<RedisZsetHash>(socket_path, lease_ms);
 }
 
 }  // namespace tarry::bench

@@ -3,6 +3,7 @@
 // and an ack takes it from there. It has no fence, no attempts, no checks of what it overwrites.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -10,7 +11,10 @@
 
 namespace tarry::bench {
 
-/// A message's id is its key, or a number where it has none.
+/// A message's id is its key, or a number where it has none. A lease lasts 30 s where none is
+/// named.
 [[nodiscard]] std::unique_ptr<Piped> make_redis_zset_hash(const std::string& socket_path);
+[[nodiscard]] std::unique_ptr<Piped> make_redis_zset_hash(const std::string& socket_path,
+                                                          std::int64_t lease_ms);
 
 }  // namespace tarry::bench

@@ -4,7 +4,9 @@
 #include <array>
 #include <bit>
 #include <random>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "designs/hiredis_pipe.h"
 #include "harness/must.h"
@@ -43,14 +45,19 @@ return redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2]
 
 class Popped final : public Claimed {
  public:
-  explicit Popped(const redisReply& reply) : size_(reply.elements) {
-    for (std::size_t i = 0; i < size_; ++i) proof_ += proof_of(text_of(*reply.element[i]));
+  explicit Popped(const redisReply& reply) {
+    values_.reserve(reply.elements);
+    for (std::size_t i = 0; i < reply.elements; ++i) {
+      values_.emplace_back(text_of(*reply.element[i]));
+      proof_ += proof_of(values_.back());
+    }
   }
-  std::size_t size() const override { return size_; }
+  std::size_t size() const override { return values_.size(); }
   std::uint64_t proof() const override { return proof_; }
+  std::string_view payload(std::size_t index) const override { return values_[index]; }
 
  private:
-  std::size_t size_;
+  std::vector<std::string> values_;
   std::uint64_t proof_ = 0;
 };
 

@@ -49,8 +49,6 @@ class RocksdbQueue final : public Design {
     write_.memtable_insert_hint_per_batch = true;
   }
 
-  std::string_view name() const override { return "RocksDB"; }
-
   void push(std::span<const Message> batch) override {
     rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
     std::uint64_t id = next_id_.fetch_add(batch.size());

@@ -26,8 +26,6 @@ class TarryQueue final : public Design {
  public:
   explicit TarryQueue(Store store) : store_(std::move(store)), queue_(store_.queue("bench")) {}
 
-  std::string_view name() const override { return "tarry"; }
-
   void push(std::span<const Message> batch) override {
     std::vector<Push> pushes;
     pushes.reserve(batch.size());

@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "harness/must.h"
+#include "harness/server_process.h"
 #include "support/rabbit_server.h"
 
 namespace tarry::bench {
@@ -20,5 +21,11 @@ RabbitHost::RabbitHost() {
 RabbitHost::~RabbitHost() = default;
 
 std::uint16_t RabbitHost::port() const noexcept { return server_->port(); }
+
+double RabbitHost::bytes() const {
+  double bytes = 0;
+  for (const pid_t process : server_->processes()) bytes += anonymous_bytes_of(process);
+  return bytes;
+}
 
 }  // namespace tarry::bench

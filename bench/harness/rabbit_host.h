@@ -22,6 +22,8 @@ class RabbitHost {
   RabbitHost& operator=(const RabbitHost&) = delete;
 
   [[nodiscard]] std::uint16_t port() const noexcept;
+  /// Bytes of the broker's processes that are in RAM and belong to no file.
+  [[nodiscard]] double bytes() const;
 
  private:
   std::unique_ptr<testing::RabbitServer> server_;

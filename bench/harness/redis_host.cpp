@@ -41,6 +41,7 @@ RedisHost::RedisHost(std::vector<std::string> arguments) {
 RedisHost::~RedisHost() = default;
 
 std::string RedisHost::socket_path() const { return server_->socket_path(); }
+std::uint16_t RedisHost::port() const { return server_->port(); }
 
 double RedisHost::number(std::string_view section, std::string_view field) const {
   const std::string info = server_->ask({"INFO", std::string(section)});
@@ -69,18 +70,10 @@ void RedisHost::begin_work() {
   cpu_before_ = cpu_seconds();
 }
 
-std::string RedisHost::work_done(std::uint64_t lifecycles) const {
-  const auto each = static_cast<double>(lifecycles);
-  const double cpu_us = (cpu_seconds() - cpu_before_) * 1e6 / each;
+std::vector<RedisHost::Command> RedisHost::commands() const {
   const std::string info = server_->ask({"INFO", "commandstats"});
-  struct Command {
-    double calls;  // a lifecycle, like us
-    double us;
-    std::string name;
-  };
   std::vector<Command> commands;
   constexpr std::string_view kStat = "\ncmdstat_";
-  double all = 0;
   for (std::size_t at = info.find(kStat); at != std::string::npos; at = info.find(kStat, at + 1)) {
     const std::size_t name = at + kStat.size();
     const std::size_t colon = info.find(':', name);
@@ -89,8 +82,26 @@ std::string RedisHost::work_done(std::uint64_t lifecycles) const {
         std::strtod(info.c_str() + colon + std::string_view(":calls=").size(), &behind);
     const double us = std::strtod(behind + std::string_view(",usec=").size(), nullptr);
     if (info.compare(name, colon - name, "info") == 0) continue;  // ours
-    all += calls / each;
-    commands.push_back({calls / each, us / each, info.substr(name, colon - name)});
+    commands.push_back({calls, us, info.substr(name, colon - name)});
+  }
+  return commands;
+}
+
+double RedisHost::commands_done() const {
+  double all = 0;
+  for (const Command& command : commands()) all += command.calls;
+  return all;
+}
+
+std::string RedisHost::work_done(std::uint64_t lifecycles) const {
+  const auto each = static_cast<double>(lifecycles);
+  const double cpu_us = cpu_done() * 1e6 / each;
+  std::vector<Command> commands = this->commands();
+  double all = 0;
+  for (Command& command : commands) {
+    command.calls /= each;
+    command.us /= each;
+    all += command.calls;
   }
   std::ranges::sort(commands, std::ranges::greater(), &Command::us);
   std::string told;

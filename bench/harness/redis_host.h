@@ -25,14 +25,25 @@ class RedisHost {
   RedisHost& operator=(const RedisHost&) = delete;
 
   [[nodiscard]] std::string socket_path() const;
+  [[nodiscard]] std::uint16_t port() const;
   /// Bytes that it has allocated, when nobody is connected and nothing is left to be tidied up.
   [[nodiscard]] double bytes_at_rest() const;
   /// What it did from here on is told by `work_done`.
   void begin_work();
   /// "32 us of its CPU, 3.1 commands (evalsha 0.02, zadd 1 ...)", each over `lifecycles`.
   [[nodiscard]] std::string work_done(std::uint64_t lifecycles) const;
+  /// Commands since `begin_work`, those of scripts included.
+  [[nodiscard]] double commands_done() const;
+  /// Seconds of its processor time since `begin_work`.
+  [[nodiscard]] double cpu_done() const { return cpu_seconds() - cpu_before_; }
 
  private:
+  struct Command {
+    double calls;
+    double us;
+    std::string name;
+  };
+  [[nodiscard]] std::vector<Command> commands() const;
   [[nodiscard]] double number(std::string_view section, std::string_view field) const;
   [[nodiscard]] double cpu_seconds() const;
 

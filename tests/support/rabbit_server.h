@@ -64,6 +64,17 @@ class RabbitServer {
     }
   }
   void cont() const { ::kill(-group_, SIGCONT); }
+  /// Those of its group: the broker, its helpers, epmd.
+  [[nodiscard]] std::vector<pid_t> processes() const {
+    std::vector<pid_t> all;
+    std::error_code gone;
+    for (const auto& process : std::filesystem::directory_iterator("/proc", gone)) {
+      const std::string name = process.path().filename();
+      if (name[0] < '0' || name[0] > '9' || state_of(process.path()).second != group_) continue;
+      all.push_back(std::stoi(name));
+    }
+    return all;
+  }
   [[nodiscard]] std::string log() const {
     std::ifstream file(directory_ + "/output");
     return {std::istreambuf_iterator<char>(file), {}};
@@ -147,11 +158,9 @@ class RabbitServer {
   /// All threads of all processes of the group.
   [[nodiscard]] bool stands_still() const {
     std::error_code gone;
-    for (const auto& process : std::filesystem::directory_iterator("/proc", gone)) {
-      const std::string name = process.path().filename();
-      if (name[0] < '0' || name[0] > '9' || state_of(process.path()).second != group_) continue;
-      for (const auto& thread :
-           std::filesystem::directory_iterator(process.path() / "task", gone)) {
+    for (const pid_t process : processes()) {
+      for (const auto& thread : std::filesystem::directory_iterator(
+               "/proc/" + std::to_string(process) + "/task", gone)) {
         const char state = state_of(thread.path()).first;
         if (state != 'T' && state != 'Z' && state != 'X' && state != '?') return false;
       }

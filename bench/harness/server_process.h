@@ -1,0 +1,41 @@
+// ServerProcess: a server of the run's own. Its output goes into a file; it ends with this object,
+// and with the thread that made it.
+//
+// Thread safety: none.
+#pragma once
+
+#include <sys/types.h>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+namespace tarry::bench {
+
+class ServerProcess {
+ public:
+  struct Options {
+    std::string log;            // a file for its output
+    std::string user = {};      // who runs it, where we are root and it will not be
+    int stop_signal = SIGKILL;  // what ends it
+  };
+  ServerProcess(const std::vector<std::string>& words, Options options);
+  ~ServerProcess();
+  ServerProcess(const ServerProcess&) = delete;
+  ServerProcess& operator=(const ServerProcess&) = delete;
+
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+  /// Runs `program` as a user, and waits: whether it ended well.
+  [[nodiscard]] static bool run(const std::vector<std::string>& words, const Options& options);
+
+ private:
+  static pid_t start(const std::vector<std::string>& words, const Options& options);
+
+  const int stop_signal_;
+  pid_t pid_;
+};
+
+/// Bytes of a process that are in RAM and belong to no file; 0 where there is none.
+[[nodiscard]] double anonymous_bytes_of(pid_t pid);
+
+}  // namespace tarry::bench
