@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include <amqp.h>
+#include "designs/rabbit_connection.h"
 
 namespace tarry::bench {
 
@@ -25,16 +25,13 @@ class PlainPublisher {
   std::uint64_t remove_queue(const std::string& queue);
 
   void publish(const std::string& queue, std::uint64_t id, std::string_view body);
-  [[nodiscard]] std::uint64_t unconfirmed() const noexcept { return sent_ - confirmed_; }
+  [[nodiscard]] std::uint64_t unconfirmed() const noexcept { return unconfirmed_.count(); }
   /// Returns once there are no more than so many.
   void wait_until_unconfirmed(std::uint64_t most);
 
  private:
-  void take_a_frame();
-
   amqp_connection_state_t state_;
-  std::uint64_t sent_ = 0;
-  std::uint64_t confirmed_ = 0;  // all up to this one: on one channel the broker's order is ours
+  Unconfirmed unconfirmed_;
 };
 
 }  // namespace tarry::bench

@@ -1,0 +1,55 @@
+// Hosts: the servers that the designs of a run need, each started when the first design needs it,
+// and where they are. Servers that start fast are new for each design, so that none inherits
+// another's memory; RabbitMQ and PostgreSQL stay, and designs empty their queues there.
+//
+// Thread safety: none. They end with the thread that made them.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "designs/compared.h"
+#include "harness/scratch.h"
+
+namespace tarry::bench {
+
+class BeanstalkHost;
+class PostgresHost;
+class RabbitHost;
+class RedisHost;
+
+class Hosts {
+ public:
+  /// The designs' files go below `directory`.
+  explicit Hosts(std::string directory);
+  ~Hosts();
+  Hosts(const Hosts&) = delete;
+  Hosts& operator=(const Hosts&) = delete;
+
+  /// Why the design cannot run on this machine: "beanstalkd is not installed"; empty where it can.
+  [[nodiscard]] static std::string missing(const Entry& entry);
+  /// What the design needs, fresh.
+  Place place(const Entry& entry);
+
+  /// Bytes that the server holds in memory where the design's messages are pending; 0 where it has
+  /// none.
+  [[nodiscard]] double server_bytes(const Entry& entry) const;
+  /// Bytes of the design's files: tarry's, SQLite's, or the tables of PostgreSQL.
+  [[nodiscard]] double disk_bytes(const Entry& entry) const;
+  void begin_counting() const;
+  /// Commands that Redis has carried out since; 0 where the design has none.
+  [[nodiscard]] double redis_commands() const;
+  /// Processor time that Redis has taken since, in microseconds; 0 where the design has none. A
+  /// busy machine changes it less than it changes rates.
+  [[nodiscard]] double redis_us() const;
+
+ private:
+  std::string directory_;
+  std::unique_ptr<Scratch> scratch_;
+  std::unique_ptr<RedisHost> redis_;
+  std::unique_ptr<BeanstalkHost> beanstalk_;
+  std::unique_ptr<RabbitHost> rabbit_;
+  std::unique_ptr<PostgresHost> postgres_;
+};
+
+}  // namespace tarry::bench

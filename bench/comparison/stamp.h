@@ -1,0 +1,39 @@
+// Stamp: the messages that the comparison pushes: text of 100 bytes that says its number and when
+// it is due, so that whoever gets it can tell which it is and how late it came.
+//
+// Thread safety: none.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "designs/design.h"
+
+namespace tarry::bench {
+
+inline constexpr std::size_t kStampedSize = 100;
+
+struct Stamp {
+  std::uint64_t number = 0;
+  std::int64_t due_ms = 0;
+};
+
+/// Ends the program where it is none.
+[[nodiscard]] Stamp stamp_of(std::string_view payload);
+
+/// A batch, and the bytes that its messages name.
+class StampedBatch {
+ public:
+  void clear();
+  const Message& add(std::uint64_t number, std::int64_t due_ms);
+  [[nodiscard]] const std::vector<Message>& messages() const noexcept { return messages_; }
+
+ private:
+  std::deque<std::string> texts_;
+  std::vector<Message> messages_;
+};
+
+}  // namespace tarry::bench
