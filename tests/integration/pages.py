@@ -18,6 +18,7 @@ PAGES = ("README.md", "README.zh-CN.md", "docs/guide/first-steps.md", "docs/sema
 
 # Their links are looked at too; they are for who builds tarry or reads its files.
 MORE = ("CONTRIBUTING.md", "docs/architecture.md", "docs/reliability.md", "docs/performance.md",
+        "docs/designs.md", "docs/designs.zh-CN.md",
         "docs/reference/metrics.md", "docs/reference/log.md",
         *(str(path.relative_to(SOURCE)) for folder in ("formats", "decisions")
           for path in sorted((SOURCE / "docs" / folder).glob("*.md"))))
