@@ -381,20 +381,17 @@ TEST_F(Handles, ReviveOfSomeAndOfAll) {
   fake->answer(all_asked.ticket, core::Reply(core::CountReply{8}));
   EXPECT_EQ(*all.get(), 8u);
 
-  auto some = start([q = queue()] {
-    const std::vector<std::string_view> keys = {"a", "b"};
-    return q.revive(keys);
-  });
+  const auto revive = [&](const std::vector<std::string_view>& keys) {
+    return start([q = queue(), keys] { return q.revive(keys); });
+  };
+  auto some = revive({"a", "b"});
   const auto some_asked = fake->next<core::ReviveRequest>();
   EXPECT_FALSE(some_asked.request.all);
   EXPECT_EQ(some_asked.request.keys.size(), 2u);
   fake->answer(some_asked.ticket, core::Reply(core::CountReply{1}));
   EXPECT_EQ(*some.get(), 1u);
 
-  auto bad = start([q = queue()] {
-    const std::vector<std::string_view> keys = {"a", ""};
-    return q.revive(keys);
-  });
+  auto bad = revive({"a", ""});
   const auto bad_asked = fake->next<core::ReviveRequest>();
   EXPECT_FALSE(bad_asked.request.all);
   EXPECT_TRUE(bad_asked.request.keys.empty());

@@ -145,6 +145,17 @@ MaybeError check_reason(std::string_view reason) {
                                          std::to_string(core::kMaxReason) + " bytes"};
 }
 
+// Puts the valid ones of the keys into the request.
+template <typename Request>
+BatchFilter take_keys(Request& request, std::span<const std::string_view> keys) {
+  BatchFilter filter(keys.size());
+  for (std::size_t i = 0; i < keys.size() && !filter.whole(); ++i) {
+    if (!filter.take(i, core::check_key(keys[i]), keys[i].size())) continue;
+    request.keys.push_back(core::append(request.bytes, keys[i]));
+  }
+  return filter;
+}
+
 }  // namespace
 
 Question<Batch<Pushed>> ask_push(std::string queue, std::span<const Push> messages) {
@@ -183,11 +194,7 @@ Question<Batch<Pushed>> ask_push(std::string queue, std::span<const Push> messag
 Question<Batch<Answer>> ask_cancel(std::string queue, std::span<const std::string_view> keys) {
   core::CancelRequest request;
   request.queue = std::move(queue);
-  BatchFilter filter(keys.size());
-  for (std::size_t i = 0; i < keys.size() && !filter.whole(); ++i) {
-    if (!filter.take(i, core::check_key(keys[i]), keys[i].size())) continue;
-    request.keys.push_back(core::append(request.bytes, keys[i]));
-  }
+  BatchFilter filter = take_keys(request, keys);
   return answers(std::move(request), std::move(filter));
 }
 
@@ -206,11 +213,7 @@ Question<Batch<Answer>> ask_reschedule(std::string queue, std::span<const Resche
 Question<Batch<MessageInfo>> ask_get(std::string queue, std::span<const std::string_view> keys) {
   core::GetRequest request;
   request.queue = std::move(queue);
-  BatchFilter filter(keys.size());
-  for (std::size_t i = 0; i < keys.size() && !filter.whole(); ++i) {
-    if (!filter.take(i, core::check_key(keys[i]), keys[i].size())) continue;
-    request.keys.push_back(core::append(request.bytes, keys[i]));
-  }
+  BatchFilter filter = take_keys(request, keys);
   return batch<MessageInfo, core::GetReply>(
       std::move(request), std::move(filter),
       [](core::GetReply&, Result<MessageInfo>& item) { return std::move(item); });

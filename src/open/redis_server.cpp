@@ -7,6 +7,15 @@
 namespace tarry::detail {
 namespace {
 
+// Leaves the password as it is if there is no file.
+Result<void> read_password(const char* option, const std::string& file, std::string& into) {
+  if (file.empty()) return {};
+  auto password = base::read_secret(option, file);
+  if (!password) return std::move(password).error();
+  into = *std::move(password);
+  return {};
+}
+
 Result<net::RedisSentinelOptions> sentinels_of(const RedisUrl& url) {
   net::RedisSentinelOptions sentinels;
   for (const base::HostAndPort& each : url.hosts) {
@@ -14,11 +23,9 @@ Result<net::RedisSentinelOptions> sentinels_of(const RedisUrl& url) {
   }
   sentinels.master = url.master;
   sentinels.user = url.sentinel_user;
-  if (!url.sentinel_password_file.empty()) {
-    auto password = base::read_secret("sentinel_password_file", url.sentinel_password_file);
-    if (!password) return std::move(password).error();
-    sentinels.password = *std::move(password);
-  }
+  const auto read =
+      read_password("sentinel_password_file", url.sentinel_password_file, sentinels.password);
+  if (!read) return read.error();
   return sentinels;
 }
 
@@ -38,11 +45,8 @@ Result<net::RedisOptions> redis_server_of(const RedisUrl& url) {
   server.user = url.user;
   server.password = url.password;
   server.database = url.database;
-  if (!url.password_file.empty()) {
-    auto password = base::read_secret("password_file", url.password_file);
-    if (!password) return std::move(password).error();
-    server.password = *std::move(password);
-  }
+  const auto read = read_password("password_file", url.password_file, server.password);
+  if (!read) return read.error();
   if (url.tls) {
     server.tls = net::RedisTls{url.ca_file, url.certificate_file, url.key_file, url.server_name};
   }

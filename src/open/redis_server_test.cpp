@@ -37,12 +37,15 @@ class RedisServerOf : public ::testing::Test {
 
 constexpr std::string_view kTlsFiles = "ca=/c.pem&cert=/d.pem&key=/e.pem&name=redis.example";
 
-void expect_tls_files(const net::RedisOptions& server) {
+void expect_tls(const net::RedisOptions& server, const net::RedisTls& expected) {
   ASSERT_TRUE(server.tls);
-  EXPECT_EQ(server.tls->ca_file, "/c.pem");
-  EXPECT_EQ(server.tls->certificate_file, "/d.pem");
-  EXPECT_EQ(server.tls->key_file, "/e.pem");
-  EXPECT_EQ(server.tls->server_name, "redis.example");
+  EXPECT_EQ(server.tls->ca_file, expected.ca_file);
+  EXPECT_EQ(server.tls->certificate_file, expected.certificate_file);
+  EXPECT_EQ(server.tls->key_file, expected.key_file);
+  EXPECT_EQ(server.tls->server_name, expected.server_name);
+}
+void expect_tls_files(const net::RedisOptions& server) {
+  expect_tls(server, {"/c.pem", "/d.pem", "/e.pem", "redis.example"});
 }
 
 TEST_F(RedisServerOf, OneServer) {
@@ -72,12 +75,7 @@ TEST_F(RedisServerOf, OneServerOverTls) {
   EXPECT_EQ(server.database, 12u);
   expect_tls_files(server);
 
-  const auto bare = server_of("rediss://h");
-  ASSERT_TRUE(bare.tls);
-  EXPECT_EQ(bare.tls->ca_file, "");
-  EXPECT_EQ(bare.tls->certificate_file, "");
-  EXPECT_EQ(bare.tls->key_file, "");
-  EXPECT_EQ(bare.tls->server_name, "");
+  expect_tls(server_of("rediss://h"), {"", "", "", ""});
 }
 
 TEST_F(RedisServerOf, ASocket) {

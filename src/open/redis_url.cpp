@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/url_parts.h"
 #include "core/limits.h"
+#include "open/payload_option.h"
 #include "open/store_url.h"
 
 namespace tarry::detail {
@@ -103,14 +104,6 @@ Result<void> set_claim(std::string_view value, RedisUrl& url) {
   return set_choice("claim", value, kClaims, url.layout.through_list);
 }
 
-Result<void> set_payload_limit(std::string_view value, RedisUrl& url) {
-  const auto size =
-      base::size_option("max_payload", value, 1, core::kMaxMaxPayload, "from 1B to 64MiB");
-  if (!size) return size.error();
-  url.max_payload = *size;
-  return {};
-}
-
 Result<void> set_eviction(std::string_view value, RedisUrl& url) {
   if (value != "yes" && value != "no")
     return base::choice_error("allow_eviction", value, "yes or no");
@@ -160,7 +153,7 @@ constexpr RedisOption kUnit = {"unit", set_unit};
 constexpr RedisOption kDecode = {"decode", set_decode};
 constexpr RedisOption kEntry = {"entry", set_entry};
 constexpr RedisOption kClaim = {"claim", set_claim};
-constexpr RedisOption kMaxPayload = {"max_payload", set_payload_limit};
+constexpr RedisOption kMaxPayload = {"max_payload", set_max_payload<RedisUrl>};
 constexpr RedisOption kAllowEviction = {"allow_eviction", set_eviction};
 constexpr RedisOption kWait = {"wait", set_wait};
 constexpr RedisOption kUser = {"user", [](std::string_view value, RedisUrl& url) {

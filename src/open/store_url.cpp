@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/url_parts.h"
 #include "core/limits.h"
+#include "open/payload_option.h"
 #include "open/redis_url.h"
 
 namespace tarry::detail {
@@ -78,14 +79,6 @@ Result<void> set_segment(std::string_view value, EmbeddedUrl& url) {
   return {};
 }
 
-Result<void> set_max_payload(std::string_view value, EmbeddedUrl& url) {
-  const auto size =
-      base::size_option("max_payload", value, 1, core::kMaxMaxPayload, "from 1B to 64MiB");
-  if (!size) return size.error();
-  url.max_payload = *size;
-  return {};
-}
-
 Result<void> set_capacity(std::string_view value, EmbeddedUrl& url) {
   const auto size = base::size_option("capacity", value, 1ull << 20, UINT64_MAX, "at least 1MiB");
   if (!size) return size.error();
@@ -96,15 +89,17 @@ Result<void> set_capacity(std::string_view value, EmbeddedUrl& url) {
 using EmbeddedOption = base::UrlOption<EmbeddedUrl>;
 
 constexpr std::array kMemoryOptions = {
-    EmbeddedOption{"clock", set_clock},       EmbeddedOption{"shards", set_shards},
-    EmbeddedOption{"segment", set_segment},   EmbeddedOption{"max_payload", set_max_payload},
+    EmbeddedOption{"clock", set_clock},
+    EmbeddedOption{"shards", set_shards},
+    EmbeddedOption{"segment", set_segment},
+    EmbeddedOption{"max_payload", set_max_payload<EmbeddedUrl>},
     EmbeddedOption{"capacity", set_capacity},
 };
 constexpr std::array kFileOptions = {
     EmbeddedOption{"sync", set_sync},
     EmbeddedOption{"shards", set_shards},
     EmbeddedOption{"segment", set_segment},
-    EmbeddedOption{"max_payload", set_max_payload},
+    EmbeddedOption{"max_payload", set_max_payload<EmbeddedUrl>},
 };
 
 Result<void> set_token_file(std::string_view value, RemoteUrl& url) {
