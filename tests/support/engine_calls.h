@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -36,6 +37,17 @@ struct EngineCalls {
     auto reply = ask(engine, std::move(request));
     EXPECT_TRUE(reply) << (reply ? "" : reply.error().message);
     return reply ? std::get<T>(std::move(*reply)) : T();
+  }
+  /// The keys of what was claimed.
+  [[nodiscard]] static std::vector<std::string> keys_in(const Result<core::Reply>& claim) {
+    EXPECT_TRUE(claim) << (claim ? "" : claim.error().message);
+    std::vector<std::string> keys;
+    if (!claim) return keys;
+    const auto& claimed = std::get<core::ClaimReply>(*claim);
+    for (const core::ClaimedItem& item : claimed.items) {
+      keys.emplace_back(core::view(claimed.bytes, item.key));
+    }
+    return keys;
   }
   /// The first error in it, of the whole or of an item; empty: none. That a message is not there is
   /// none.

@@ -7,41 +7,16 @@
 
 #include <gtest/gtest.h>
 
-#include "engines/redis/redis_engine.h"
-#include "support/redis_server.h"
+#include "support/redis_engines.h"
 
 namespace tarry::redis {
 namespace {
 
-using tarry::testing::RedisServer;
-
 constexpr std::int64_t kLeaseMs = 30'000;
 constexpr std::uint32_t kMany = 40;
 
-class BulkClaimTest : public ::testing::Test {
+class BulkClaimTest : public ::testing::Test, public testing::OneRedisEngine {
  protected:
-  BulkClaimTest() : clock_(std::make_shared<timing::ManualClock>()) {
-    RedisEngineOptions options;
-    options.server.unix_path = server_.socket_path();
-    options.clock = clock_;
-    auto engine = open_redis(std::move(options));
-    EXPECT_TRUE(engine) << (engine ? "" : engine.error().message);
-    if (engine) engine_ = std::move(*engine);
-  }
-
-  Result<core::Reply> ask(core::Request request) {
-    std::promise<Result<core::Reply>> promise;
-    engine_->submit(std::move(request),
-                    [&promise](Result<core::Reply> reply) { promise.set_value(std::move(reply)); });
-    return promise.get_future().get();
-  }
-  template <typename Reply>
-  Reply asked(core::Request request) {
-    auto reply = ask(std::move(request));
-    EXPECT_TRUE(reply) << (reply ? "" : reply.error().message);
-    return reply ? std::get<Reply>(*std::move(reply)) : Reply();
-  }
-
   core::PushReply push(std::uint32_t from, std::uint32_t to) {
     core::PushRequest request;
     request.queue = "q";
@@ -104,10 +79,6 @@ class BulkClaimTest : public ::testing::Test {
            ask_redis({"ZCARD", key("leases")}) == ":1\r\n" &&
            ask_redis({"HGET", key("meta"), "bulk"}) == "$1\r\n0\r\n";
   }
-
-  RedisServer server_;
-  std::shared_ptr<timing::ManualClock> clock_;
-  std::unique_ptr<core::Engine> engine_;
 };
 
 TEST_F(BulkClaimTest, LeavesNoEntryForEachAndIsAckedAsOne) {
@@ -331,10 +302,7 @@ TEST_F(BulkClaimTest, WhatFailsAmidSpreadingLosesNothing) {
 TEST_F(BulkClaimTest, AStoreOfAnOlderSchemaHasNone) {
   push(0, 2 * kMany);
   ASSERT_EQ(ask_redis({"HSET", "tarry:{0}:store", "schema", "1"}), ":0\r\n");
-  RedisEngineOptions options;
-  options.server.unix_path = server_.socket_path();
-  options.clock = clock_;
-  engine_ = *open_redis(std::move(options));
+  engine_ = testing::must_open(testing::options_for(server_, clock_));
   const auto claimed = claim(kMany);
   EXPECT_EQ(entries(), static_cast<int>(kMany));
   EXPECT_EQ(count(settle(claimed, 0, kMany), Outcome::done), kMany);

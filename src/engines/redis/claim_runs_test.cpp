@@ -7,43 +7,21 @@
 #include <gtest/gtest.h>
 
 #include "engines/redis/records/body.h"
-#include "engines/redis/redis_engine.h"
 #include "engines/redis/verbs/claim_reply.h"
 #include "net/redis/protocol/redis_reader.h"
-#include "support/redis_server.h"
+#include "support/redis_engines.h"
 
 namespace tarry::redis {
 namespace {
-
-using tarry::testing::RedisServer;
 
 struct ClaimedOnce {
   std::int64_t due_ms;
   std::uint32_t attempt;
 };
 
-class ClaimRunsTest : public ::testing::TestWithParam<int> {
+class ClaimRunsTest : public ::testing::TestWithParam<int>, public testing::OneRedisEngine {
  protected:
   static constexpr std::int64_t kLeaseMs = 30'000;
-
-  ClaimRunsTest() : clock_(std::make_shared<timing::ManualClock>()) {
-    RedisEngineOptions options;
-    options.server.unix_path = server_.socket_path();
-    options.clock = clock_;
-    auto engine = open_redis(std::move(options));
-    EXPECT_TRUE(engine) << (engine ? "" : engine.error().message);
-    if (engine) engine_ = std::move(*engine);
-  }
-
-  template <typename Reply>
-  Reply asked(core::Request request) {
-    std::promise<Result<core::Reply>> promise;
-    engine_->submit(std::move(request),
-                    [&promise](Result<core::Reply> reply) { promise.set_value(std::move(reply)); });
-    auto reply = promise.get_future().get();
-    EXPECT_TRUE(reply) << (reply ? "" : reply.error().message);
-    return reply ? std::get<Reply>(*std::move(reply)) : Reply();
-  }
 
   // `count` messages, each ms of the next `spread_ms` in turn.
   void push(const std::string& name, int count, int spread_ms) {
@@ -85,9 +63,6 @@ class ClaimRunsTest : public ::testing::TestWithParam<int> {
     }
   }
 
-  RedisServer server_;
-  std::shared_ptr<timing::ManualClock> clock_;
-  std::unique_ptr<core::Engine> engine_;
   std::map<std::string, std::int64_t> dues_;
 };
 

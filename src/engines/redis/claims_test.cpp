@@ -10,36 +10,20 @@
 #include <utility>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
-
 #include <gtest/gtest.h>
 
 #include "engines/redis/node/start_up.h"
-#include "engines/redis/redis_engine.h"
-#include "net/redis/redis_client.h"
-#include "support/engine_calls.h"
-#include "support/redis_server.h"
-#include "timing/manual_clock.h"
+#include "support/claims_rig.h"
+#include "support/redis_engines.h"
 
 namespace tarry::redis {
 namespace {
 
 using namespace std::chrono_literals;
 
-class ClaimsTest : public ::testing::Test, public test::EngineCalls {
+class ClaimsTest : public testing::ClaimsRig<Claims>, public test::EngineCalls {
  protected:
   ClaimsTest() {
-    RedisEngineOptions options;
-    options.server.unix_path = server_.socket_path();
-    options.clock = clock_;
-    auto engine = open_redis(std::move(options));
-    if (!engine) throw std::runtime_error(engine.error().message);
-    pusher_ = *std::move(engine);
-
-    net::RedisOptions to;
-    to.unix_path = server_.socket_path();
-    client_ = std::make_unique<net::RedisClient>(io_, to);
-    scripts_ = std::make_unique<Server>(*client_, clock_.get());
     std::optional<Result<StoreFacts>> store;
     scripts_->load_scripts([&](Result<void> loaded) {
       if (!loaded) throw std::runtime_error(loaded.error().message);
@@ -54,43 +38,10 @@ class ClaimsTest : public ::testing::Test, public test::EngineCalls {
     claims_ = std::make_unique<Claims>(*context_, alarms_, core::Limits());
   }
   ~ClaimsTest() override {
-    alarms_.close();
     steady_.close();
-    client_->close();
-    io_.run_for(1min);
+    end();
   }
 
-  struct Waiting {
-    std::optional<Result<core::Reply>> reply;
-    [[nodiscard]] bool is_answered() const { return reply.has_value(); }
-    [[nodiscard]] std::size_t found() const {
-      return std::get<core::ClaimReply>(reply->value()).items.size();
-    }
-  };
-  /// One message, of these queues.
-  std::shared_ptr<Waiting> claim(std::vector<std::string> queues, Millis wait = 10min) {
-    core::ClaimRequest request;
-    request.queues = std::move(queues);
-    request.max = 1;
-    request.wait = wait;
-    auto waiting = std::make_shared<Waiting>();
-    auto asked = std::make_shared<Asked>();
-    asked->request = std::move(request);
-    asked->completion = [waiting](Result<core::Reply> reply) { waiting->reply = std::move(reply); };
-    claims_->begin(++last_ticket_, asked);
-    return waiting;
-  }
-  void run_until_they_wait(const std::string& queue, std::uint64_t claims) {
-    run_until([&] { return claims_->waiting_at(queue) == claims; });
-  }
-  template <typename Condition>
-  void run_until(Condition condition) {
-    const auto deadline = std::chrono::steady_clock::now() + 20s;
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("it never comes");
-      io_.run_one_for(100ms);
-    }
-  }
   /// Waits until everything sent to Redis so far has been answered.
   void settle() {
     bool answered = false;
@@ -105,20 +56,12 @@ class ClaimsTest : public ::testing::Test, public test::EngineCalls {
     (void)take<core::PushReply>(*pusher_, push);
   }
 
-  testing::RedisServer server_;
-  std::shared_ptr<timing::ManualClock> clock_ = std::make_shared<timing::ManualClock>();
-  std::unique_ptr<core::Engine> pusher_;
-  boost::asio::io_context io_{1};
-  std::unique_ptr<net::RedisClient> client_;
-  std::unique_ptr<Server> scripts_;
+  std::unique_ptr<core::Engine> pusher_ = testing::must_open(testing::options_for(server_, clock_));
   std::unique_ptr<Ids> ids_;
   std::unique_ptr<Directory> directory_;
   Alarms steady_{io_, nullptr};
   std::unique_ptr<Identity> identity_;
   std::optional<Context> context_;
-  Alarms alarms_{io_, clock_.get()};
-  std::unique_ptr<Claims> claims_;
-  core::Ticket last_ticket_ = 0;
 };
 
 TEST_F(ClaimsTest, WhatOneLeavesOverIsForThoseThatLookElsewhereToo) {

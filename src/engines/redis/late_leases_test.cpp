@@ -8,26 +8,17 @@
 
 #include <gtest/gtest.h>
 
-#include "engines/redis/redis_engine.h"
-#include "support/engine_calls.h"
-#include "support/redis_server.h"
-#include "timing/manual_clock.h"
+#include "support/redis_engines.h"
 
 namespace tarry::redis {
 namespace {
 
-class LateLeases : public ::testing::Test, public test::EngineCalls {
+class LateLeases : public ::testing::Test, public testing::OneRedisEngine {
  protected:
   static constexpr std::uint32_t kClaims = 30;  // a call ends 20
   static constexpr std::int64_t kLeaseMs = 1'000;
 
-  LateLeases() : clock_(std::make_shared<timing::ManualClock>()) {
-    RedisEngineOptions options;
-    options.server.unix_path = server_.socket_path();
-    options.clock = clock_;
-    auto engine = open_redis(std::move(options));
-    if (!engine) throw std::runtime_error(engine.error().message);
-    engine_ = *std::move(engine);
+  LateLeases() {
     core::PushRequest push;
     push.queue = "q";
     for (std::uint32_t i = 0; i < kClaims; ++i) {
@@ -72,9 +63,6 @@ class LateLeases : public ::testing::Test, public test::EngineCalls {
     return take<StoreStats>(*engine_, request).queues.at(0);
   }
 
-  testing::RedisServer server_;
-  std::shared_ptr<timing::ManualClock> clock_;
-  std::unique_ptr<core::Engine> engine_;
   std::vector<core::ClaimReply> claims_;
 };
 

@@ -11,25 +11,16 @@
 
 #include <gtest/gtest.h>
 
-#include "engines/redis/redis_engine.h"
-#include "support/engine_calls.h"
-#include "support/redis_server.h"
-#include "timing/manual_clock.h"
+#include "support/redis_engines.h"
 
 namespace tarry::redis {
 namespace {
 
 using namespace std::chrono_literals;
 
-class LostBody : public ::testing::Test, public test::EngineCalls {
+class LostBody : public ::testing::Test, public testing::OneRedisEngine {
  protected:
   LostBody() {
-    RedisEngineOptions options;
-    options.server.unix_path = server_.socket_path();
-    options.clock = clock_;
-    auto engine = open_redis(std::move(options));
-    if (!engine) throw std::runtime_error(engine.error().message);
-    engine_ = *std::move(engine);
     core::ConfigureRequest configure;
     configure.queue = "q";
     configure.patch.remember = 1h;
@@ -73,10 +64,6 @@ class LostBody : public ::testing::Test, public test::EngineCalls {
     EXPECT_EQ(server_.ask({"HLEN", "tarry:{1}:q/0:claims"}), ":1\r\n");
     EXPECT_EQ(server_.ask({"ZCARD", "tarry:{1}:q/0:leases"}), ":1\r\n");
   }
-
-  testing::RedisServer server_;
-  std::shared_ptr<timing::ManualClock> clock_ = std::make_shared<timing::ManualClock>();
-  std::unique_ptr<core::Engine> engine_;
 };
 
 TEST_F(LostBody, OfOneThatIsStoppingDoesNotStopTheQueueWhenItsLeaseRunsOut) {

@@ -9,35 +9,22 @@
 
 #include <gtest/gtest.h>
 
-#include "support/redis_server.h"
+#include "support/redis_engines.h"
 
 namespace tarry::redis {
 namespace {
 
 using tarry::testing::RedisServer;
 
-RedisServer& shared_server() {
-  static RedisServer server;
-  return server;
-}
-
-RedisEngineOptions options_for(const RedisServer& server) {
-  RedisEngineOptions options;
-  options.server.unix_path = server.socket_path();
-  return options;
-}
-
 class RedisEngineTest : public ::testing::Test {
  protected:
   RedisEngineTest() { (void)server().ask({"FLUSHALL"}); }
 
-  static RedisServer& server() { return shared_server(); }
+  static RedisServer& server() { return testing::server_of<RedisEngineTest>(); }
   static std::unique_ptr<core::Engine> open(RedisEngineOptions options) {
-    auto engine = open_redis(std::move(options));
-    EXPECT_TRUE(engine) << (engine ? "" : engine.error().message);
-    return engine ? std::move(*engine) : nullptr;
+    return testing::must_open(std::move(options));
   }
-  static std::unique_ptr<core::Engine> open() { return open(options_for(server())); }
+  static std::unique_ptr<core::Engine> open() { return open(testing::options_for(server())); }
 
   static Error refusal(RedisEngineOptions options) {
     auto engine = open_redis(std::move(options));
@@ -47,11 +34,7 @@ class RedisEngineTest : public ::testing::Test {
 };
 
 std::future<Result<core::Reply>> ask(core::Engine& engine, core::Request request) {
-  auto promise = std::make_shared<std::promise<Result<core::Reply>>>();
-  auto future = promise->get_future();
-  engine.submit(std::move(request),
-                [promise](Result<core::Reply> reply) { promise->set_value(std::move(reply)); });
-  return future;
+  return test::EngineCalls::begin(engine, std::move(request));
 }
 
 core::PushRequest push_of(std::string_view key, std::int64_t delay_ms = 0,
@@ -84,14 +67,18 @@ Outcome pushed(core::Engine& engine, core::PushRequest request) {
 }
 
 std::vector<std::string> keys_in(const Result<core::Reply>& reply) {
-  EXPECT_TRUE(reply) << (reply ? "" : reply.error().message);
-  std::vector<std::string> keys;
-  if (!reply) return keys;
-  const auto& claimed = std::get<core::ClaimReply>(*reply);
+  return test::EngineCalls::keys_in(reply);
+}
+
+// Acks all that was claimed.
+core::SettleRequest ack_of(const core::ClaimReply& claimed) {
+  core::SettleRequest settle;
   for (const core::ClaimedItem& item : claimed.items) {
-    keys.emplace_back(core::view(claimed.bytes, item.key));
+    core::SettleItem ack;
+    ack.receipt = core::append(settle.bytes, core::view(claimed.bytes, item.receipt));
+    settle.items.push_back(ack);
   }
-  return keys;
+  return settle;
 }
 
 constexpr std::int64_t kLongWait = 60'000;
@@ -129,7 +116,7 @@ TEST_F(RedisEngineTest, AClaimMayWaitAtAQueueThatIsNotThereYet) {
 }
 
 TEST_F(RedisEngineTest, WhatFallsDueIsDeliveredWithoutAnySubscription) {
-  RedisEngineOptions deaf = options_for(server());
+  RedisEngineOptions deaf = testing::options_for(server());
   ASSERT_EQ(server().ask({"ACL", "SETUSER", "deaf", "on", ">pw", "~*", "resetchannels", "+@all"}),
             "+OK\r\n");
   deaf.server.user = "deaf";
@@ -163,7 +150,7 @@ TEST_F(RedisEngineTest, AStoreThatWasEmptiedBehindItsBackBeginsAnew) {
 }
 
 TEST_F(RedisEngineTest, PartitionsAreFixedWhenTheStoreIsMade) {
-  RedisEngineOptions options = options_for(server());
+  RedisEngineOptions options = testing::options_for(server());
   options.partitions = 4;
   (void)open(options);
   (void)open();
@@ -177,7 +164,7 @@ TEST_F(RedisEngineTest, PartitionsAreFixedWhenTheStoreIsMade) {
 TEST_F(RedisEngineTest, ANewerSchemaIsRefused) {
   (void)open();
   ASSERT_EQ(server().ask({"HSET", "tarry:{0}:store", "schema", "4"}), ":0\r\n");
-  const Error error = refusal(options_for(server()));
+  const Error error = refusal(testing::options_for(server()));
   EXPECT_EQ(error.code, ErrorCode::unsupported);
   EXPECT_NE(error.message.find("schema 4"), std::string::npos) << error.message;
 }
@@ -190,14 +177,14 @@ TEST_F(RedisEngineTest, ARefusedOpeningLeavesNothing) {
     Words put = {"HSET", "tarry:{0}:store"};
     put.insert(put.end(), record.begin(), record.end());
     ASSERT_TRUE(server().ask(put).starts_with(':'));
-    (void)refusal(options_for(server()));
+    (void)refusal(testing::options_for(server()));
     EXPECT_EQ(server().ask({"DBSIZE"}), ":1\r\n") << record.back();
   }
 }
 
 TEST_F(RedisEngineTest, KeysOfAnotherTypeAreNamedAndLeftAlone) {
   ASSERT_EQ(server().ask({"SET", "tarry:{0}:store", "mine"}), "+OK\r\n");
-  const Error store = refusal(options_for(server()));
+  const Error store = refusal(testing::options_for(server()));
   EXPECT_EQ(store.code, ErrorCode::damaged);
   EXPECT_NE(store.message.find("tarry:{0}:store"), std::string::npos) << store.message;
   EXPECT_EQ(server().ask({"GET", "tarry:{0}:store"}), "$4\r\nmine\r\n");
@@ -301,7 +288,7 @@ TEST_F(RedisEngineTest, NobodyThereIsOneClearLine) {
 
 TEST(RedisEngineAlone, AFullServerTakesNoPushesAndEverythingElse) {
   RedisServer full;
-  RedisEngineOptions options = options_for(full);
+  RedisEngineOptions options = testing::options_for(full);
   auto opened = open_redis(options);
   ASSERT_TRUE(opened);
   core::Engine& engine = **opened;
@@ -317,13 +304,7 @@ TEST(RedisEngineAlone, AFullServerTakesNoPushesAndEverythingElse) {
 
   const auto claimed = ask(engine, claim_of()).get();
   ASSERT_EQ(keys_in(claimed).size(), 3u);
-  const auto& reply = std::get<core::ClaimReply>(*claimed);
-  core::SettleRequest settle;
-  for (const core::ClaimedItem& item : reply.items) {
-    core::SettleItem ack;
-    ack.receipt = core::append(settle.bytes, core::view(reply.bytes, item.receipt));
-    settle.items.push_back(ack);
-  }
+  core::SettleRequest settle = ack_of(std::get<core::ClaimReply>(*claimed));
   settle.items[1].action = core::SettleAction::release;
   settle.items[2].action = core::SettleAction::bury;
   const auto settled = ask(engine, settle).get();
@@ -346,7 +327,7 @@ TEST(RedisEngineAlone, AFullServerTakesNoPushesAndEverythingElse) {
 // Nothing was kept: the first engine's ids, secret and queues belong to nobody any more.
 TEST(RedisEngineAlone, AStoreThatWasLostIsOneStoreAgain) {
   RedisServer server;
-  auto opened = open_redis(options_for(server));
+  auto opened = open_redis(testing::options_for(server));
   ASSERT_TRUE(opened);
   core::Engine& first = **opened;
   ASSERT_EQ(pushed(first, push_of("")), Outcome::pushed);
@@ -356,7 +337,7 @@ TEST(RedisEngineAlone, AStoreThatWasLostIsOneStoreAgain) {
     const auto reply = ask(first, push_of("")).get();
     if (reply && !std::get<core::PushReply>(*reply).items.at(0).error) break;
   }
-  auto again = open_redis(options_for(server));
+  auto again = open_redis(testing::options_for(server));
   ASSERT_TRUE(again);
   core::Engine& second = **again;
   for (int i = 0; i < 3; ++i) {
@@ -365,13 +346,7 @@ TEST(RedisEngineAlone, AStoreThatWasLostIsOneStoreAgain) {
   }
   const auto claimed = ask(second, claim_of()).get();
   ASSERT_EQ(keys_in(claimed).size(), 7u);
-  const auto& reply = std::get<core::ClaimReply>(*claimed);
-  core::SettleRequest settle;
-  for (const core::ClaimedItem& item : reply.items) {
-    core::SettleItem ack;
-    ack.receipt = core::append(settle.bytes, core::view(reply.bytes, item.receipt));
-    settle.items.push_back(ack);
-  }
+  core::SettleRequest settle = ack_of(std::get<core::ClaimReply>(*claimed));
   const auto settled = ask(first, settle).get();
   ASSERT_TRUE(settled);
   for (const core::ItemResult& item : std::get<core::ItemsReply>(*settled).items) {
@@ -384,7 +359,7 @@ TEST(RedisEngineAlone, AUserWithoutChannelsIsServedAllTheSame) {
   RedisServer server;
   ASSERT_EQ(server.ask({"ACL", "SETUSER", "mute", "on", ">pw", "~*", "+@all", "resetchannels"}),
             "+OK\r\n");
-  RedisEngineOptions options = options_for(server);
+  RedisEngineOptions options = testing::options_for(server);
   options.server.user = "mute";
   options.server.password = "pw";
   auto opened = open_redis(options);
@@ -395,10 +370,10 @@ TEST(RedisEngineAlone, AUserWithoutChannelsIsServedAllTheSame) {
 
 TEST(RedisEngineAlone, EvictionIsRefusedAtTheStart) {
   RedisServer evicting({"--maxmemory-policy", "allkeys-lru"});
-  auto engine = open_redis(options_for(evicting));
+  auto engine = open_redis(testing::options_for(evicting));
   ASSERT_FALSE(engine);
   EXPECT_EQ(engine.error().code, ErrorCode::invalid_argument);
-  RedisEngineOptions options = options_for(evicting);
+  RedisEngineOptions options = testing::options_for(evicting);
   options.allow_eviction = true;
   EXPECT_TRUE(open_redis(options));
 }

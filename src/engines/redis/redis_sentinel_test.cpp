@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engines/redis/redis_engine.h"
+#include "support/redis_engines.h"
 #include "support/redis_family.h"
 
 namespace tarry::redis {
@@ -15,23 +15,14 @@ namespace {
 
 using tarry::testing::RedisFamily;
 
-class RedisSentinelTest : public ::testing::Test {
+class RedisSentinelTest : public ::testing::Test, public test::EngineCalls {
  protected:
   RedisSentinelTest() {
     RedisEngineOptions options;
     options.server.sentinels.emplace();
     options.server.sentinels->addresses = {{"127.0.0.1", family_.sentinel().port()}};
     options.server.sentinels->master = RedisFamily::kName;
-    auto opened = open_redis(std::move(options));
-    EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
-    if (opened) engine_ = *std::move(opened);
-  }
-
-  Result<core::Reply> answer_to(core::Request request) {
-    std::promise<Result<core::Reply>> promise;
-    engine_->submit(std::move(request),
-                    [&](Result<core::Reply> reply) { promise.set_value(std::move(reply)); });
-    return promise.get_future().get();
+    engine_ = testing::must_open(std::move(options));
   }
 
   // An outcome's name; or the error's, where nothing was done.
@@ -43,7 +34,7 @@ class RedisSentinelTest : public ::testing::Test {
     item.payload = core::append(request.bytes, "payload");
     item.due = Due::after(Millis(0));
     request.items.push_back(item);
-    const auto reply = answer_to(std::move(request));
+    const auto reply = ask(*engine_, std::move(request));
     if (!reply) return std::string(to_string(reply.error().code));
     const auto& pushed = std::get<core::PushReply>(*reply).items.at(0);
     return std::string(pushed.error ? to_string(pushed.error->code) : to_string(pushed.outcome));
@@ -63,14 +54,7 @@ class RedisSentinelTest : public ::testing::Test {
     core::ClaimRequest request;
     request.queues = {std::string(queue)};
     request.max = 10;
-    const auto reply = answer_to(std::move(request));
-    EXPECT_TRUE(reply) << (reply ? "" : reply.error().message);
-    std::vector<std::string> keys;
-    if (!reply) return keys;
-    const auto& claimed = std::get<core::ClaimReply>(*reply);
-    for (const core::ClaimedItem& item : claimed.items) {
-      keys.emplace_back(core::view(claimed.bytes, item.key));
-    }
+    std::vector<std::string> keys = keys_in(ask(*engine_, std::move(request)));
     std::ranges::sort(keys);
     return keys;
   }

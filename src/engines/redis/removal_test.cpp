@@ -7,35 +7,24 @@
 #include <gtest/gtest.h>
 
 #include "engines/redis/node/scripts.h"
-#include "engines/redis/redis_engine.h"
-#include "support/engine_calls.h"
-#include "support/redis_server.h"
+#include "support/redis_engines.h"
 
 namespace tarry::redis {
 namespace {
 
-using tarry::testing::RedisServer;
-
-RedisServer& removal_server() {
-  static RedisServer server;
-  return server;
-}
-
 class RemovalTest : public ::testing::Test, protected test::EngineCalls {
  protected:
-  RemovalTest() { (void)removal_server().ask({"FLUSHALL"}); }
-  ~RemovalTest() override { (void)removal_server().ask({"CONFIG", "SET", "maxmemory", "0"}); }
+  static testing::RedisServer& server() { return testing::server_of<RemovalTest>(); }
+  RemovalTest() { (void)server().ask({"FLUSHALL"}); }
+  ~RemovalTest() override { (void)server().ask({"CONFIG", "SET", "maxmemory", "0"}); }
 
   // All of a queue's shards are in one partition: a queue made again has the same keys.
   static std::unique_ptr<core::Engine> open(std::uint32_t shards = 1, std::int64_t calls = -1) {
-    RedisEngineOptions options;
-    options.server.unix_path = removal_server().socket_path();
+    auto options = testing::options_for(server());
     options.partitions = 1;
     options.shards = shards;
     options.reshard_calls = calls;
-    auto engine = open_redis(std::move(options));
-    EXPECT_TRUE(engine) << (engine ? "" : engine.error().message);
-    return std::move(*engine);
+    return testing::must_open(std::move(options));
   }
 
   // With an empty key: the store generates one. Returns how many were accepted; a push is refused
@@ -104,7 +93,7 @@ class RemovalTest : public ::testing::Test, protected test::EngineCalls {
   }
   // The keys that the queue has in Redis.
   static std::vector<std::string> keys() {
-    const std::string told = removal_server().ask({"KEYS", "tarry:{0}:q/*"});
+    const std::string told = server().ask({"KEYS", "tarry:{0}:q/*"});
     std::vector<std::string> found;
     for (std::size_t at = told.find("tarry:"); at != std::string::npos;
          at = told.find("tarry:", at + 1)) {
@@ -119,7 +108,7 @@ class RemovalTest : public ::testing::Test, protected test::EngineCalls {
 TEST_F(RemovalTest, StoppedBehindEachCallOthersEndIt) {
   for (const bool by_remover : {true, false}) {
     for (std::int64_t calls = 0; calls <= 5; ++calls) {
-      (void)removal_server().ask({"FLUSHALL"});
+      (void)server().ask({"FLUSHALL"});
       const auto engine = open(3);
       push(*engine, {"a", "b", "c", "d", "e", "f", "", "", ""});
       const auto stopped = open(3, calls);
@@ -217,7 +206,7 @@ TEST_F(RemovalTest, WhatIsBeingRemovedGetsNoOtherShards) {
   const auto told = ask(*engine, core::ReshardRequest{"q", 3, 0});
   ASSERT_FALSE(told);
   EXPECT_EQ(told.error().code, ErrorCode::not_found);
-  EXPECT_EQ(removal_server().ask({"HEXISTS", "tarry:{0}:queues", "q"}), ":0\r\n");
+  EXPECT_EQ(server().ask({"HEXISTS", "tarry:{0}:queues", "q"}), ":0\r\n");
   EXPECT_EQ(keys().size(), 1u);
 }
 
@@ -226,24 +215,23 @@ TEST_F(RemovalTest, WhatIsBeingRemovedGetsNoOtherShards) {
 TEST_F(RemovalTest, ItDoesNotBeginOnceItIsNotHeldAnyMore) {
   const auto engine = open();
   push(*engine, {"a"});
-  const std::string told = removal_server().ask({"HGET", "tarry:{0}:queues", "q"});
+  const std::string told = server().ask({"HGET", "tarry:{0}:queues", "q"});
   const std::size_t begin = told.find("\r\n") + 2;
   const std::string record = told.substr(begin, told.rfind("\r\n") - begin);
   const auto begun = [&](const char* until) {
-    return removal_server().ask({"EVAL", text_of(Script::remove_begin, net::RedisChannels::plain),
-                                 "2", "tarry:{0}:store", "tarry:{0}:queues", "q", record,
-                                 record + " 0 removing", "5000", until, "tarry:{0}:wake"});
+    return server().ask({"EVAL", text_of(Script::remove_begin, net::RedisChannels::plain), "2",
+                         "tarry:{0}:store", "tarry:{0}:queues", "q", record, record + " 0 removing",
+                         "5000", until, "tarry:{0}:wake"});
   };
   EXPECT_TRUE(begun("4999").starts_with("-STALE"));
-  EXPECT_EQ(removal_server().ask({"HGET", "tarry:{0}:queues", "q"}), told);
+  EXPECT_EQ(server().ask({"HGET", "tarry:{0}:queues", "q"}), told);
   EXPECT_TRUE(begun("5000").starts_with('$'));
   EXPECT_EQ(code(stats(*open())), ErrorCode::not_found);
 }
 
 // Everything was deleted during a removal, and its last call reached a store that was made again.
 TEST_F(RemovalTest, WhatAnotherStoreLeftIsInNobodysWay) {
-  ASSERT_EQ(removal_server().ask({"HSET", "tarry:{0}:q/0:meta", "generation", "gone 7 123"}),
-            ":1\r\n");
+  ASSERT_EQ(server().ask({"HSET", "tarry:{0}:q/0:meta", "generation", "gone 7 123"}), ":1\r\n");
   const auto engine = open();
   EXPECT_EQ(push(*engine, {"a", ""}), 2u);
   EXPECT_EQ(claim(*engine).size(), 2u);
@@ -256,13 +244,13 @@ TEST_F(RemovalTest, WhatIsLeftHasAnEnd) {
   ASSERT_EQ(remove(*engine).value(), 1u);
   const auto left = keys();
   ASSERT_EQ(left.size(), 1u);
-  const std::string lasts = removal_server().ask({"TTL", left[0]});
+  const std::string lasts = server().ask({"TTL", left[0]});
   EXPECT_GT(std::stoi(lasts.substr(1)), 6 * 24 * 3600);
   EXPECT_LE(std::stoi(lasts.substr(1)), 7 * 24 * 3600);
   push(*engine, {"a"});
-  EXPECT_EQ(removal_server().ask({"TTL", left[0]}), ":-1\r\n");
+  EXPECT_EQ(server().ask({"TTL", left[0]}), ":-1\r\n");
   ASSERT_EQ(remove(*engine).value(), 1u);
-  ASSERT_EQ(removal_server().ask({"DEL", left[0]}), ":1\r\n");  // its end has come
+  ASSERT_EQ(server().ask({"DEL", left[0]}), ":1\r\n");  // its end has come
   EXPECT_EQ(push(*engine, {"a"}), 1u);
   EXPECT_EQ(claim(*engine).size(), 1u);
 }
@@ -272,7 +260,7 @@ TEST_F(RemovalTest, WhoComesLateDoesNotMakeItAnew) {
   const auto engine = open();
   push(*engine, {"a"});
   const auto meta = [](const char* field) {
-    return removal_server().ask({"HGET", "tarry:{0}:q/0:meta", field});
+    return server().ask({"HGET", "tarry:{0}:q/0:meta", field});
   };
   const std::string told = meta("generation");
   const std::string generation =
@@ -289,7 +277,7 @@ TEST_F(RemovalTest, WhoComesLateDoesNotMakeItAnew) {
        {generation, std::string("1 2 3 4 5 6 r"), std::string("-"), std::string("0")}) {
     create.push_back(argument);
   }
-  EXPECT_EQ(removal_server().ask(create), ":0\r\n");
+  EXPECT_EQ(server().ask(create), ":0\r\n");
   EXPECT_EQ(keys().size(), 1u);
   EXPECT_NE(meta("generation").find("gone 0 " + generation), std::string::npos);
 }
@@ -323,7 +311,7 @@ TEST_F(RemovalTest, AlsoWhileRedisIsFull) {
   const auto engine = open(2);
   push(*engine, {"a", "b", "c"});
   ASSERT_EQ(claim(*engine, 1).size(), 1u);
-  ASSERT_EQ(removal_server().ask({"CONFIG", "SET", "maxmemory", "1"}), "+OK\r\n");
+  ASSERT_EQ(server().ask({"CONFIG", "SET", "maxmemory", "1"}), "+OK\r\n");
   EXPECT_EQ(code(remove(*engine)), ErrorCode::conflict);
   EXPECT_EQ(remove(*engine, true).value(), 3u);
   EXPECT_EQ(code(stats(*engine)), ErrorCode::not_found);
@@ -332,8 +320,8 @@ TEST_F(RemovalTest, AlsoWhileRedisIsFull) {
 TEST_F(RemovalTest, WhatIsNotOursUnderItsNamesGoesToo) {
   const auto engine = open();
   push(*engine, {"a", "b"});
-  ASSERT_EQ(removal_server().ask({"DEL", "tarry:{0}:q/0:dead"}), ":1\r\n");
-  ASSERT_EQ(removal_server().ask({"SET", "tarry:{0}:q/0:dead", "mine"}), "+OK\r\n");
+  ASSERT_EQ(server().ask({"DEL", "tarry:{0}:q/0:dead"}), ":1\r\n");
+  ASSERT_EQ(server().ask({"SET", "tarry:{0}:q/0:dead", "mine"}), "+OK\r\n");
   EXPECT_EQ(remove(*engine, true).value(), 2u);
   EXPECT_EQ(keys().size(), 1u);
   EXPECT_EQ(push(*engine, {"a", "b"}), 2u);

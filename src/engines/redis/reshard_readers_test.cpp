@@ -5,33 +5,22 @@
 
 #include <gtest/gtest.h>
 
-#include "engines/redis/redis_engine.h"
-#include "support/engine_calls.h"
-#include "support/redis_server.h"
+#include "support/redis_engines.h"
 
 namespace tarry::redis {
 namespace {
 
-using tarry::testing::RedisServer;
 using KeySet = std::set<std::string>;
-
-RedisServer& readers_server() {
-  static RedisServer server;
-  return server;
-}
 
 class ReshardReadersTest : public ::testing::Test, protected test::EngineCalls {
  protected:
+  static testing::RedisServer& server() { return testing::server_of<ReshardReadersTest>(); }
   static constexpr std::size_t kLeased = 4;
 
   std::unique_ptr<core::Engine> open(std::int64_t calls = -1) {
-    RedisEngineOptions options;
-    options.server.unix_path = readers_server().socket_path();
-    options.clock = clock_;
+    auto options = testing::options_for(server(), clock_);
     options.reshard_calls = calls;
-    auto engine = open_redis(std::move(options));
-    EXPECT_TRUE(engine) << (engine ? "" : engine.error().message);
-    return std::move(*engine);
+    return testing::must_open(std::move(options));
   }
 
   static void push(core::Engine& engine, const KeySet& keys, std::int64_t in_ms,
@@ -169,7 +158,7 @@ class ReshardReadersTest : public ::testing::Test, protected test::EngineCalls {
     for (std::int64_t calls = 0;; ++calls) {
       SCOPED_TRACE(std::to_string(from) + " to " + std::to_string(to) + " shards, stopped after " +
                    std::to_string(calls) + " calls");
-      (void)readers_server().ask({"FLUSHALL"});
+      (void)server().ask({"FLUSHALL"});
       const auto engine = open();
       fill(*engine);
       if (from != 1) {
@@ -209,24 +198,23 @@ TEST_F(ReshardReadersTest, TellAllWhileTheNewSetHasShardZero) { run(4, 1); }
 // has made MSGS again.
 TEST_F(ReshardReadersTest, AHalfClosedShardIsClosedByTheNextTry) {
   for (const bool with_due : {false, true}) {
-    (void)readers_server().ask({"FLUSHALL"});
+    (void)server().ask({"FLUSHALL"});
     auto engine = open();
     fill(*engine);
     const auto leased = claim(*engine, leased_keys());
     std::int64_t calls = 0;
-    while (readers_server().ask({"HGET", "tarry:{0}:queues", "q"}).find("moving") ==
-           std::string::npos) {
+    while (server().ask({"HGET", "tarry:{0}:queues", "q"}).find("moving") == std::string::npos) {
       EXPECT_FALSE(reshard(*open(calls++), 3));
     }
     engine.reset();
     const std::string shard = "tarry:{1}:q/0:";
-    const std::string told = readers_server().ask({"HGET", shard + "meta", "generation"});
+    const std::string told = server().ask({"HGET", shard + "meta", "generation"});
     const std::size_t from = told.find('\n') + 1;
     const std::string before = told.substr(from, told.rfind('.') - from);
-    (void)readers_server().ask({"HSET", shard + "meta", "generation", before});
-    (void)readers_server().ask({"DEL", shard + "msgs", shard + "due"});
-    if (!with_due) (void)readers_server().ask({"RENAME", shard + "due.closed", shard + "due"});
-    (void)readers_server().ask({"HSET", shard + "msgs", "late", "a body"});
+    (void)server().ask({"HSET", shard + "meta", "generation", before});
+    (void)server().ask({"DEL", shard + "msgs", shard + "due"});
+    if (!with_due) (void)server().ask({"RENAME", shard + "due.closed", shard + "due"});
+    (void)server().ask({"HSET", shard + "msgs", "late", "a body"});
     expect_whole(*open());
     engine = open();
     settle(*engine, leased, core::SettleAction::release);
@@ -237,13 +225,13 @@ TEST_F(ReshardReadersTest, AHalfClosedShardIsClosedByTheNextTry) {
 }
 
 TEST_F(ReshardReadersTest, ABrokenQueueIsNamedAndTheOthersAreTold) {
-  (void)readers_server().ask({"FLUSHALL"});
+  (void)server().ask({"FLUSHALL"});
   const auto engine = open();
   fill(*engine);
   core::PushRequest other = push_of("other", Millis(0));
   (void)take<core::PushReply>(*engine, other);
-  (void)readers_server().ask({"DEL", "tarry:{1}:q/0:due"});
-  (void)readers_server().ask({"SET", "tarry:{1}:q/0:due", "not ours"});
+  (void)server().ask({"DEL", "tarry:{1}:q/0:due"});
+  (void)server().ask({"SET", "tarry:{1}:q/0:due", "not ours"});
   const auto stats = take<StoreStats>(*engine, core::StatsRequest{});
   ASSERT_EQ(stats.queues.size(), 1u);
   EXPECT_EQ(stats.queues.at(0).queue, "other");

@@ -7,34 +7,23 @@
 #include <gtest/gtest.h>
 
 #include "base/base64.h"
-#include "engines/redis/redis_engine.h"
-#include "support/engine_calls.h"
-#include "support/redis_server.h"
+#include "support/redis_engines.h"
 
 namespace tarry::redis {
 namespace {
 
-using tarry::testing::RedisServer;
 using Keys = std::vector<std::string>;
-
-RedisServer& reshard_server() {
-  static RedisServer server;
-  return server;
-}
 
 class ReshardTest : public ::testing::Test, protected test::EngineCalls {
  protected:
-  ReshardTest() { (void)reshard_server().ask({"FLUSHALL"}); }
+  static testing::RedisServer& server() { return testing::server_of<ReshardTest>(); }
+  ReshardTest() { (void)server().ask({"FLUSHALL"}); }
 
   std::unique_ptr<core::Engine> open(std::uint32_t shards = 1, std::int64_t calls = -1) {
-    RedisEngineOptions options;
-    options.server.unix_path = reshard_server().socket_path();
+    auto options = testing::options_for(server(), clock_);
     options.shards = shards;
-    options.clock = clock_;
     options.reshard_calls = calls;
-    auto engine = open_redis(std::move(options));
-    EXPECT_TRUE(engine) << (engine ? "" : engine.error().message);
-    return std::move(*engine);
+    return testing::must_open(std::move(options));
   }
 
   static Outcome push(core::Engine& engine, const std::string& key, std::int64_t in_ms = 0,
@@ -68,7 +57,7 @@ class ReshardTest : public ::testing::Test, protected test::EngineCalls {
   }
   // The key of a shard's bodies.
   static std::string bodies_of(const std::string& shard) {
-    const std::string told = reshard_server().ask({"KEYS", "tarry:{*}:" + shard + ":msgs"});
+    const std::string told = server().ask({"KEYS", "tarry:{*}:" + shard + ":msgs"});
     const std::size_t at = told.find("tarry:");
     return at == std::string::npos ? "" : told.substr(at, told.find("\r\n", at) - at);
   }
@@ -242,7 +231,7 @@ TEST_F(ReshardTest, EveryStateComesThroughUpAndDown) {
     for (const char* key : {"leased", "stopping"}) after[key] = before.at(key);
     expect_same(before, after);
     before = all(*engine);
-    EXPECT_EQ(reshard_server().ask({"KEYS", "*closed*"}), "*0\r\n");
+    EXPECT_EQ(server().ask({"KEYS", "*closed*"}), "*0\r\n");
   }
   EXPECT_FALSE(reshard(*engine, 2).changed);
 }
@@ -256,7 +245,7 @@ TEST_F(ReshardTest, StoppedBehindEachCallNothingIsLostOrTwice) {
   for (std::int64_t round = 0;; ++round) {
     const std::int64_t calls =
         round < kFirstRead ? round : kFirstRead + (round - kFirstRead) / kUses;
-    (void)reshard_server().ask({"FLUSHALL"});
+    (void)server().ask({"FLUSHALL"});
     const auto engine = open(2);
     auto claimed = fill(*engine);
     const auto before = all(*engine);
@@ -420,7 +409,7 @@ for _, bodies in ipairs(redis.call('KEYS', 'tarry:*:q/*:msgs')) do
     return 'forgotten'
   end
 end)lua";
-  ASSERT_EQ(reshard_server().ask({"EVAL", kForgetAnEmptyShard, "0"}), "$9\r\nforgotten\r\n");
+  ASSERT_EQ(server().ask({"EVAL", kForgetAnEmptyShard, "0"}), "$9\r\nforgotten\r\n");
   const auto engine = open();
   EXPECT_EQ(reshard(*engine, 5).moved, 1u);
   EXPECT_EQ(push(*engine, "k"), Outcome::exists);
@@ -431,7 +420,7 @@ end)lua";
 // After each call of the mover: due messages reach a waiting claim, though no mover continues.
 TEST_F(ReshardTest, WhatIsOnItsWayIsDeliveredWithoutAMover) {
   for (std::int64_t calls = 0;; ++calls) {
-    (void)reshard_server().ask({"FLUSHALL"});
+    (void)server().ask({"FLUSHALL"});
     const auto engine = open();
     ASSERT_EQ(push(*engine, "k", 10'000), Outcome::pushed);
     core::ClaimRequest claim;
@@ -462,21 +451,21 @@ TEST_F(ReshardTest, WhatIsOnItsWayIsDeliveredWithoutAMover) {
 // While Redis is full the mover is refused, and verbs that free memory go on, at any stage.
 TEST_F(ReshardTest, WhileRedisIsFullNothingIsStuck) {
   for (std::int64_t calls = 0;; ++calls) {
-    (void)reshard_server().ask({"FLUSHALL"});
+    (void)server().ask({"FLUSHALL"});
     const auto engine = open();
     for (const char* key : {"a", "b", "c"}) push(*engine, key);
     auto claimed = claim(*engine, 1);
     push(*engine, "later", 3'600'000);
     const auto stopped = open(1, calls);
     const bool done = step(*stopped, 3).has_value();
-    ASSERT_EQ(reshard_server().ask({"CONFIG", "SET", "maxmemory", "1"}), "+OK\r\n");
+    ASSERT_EQ(server().ask({"CONFIG", "SET", "maxmemory", "1"}), "+OK\r\n");
     if (!done) {
       EXPECT_EQ(step(*engine, 3).error().code, ErrorCode::no_space) << calls;
       EXPECT_EQ(cancel(*engine, "later"), Outcome::cancelled) << calls;
       EXPECT_EQ(cancel(*engine, "later"), Outcome::unknown) << calls;
       EXPECT_EQ(settle(*engine, claimed.begin()->second), Outcome::done) << calls;
     }
-    ASSERT_EQ(reshard_server().ask({"CONFIG", "SET", "maxmemory", "0"}), "+OK\r\n");
+    ASSERT_EQ(server().ask({"CONFIG", "SET", "maxmemory", "0"}), "+OK\r\n");
     if (done) break;
     EXPECT_EQ(reshard(*engine, 3).to, 3u);
     EXPECT_EQ(claim(*engine).size(), 2u) << calls;
@@ -489,17 +478,17 @@ TEST_F(ReshardTest, WhileRedisIsFullNothingIsStuck) {
 TEST_F(ReshardTest, APlainPushWhoseScriptIsRefusedLeavesNoMessage) {
   const auto engine = open();
   push(*engine, "k", 3'600'000);
-  ASSERT_EQ(reshard_server().ask({"SCRIPT", "FLUSH"}), "+OK\r\n");
-  ASSERT_EQ(reshard_server().ask({"ACL", "SETUSER", "default", "-eval"}), "+OK\r\n");
+  ASSERT_EQ(server().ask({"SCRIPT", "FLUSH"}), "+OK\r\n");
+  ASSERT_EQ(server().ask({"ACL", "SETUSER", "default", "-eval"}), "+OK\r\n");
   const auto refused = ask(*engine, plain_push(kPlain));
   ASSERT_TRUE(refused);
   ASSERT_TRUE(std::get<core::PushReply>(*refused).items.at(0).error);
   EXPECT_EQ(std::get<core::PushReply>(*refused).items.at(0).error->code,
             ErrorCode::permission_denied);
-  ASSERT_EQ(reshard_server().ask({"ACL", "SETUSER", "default", "+eval"}), "+OK\r\n");
+  ASSERT_EQ(server().ask({"ACL", "SETUSER", "default", "+eval"}), "+OK\r\n");
   EXPECT_TRUE(claim(*engine).empty());
   EXPECT_EQ(stats(*engine).counters.accepted, 1u);
-  ASSERT_EQ(reshard_server().ask({"SCRIPT", "FLUSH"}), "+OK\r\n");
+  ASSERT_EQ(server().ask({"SCRIPT", "FLUSH"}), "+OK\r\n");
   const auto pushed = take<core::PushReply>(*engine, plain_push(kPlain));
   EXPECT_EQ(pushed.items.at(1).outcome, Outcome::pushed);
   EXPECT_EQ(claim(*engine).size(), std::size_t{kPlain});
@@ -531,7 +520,7 @@ TEST_F(ReshardTest, ALatePlainPushIsSeenNowhereButWhereItBelongs) {
   ASSERT_EQ(take<core::PushReply>(*late, plain_push(kPlain)).items.size(), std::size_t{kPlain});
   EXPECT_EQ(claim(*engine).size(), std::size_t{kPlain});
   EXPECT_EQ(stats(*engine).counters.accepted, 1u + 4 * kPlain);
-  EXPECT_EQ(reshard_server().ask({"HLEN", bodies_of("q/0")}),
+  EXPECT_EQ(server().ask({"HLEN", bodies_of("q/0")}),
             ":10\r\n");  // "k", and the placeholder
   EXPECT_TRUE(get(*engine, "k"));
   expect_conserved(*engine, "after it");
@@ -544,7 +533,7 @@ TEST_F(ReshardTest, BodiesThatAreNobodysDoNotKeepAReshardFromEnding) {
   const auto claimed = claim(*engine);
   const std::string shard = bodies_of("q/0");
   for (int i = 0; i < 1'200; ++i) {
-    (void)reshard_server().ask({"HSET", shard, "nobody's " + std::to_string(i), "....."});
+    (void)server().ask({"HSET", shard, "nobody's " + std::to_string(i), "....."});
   }
   auto now = std::get<ReshardStep>(*step(*engine, 3));
   EXPECT_EQ(now.left, 1u);
@@ -560,7 +549,7 @@ TEST_F(ReshardTest, AnEntryOfTheInboxIsNotCarriedOutAgainByTheNewShards) {
   const auto engine = open();
   push(*engine, "other", 3'600'000);
   const Keys entry = {"XADD", "tarry:{0}:in", "5-1", "queue", "q", "key", "k", "payload", "p"};
-  ASSERT_EQ(reshard_server().ask(entry), "$3\r\n5-1\r\n");
+  ASSERT_EQ(server().ask(entry), "$3\r\n5-1\r\n");
   const auto sweep_until = [&](const char* what, const auto& holds) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     while (!holds()) {
@@ -572,20 +561,20 @@ TEST_F(ReshardTest, AnEntryOfTheInboxIsNotCarriedOutAgainByTheNewShards) {
   sweep_until("the message", [&] { return !(got = claim(*engine, 10, {"k"})).empty(); });
   EXPECT_EQ(settle(*engine, got.at("k")), Outcome::done);
   sweep_until("the empty inbox",
-              [&] { return reshard_server().ask({"XLEN", "tarry:{0}:in"}) == ":0\r\n"; });
+              [&] { return server().ask({"XLEN", "tarry:{0}:in"}) == ":0\r\n"; });
   reshard(*engine, 3);
-  ASSERT_EQ(reshard_server().ask({"DEL", "tarry:{0}:in"}), ":1\r\n");
-  ASSERT_EQ(reshard_server().ask(entry), "$3\r\n5-1\r\n");
+  ASSERT_EQ(server().ask({"DEL", "tarry:{0}:in"}), ":1\r\n");
+  ASSERT_EQ(server().ask(entry), "$3\r\n5-1\r\n");
   sweep_until("the inbox, empty again",
-              [&] { return reshard_server().ask({"XLEN", "tarry:{0}:in"}) == ":0\r\n"; });
-  EXPECT_EQ(reshard_server().ask({"XLEN", "tarry:{0}:in:bad"}), ":1\r\n");
+              [&] { return server().ask({"XLEN", "tarry:{0}:in"}) == ":0\r\n"; });
+  EXPECT_EQ(server().ask({"XLEN", "tarry:{0}:in:bad"}), ":1\r\n");
   EXPECT_FALSE(get(*engine, "k"));
 }
 
 // After each call of the mover: also for a process that never waits.
 TEST_F(ReshardTest, WhatIsOnItsWayIsDeliveredToWhoPolls) {
   for (std::int64_t calls = 0;; ++calls) {
-    (void)reshard_server().ask({"FLUSHALL"});
+    (void)server().ask({"FLUSHALL"});
     const auto engine = open();
     ASSERT_EQ(push(*engine, "k", 1'000), Outcome::pushed);
     const auto stopped = open(1, calls);
@@ -604,7 +593,7 @@ TEST_F(ReshardTest, ManyThatAreRefusedAtOnceAskOnce) {
   const auto stale = open();
   push(*stale, "k", 3'600'000);
   reshard(*engine, 2);
-  (void)reshard_server().ask({"CONFIG", "RESETSTAT"});
+  (void)server().ask({"CONFIG", "RESETSTAT"});
   std::vector<std::future<Result<core::Reply>>> replies;
   for (int i = 0; i < 200; ++i) {
     auto promise = std::make_shared<std::promise<Result<core::Reply>>>();
@@ -622,7 +611,7 @@ TEST_F(ReshardTest, ManyThatAreRefusedAtOnceAskOnce) {
     ASSERT_TRUE(got) << got.error().message;
     EXPECT_EQ(std::get<core::PushReply>(*got).items.at(0).outcome, Outcome::pushed);
   }
-  const std::string told = reshard_server().ask({"INFO", "commandstats"});
+  const std::string told = server().ask({"INFO", "commandstats"});
   const std::size_t at = told.find("cmdstat_hget:calls=");
   ASSERT_NE(at, std::string::npos);
   EXPECT_LT(std::stoi(told.substr(at + 19)), 20);
@@ -642,7 +631,7 @@ TEST_F(ReshardTest, WhatIsWrongIsRefused) {
 TEST_F(ReshardTest, AListThatIsOldGoesOnInNoOtherShardOfThatNumber) {
   for (const bool whole : {false, true}) {
     for (std::uint32_t pages = 1; pages < 8; ++pages) {
-      (void)reshard_server().ask({"FLUSHALL"});
+      (void)server().ask({"FLUSHALL"});
       const auto engine = open(3);
       std::set<std::string> keys;
       for (int i = 0; i < 60; ++i) push(*engine, *keys.insert("k" + std::to_string(i)).first, 1000);

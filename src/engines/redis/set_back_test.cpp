@@ -10,28 +10,19 @@
 
 #include <gtest/gtest.h>
 
-#include "engines/redis/redis_engine.h"
-#include "support/engine_calls.h"
-#include "support/redis_server.h"
-#include "timing/manual_clock.h"
+#include "support/redis_engines.h"
 
 namespace tarry::redis {
 namespace {
 
 using namespace std::chrono_literals;
 
-class SetBack : public ::testing::Test, public test::EngineCalls {
+class SetBack : public ::testing::Test, public testing::OneRedisEngine {
  protected:
   static constexpr std::uint32_t kPriorities = 5'000;
   static constexpr std::uint32_t kLowest = 4'000'000'000;
 
   SetBack() {
-    RedisEngineOptions options;
-    options.server.unix_path = server_.socket_path();
-    options.clock = clock_;
-    auto engine = open_redis(std::move(options));
-    if (!engine) throw std::runtime_error(engine.error().message);
-    engine_ = *std::move(engine);
     push({kLowest});  // due in any case
     clock_->advance(60'000);
     std::vector<std::uint32_t> priorities;
@@ -72,10 +63,6 @@ class SetBack : public ::testing::Test, public test::EngineCalls {
     const std::size_t at = told.find(name);
     return at == std::string::npos ? 0 : std::stoi(told.substr(at + name.size()));
   }
-
-  testing::RedisServer server_;
-  std::shared_ptr<timing::ManualClock> clock_ = std::make_shared<timing::ManualClock>();
-  std::unique_ptr<core::Engine> engine_;
 };
 
 TEST_F(SetBack, AClaimGoesPastSoManyPrioritiesAndNoMore) {

@@ -5,40 +5,26 @@
 
 #include <gtest/gtest.h>
 
-#include "engines/redis/redis_engine.h"
-#include "support/redis_server.h"
+#include "support/redis_engines.h"
 
 namespace tarry::redis {
 namespace {
 
-using tarry::testing::RedisServer;
 using Shards = std::vector<std::uint32_t>;
 
-class ShardClaimsTest : public ::testing::Test {
+class ShardClaimsTest : public ::testing::Test, public test::EngineCalls {
  protected:
   static constexpr std::uint32_t kShards = 4;
 
   ShardClaimsTest() {
-    RedisEngineOptions options;
-    options.server.unix_path = server_.socket_path();
+    auto options = testing::options_for(server_);
     options.shards = kShards;
-    auto engine = open_redis(std::move(options));
-    EXPECT_TRUE(engine) << (engine ? "" : engine.error().message);
-    if (engine) engine_ = std::move(*engine);
+    engine_ = testing::must_open(std::move(options));
   }
 
-  std::future<Result<core::Reply>> ask(core::Request request) {
-    auto promise = std::make_shared<std::promise<Result<core::Reply>>>();
-    auto future = promise->get_future();
-    engine_->submit(std::move(request),
-                    [promise](Result<core::Reply> reply) { promise->set_value(std::move(reply)); });
-    return future;
-  }
   template <typename Reply>
   Reply asked(core::Request request) {
-    auto reply = ask(std::move(request)).get();
-    EXPECT_TRUE(reply) << (reply ? "" : reply.error().message);
-    return reply ? std::get<Reply>(*std::move(reply)) : Reply();
+    return take<Reply>(*engine_, std::move(request));
   }
 
   void push(std::string_view queue, int from, int to, std::int64_t delay_ms = 0) {
@@ -80,13 +66,13 @@ class ShardClaimsTest : public ::testing::Test {
   }
   // The claim waits, and has looked in vain.
   std::future<Result<core::Reply>> parked(core::ClaimRequest request, std::uint64_t others = 0) {
-    auto waiting = ask(std::move(request));
+    auto waiting = begin(*engine_, std::move(request));
     while (stats(false).waiting_claims <= others) {
     }
     return waiting;
   }
 
-  RedisServer server_;
+  testing::RedisServer server_;
   std::unique_ptr<core::Engine> engine_;
 };
 
@@ -188,7 +174,7 @@ TEST_F(ShardClaimsTest, WhatIsStillInShardsThatAreLeftFallsToThoseWhoHaveTheNewO
 
 TEST_F(ShardClaimsTest, ShardsOfOtherQueuesThanAreAskedAreRefused) {
   const auto refused = [this](core::ClaimRequest request) {
-    const auto reply = ask(std::move(request)).get();
+    const auto reply = ask(*engine_, std::move(request));
     return !reply && reply.error().code == ErrorCode::invalid_argument;
   };
   EXPECT_TRUE(refused(claim_of({"a", "b"}, {{0}})));

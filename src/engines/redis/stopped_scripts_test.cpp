@@ -13,21 +13,16 @@
 #include <gtest/gtest.h>
 
 #include "engines/redis/node/scripts.h"
-#include "engines/redis/redis_engine.h"
-#include "support/engine_calls.h"
-#include "support/redis_server.h"
+#include "support/redis_engines.h"
 #include "support/script_stopper.h"
 
 namespace tarry::redis {
 namespace {
 
-using tarry::testing::RedisServer;
 using StringSet = std::set<std::string>;
 
-RedisServer& stopping_server() {
-  static RedisServer server;
-  return server;
-}
+class StoppedLife;
+testing::RedisServer& stopping_server() { return testing::server_of<StoppedLife>(); }
 
 std::string ask_server(const std::vector<std::string>& words) {
   return stopping_server().ask(words);
@@ -81,10 +76,8 @@ class StoppedLife : protected test::EngineCalls {
   using Claimed = std::map<std::string, std::string>;  // key -> receipt
 
   std::unique_ptr<core::Engine> open(std::int64_t calls = -1) {
-    RedisEngineOptions options;
-    options.server.unix_path = stopping_server().socket_path();
+    auto options = testing::options_for(stopping_server(), clock_);
     options.partitions = 1;
-    options.clock = clock_;
     options.reshard_calls = calls;
     options.before_scripts = tarry::testing::kScriptStopper;
     auto engine = open_redis(options);

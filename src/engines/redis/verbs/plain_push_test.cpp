@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/engine_calls.h"
 #include "support/inbox_rig.h"
 
 namespace tarry::redis {
@@ -14,17 +15,10 @@ using tarry::testing::InboxRig;
 
 constexpr std::size_t kPlain = 8;  // push_verb.cpp: fewer go through one script
 
-class PlainPushTest : public ::testing::Test {
+class PlainPushTest : public ::testing::Test, public test::EngineCalls {
  protected:
   PlainPushTest() : engine_(rig_.open()) { EXPECT_EQ(push(1), "pushed"); }
 
-  std::future<Result<core::Reply>> ask(core::Request request) {
-    auto promise = std::make_shared<std::promise<Result<core::Reply>>>();
-    auto future = promise->get_future();
-    engine_->submit(std::move(request),
-                    [promise](Result<core::Reply> reply) { promise->set_value(std::move(reply)); });
-    return future;
-  }
   // The answer for the first message, which is the same for all.
   std::string push(std::size_t count, std::int64_t due_ms = 1) {
     core::PushRequest request;
@@ -34,7 +28,7 @@ class PlainPushTest : public ::testing::Test {
       item.payload = core::append(request.bytes, "payload");
       item.due = Due::at(Time(Millis(due_ms)));
     }
-    const auto reply = ask(std::move(request)).get();
+    const auto reply = ask(*engine_, std::move(request));
     if (!reply) return "refused: " + reply.error().message;
     std::map<std::string, std::size_t> said;
     for (const core::PushResult& item : std::get<core::PushReply>(*reply).items) {
@@ -49,7 +43,7 @@ class PlainPushTest : public ::testing::Test {
     request.queues = {"q"};
     request.max = 1'000;
     request.wait = wait;
-    const auto reply = ask(std::move(request)).get();
+    const auto reply = ask(*engine_, std::move(request));
     EXPECT_TRUE(reply) << reply.error().message;
     return reply ? std::get<core::ClaimReply>(*reply).items.size() : 0;
   }
@@ -87,7 +81,7 @@ TEST_F(PlainPushTest, WakesWhoWaits) {
   request.queues = {"q"};
   request.max = 1'000;
   request.wait = Millis(60'000);
-  auto waiting = ask(std::move(request));
+  auto waiting = begin(*engine_, std::move(request));
   EXPECT_EQ(push(kPlain), "pushed");
   const auto reply = waiting.get();
   ASSERT_TRUE(reply) << reply.error().message;
