@@ -184,7 +184,7 @@ struct CheckWords {
   bool deep = false;
 };
 
-ExitCode check(Session& session, const CheckWords& words) {
+ExitCode check_store(Session& session, const CheckWords& words) {
   ExitCode code{};
   const auto store = inspect(session, words.deep, code);
   if (!store) return code;
@@ -273,7 +273,7 @@ The store itself: info, check, audit, backup, export, import, ...
 Show what a file: store is and how big; changes nothing
 
   tarry --store file:/var/lib/tarry store info)");
-  const auto [command, words] = add_command(store, session, "check", check, R"(
+  const auto [command, words] = add_command(store, session, "check", check_store, R"(
 Read a file: store's journal and check every batch; changes nothing
 
   tarry --store file:/var/lib/tarry store check
