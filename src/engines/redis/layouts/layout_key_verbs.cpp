@@ -83,10 +83,25 @@ class ByKey : public LayoutVerb {
   }
 };
 
-// A cancel; or, for a message that lives in another store now, its end here.
-class LayoutCancel final : public ByKey {
+// A verb whose answer has an ItemResult for each key.
+template <typename Request>
+class ByKeyOf : public ByKey {
  public:
   using ByKey::ByKey;
+
+  void fail(std::uint32_t item, const Error& error) override { result(item).error = error; }
+
+ protected:
+  [[nodiscard]] const Request& request() const { return std::get<Request>(asked_->request); }
+  [[nodiscard]] core::ItemResult& result(std::uint32_t item) const {
+    return std::get<core::ItemsReply>(asked_->reply).items[item];
+  }
+};
+
+// A cancel; or, for a message that lives in another store now, its end here.
+class LayoutCancel final : public ByKeyOf<core::CancelRequest> {
+ public:
+  using ByKeyOf::ByKeyOf;
 
   Script script() const override {
     return request().seen.empty() ? Script::layout_cancel : Script::layout_move_away;
@@ -120,20 +135,11 @@ class LayoutCancel final : public ByKey {
     }
     return true;
   }
-  void fail(std::uint32_t item, const Error& error) override { result(item).error = error; }
-
- private:
-  [[nodiscard]] const core::CancelRequest& request() const {
-    return std::get<core::CancelRequest>(asked_->request);
-  }
-  [[nodiscard]] core::ItemResult& result(std::uint32_t item) const {
-    return std::get<core::ItemsReply>(asked_->reply).items[item];
-  }
 };
 
-class LayoutReschedule final : public ByKey {
+class LayoutReschedule final : public ByKeyOf<core::RescheduleRequest> {
  public:
-  using ByKey::ByKey;
+  using ByKeyOf::ByKeyOf;
 
   Script script() const override { return Script::layout_reschedule; }
   std::size_t size() const override { return request().items.size(); }
@@ -172,15 +178,6 @@ class LayoutReschedule final : public ByKey {
                                                 : Outcome::in_flight;
     }
     return true;
-  }
-  void fail(std::uint32_t item, const Error& error) override { result(item).error = error; }
-
- private:
-  [[nodiscard]] const core::RescheduleRequest& request() const {
-    return std::get<core::RescheduleRequest>(asked_->request);
-  }
-  [[nodiscard]] core::ItemResult& result(std::uint32_t item) const {
-    return std::get<core::ItemsReply>(asked_->reply).items[item];
   }
 };
 

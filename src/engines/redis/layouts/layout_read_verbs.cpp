@@ -1,6 +1,5 @@
 // List, stats and purge.
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/base64.h"
@@ -10,6 +9,7 @@
 #include "engines/redis/layouts/layout_info.h"
 #include "engines/redis/layouts/layout_verbs.h"
 #include "engines/redis/records/describe.h"
+#include "engines/redis/records/dotted_parts.h"
 #include "engines/redis/verbs/forecast_spans.h"
 
 namespace tarry::redis {
@@ -40,17 +40,12 @@ bool is_score(std::string_view text) noexcept {
 }
 
 std::optional<ListPlace> read_place(std::string_view text) {
-  std::array<std::string_view, 4> parts;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const std::size_t dot = i + 1 < parts.size() ? text.find('.') : text.size();
-    if (dot == std::string_view::npos) return std::nullopt;
-    parts[i] = text.substr(0, dot);
-    text.remove_prefix(std::min(dot + 1, text.size()));
-  }
-  const auto set = base::parse_u64(parts[0], "set", 0, kMaxLayoutKeys);
-  const auto ties = base::parse_u64(parts[1], "ties", 0, kMostTies);
-  const auto score = base::base64url_decode(parts[2]);
-  const auto key = base::base64url_decode(parts[3]);
+  const auto parts = dotted_parts<4>(text);
+  if (!parts) return std::nullopt;
+  const auto set = base::parse_u64((*parts)[0], "set", 0, kMaxLayoutKeys);
+  const auto ties = base::parse_u64((*parts)[1], "ties", 0, kMostTies);
+  const auto score = base::base64url_decode((*parts)[2]);
+  const auto key = base::base64url_decode((*parts)[3]);
   if (!set || !ties || !score || !key || !is_score(*score)) return std::nullopt;
   return ListPlace{static_cast<std::size_t>(*set), static_cast<std::int64_t>(*ties), *score, *key};
 }

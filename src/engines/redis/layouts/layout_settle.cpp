@@ -18,10 +18,26 @@ constexpr std::string_view kReceiptBegins = "L1.";
 
 core::ItemsReply& items_of(Asked& asked) { return std::get<core::ItemsReply>(asked.reply); }
 
-class LayoutSettle final : public LayoutVerb {
+// A verb whose answer has an ItemResult for each receipt.
+template <typename Request>
+class ByReceipt : public LayoutVerb {
  public:
-  explicit LayoutSettle(AskedPtr asked)
-      : asked_(std::move(asked)), request_(std::get<core::SettleRequest>(asked_->request)) {}
+  explicit ByReceipt(AskedPtr asked)
+      : asked_(std::move(asked)), request_(std::get<Request>(asked_->request)) {}
+
+  std::size_t bytes_of(std::uint32_t) const override { return 96; }
+  void fail(std::uint32_t item, const Error& error) override {
+    items_of(*asked_).items[item].error = error;
+  }
+
+ protected:
+  const AskedPtr asked_;
+  const Request& request_;
+};
+
+class LayoutSettle final : public ByReceipt<core::SettleRequest> {
+ public:
+  using ByReceipt::ByReceipt;
 
   [[nodiscard]] static core::MaybeError refusal(Layout layout, const core::SettleItem& item) {
     if (item.action == core::SettleAction::bury) {
@@ -35,7 +51,6 @@ class LayoutSettle final : public LayoutVerb {
   }
 
   Script script() const override { return Script::layout_settle; }
-  std::size_t bytes_of(std::uint32_t) const override { return 96; }
   void begin(RedisCommand& command) const override {
     const QueueSettings defaults;
     command.add(defaults.backoff_max / defaults.backoff_min);
@@ -65,24 +80,15 @@ class LayoutSettle final : public LayoutVerb {
     }
     return true;
   }
-  void fail(std::uint32_t item, const Error& error) override {
-    items_of(*asked_).items[item].error = error;
-  }
-
- private:
-  const AskedPtr asked_;
-  const core::SettleRequest& request_;
 };
 
-class LayoutExtend final : public LayoutVerb {
+class LayoutExtend final : public ByReceipt<core::ExtendRequest> {
  public:
-  explicit LayoutExtend(AskedPtr asked)
-      : asked_(std::move(asked)), request_(std::get<core::ExtendRequest>(asked_->request)) {}
+  using ByReceipt::ByReceipt;
 
   [[nodiscard]] static core::MaybeError refusal(Layout, const core::ExtendItem&) { return {}; }
 
   Script script() const override { return Script::layout_extend; }
-  std::size_t bytes_of(std::uint32_t) const override { return 96; }
   void add(RedisCommand& command, std::uint32_t item) const override {
     const core::ExtendItem& wanted = request_.items[item];
     const auto receipt = *parse_layout_receipt(core::view(request_.bytes, wanted.receipt));
@@ -97,13 +103,6 @@ class LayoutExtend final : public LayoutVerb {
     }
     return true;
   }
-  void fail(std::uint32_t item, const Error& error) override {
-    items_of(*asked_).items[item].error = error;
-  }
-
- private:
-  const AskedPtr asked_;
-  const core::ExtendRequest& request_;
 };
 
 // One call for each queue that the receipts name. A receipt for another store's queue is stale.

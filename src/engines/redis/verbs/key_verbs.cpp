@@ -39,6 +39,16 @@ class KeyVerb : public ItemVerb {
   std::string scratch_;
 };
 
+template <typename Request>
+class KeyVerbOf : public KeyVerb {
+ public:
+  KeyVerbOf(Context& context, const AskedPtr& asked)
+      : KeyVerb(context, asked), request_(std::get<Request>(asked->request)) {}
+
+ protected:
+  const Request& request_;
+};
+
 // {'settled', how, when}
 bool read_settled(RedisView given, core::ItemResult& result) {
   if (given.size() != 3 || given[0].text() != "settled") return false;
@@ -48,10 +58,9 @@ bool read_settled(RedisView given, core::ItemResult& result) {
   return true;
 }
 
-class CancelVerb final : public KeyVerb {
+class CancelVerb final : public KeyVerbOf<core::CancelRequest> {
  public:
-  CancelVerb(Context& context, const AskedPtr& asked, const core::CancelRequest& request)
-      : KeyVerb(context, asked), request_(request) {}
+  using KeyVerbOf::KeyVerbOf;
 
   Script script() const override { return Script::cancel; }
   void build(RedisCommand& command, ItemSpan items) override {
@@ -93,13 +102,11 @@ class CancelVerb final : public KeyVerb {
   std::string_view key_of(std::uint32_t item) const override {
     return core::view(request_.bytes, request_.keys[item]);
   }
-  const core::CancelRequest& request_;
 };
 
-class RescheduleVerb final : public KeyVerb {
+class RescheduleVerb final : public KeyVerbOf<core::RescheduleRequest> {
  public:
-  RescheduleVerb(Context& context, const AskedPtr& asked, const core::RescheduleRequest& request)
-      : KeyVerb(context, asked), request_(request) {}
+  using KeyVerbOf::KeyVerbOf;
 
   Script script() const override { return Script::reschedule; }
   void build(RedisCommand& command, ItemSpan items) override {
@@ -150,13 +157,11 @@ class RescheduleVerb final : public KeyVerb {
   std::string_view key_of(std::uint32_t item) const override {
     return core::view(request_.bytes, request_.items[item].key);
   }
-  const core::RescheduleRequest& request_;
 };
 
-class ReviveVerb final : public KeyVerb {
+class ReviveVerb final : public KeyVerbOf<core::ReviveRequest> {
  public:
-  ReviveVerb(Context& context, const AskedPtr& asked, const core::ReviveRequest& request)
-      : KeyVerb(context, asked), request_(request) {}
+  using KeyVerbOf::KeyVerbOf;
 
   Script script() const override { return Script::revive; }
   void build(RedisCommand& command, ItemSpan items) override {
@@ -184,7 +189,6 @@ class ReviveVerb final : public KeyVerb {
   std::string_view key_of(std::uint32_t item) const override {
     return core::view(request_.bytes, request_.keys[item]);
   }
-  const core::ReviveRequest& request_;
   std::optional<Error> error_;
 };
 
@@ -210,7 +214,7 @@ void cancel(Context& context, const AskedPtr& asked) {
     reply.items[i].error = core::check_key(core::view(request.bytes, request.keys[i]));
   }
   asked->reply = std::move(reply);
-  run_keys(context, asked, std::make_shared<CancelVerb>(context, asked, request), request.queue);
+  run_keys(context, asked, std::make_shared<CancelVerb>(context, asked), request.queue);
 }
 
 void reschedule(Context& context, const AskedPtr& asked) {
@@ -221,15 +225,14 @@ void reschedule(Context& context, const AskedPtr& asked) {
     reply.items[i].error = core::check_item(request, request.items[i]);
   }
   asked->reply = std::move(reply);
-  run_keys(context, asked, std::make_shared<RescheduleVerb>(context, asked, request),
-           request.queue);
+  run_keys(context, asked, std::make_shared<RescheduleVerb>(context, asked), request.queue);
 }
 
 void revive_some(Context& context, const AskedPtr& asked) {
   const auto& request = std::get<core::ReviveRequest>(asked->request);
   Items all(request.keys.size());
   for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-  auto verb = std::make_shared<ReviveVerb>(context, asked, request);
+  auto verb = std::make_shared<ReviveVerb>(context, asked);
   auto countdown = std::make_shared<Countdown>([asked, verb, &request] {
     const std::uint64_t revived = std::get<core::CountReply>(asked->reply).count;
     if (!verb->error()) return asked->complete();

@@ -175,10 +175,25 @@ class PutVerb : public ItemVerb {
   std::string head_;
 };
 
-class PushVerb final : public PutVerb {
+template <typename Request>
+class PutVerbOf : public PutVerb {
  public:
-  PushVerb(Context& context, const AskedPtr& asked, const core::PushRequest& request)
-      : PutVerb(context, asked, request.queue, request.bytes), request_(request) {}
+  PutVerbOf(Context& context, const AskedPtr& asked)
+      : PutVerb(context, asked, request_of(asked).queue, request_of(asked).bytes),
+        request_(request_of(asked)) {}
+
+ protected:
+  const Request& request_;
+
+ private:
+  static const Request& request_of(const AskedPtr& asked) {
+    return std::get<Request>(asked->request);
+  }
+};
+
+class PushVerb final : public PutVerbOf<core::PushRequest> {
+ public:
+  using PutVerbOf::PutVerbOf;
 
   Script script() const override { return Script::push; }
 
@@ -248,14 +263,11 @@ class PushVerb final : public PutVerb {
     }
     return keyed ? "1" : "0";
   }
-
-  const core::PushRequest& request_;
 };
 
-class MoveVerb final : public PutVerb {
+class MoveVerb final : public PutVerbOf<core::MoveRequest> {
  public:
-  MoveVerb(Context& context, const AskedPtr& asked, const core::MoveRequest& request)
-      : PutVerb(context, asked, request.queue, request.bytes), request_(request) {}
+  using PutVerbOf::PutVerbOf;
 
   Script script() const override { return Script::move; }
 
@@ -284,8 +296,6 @@ class MoveVerb final : public PutVerb {
     return request_.items[item].pushed_ms;
   }
   char rule_unless_told() const override { return letter_of(IfExists::reject); }
-
-  const core::MoveRequest& request_;
 };
 
 // Repeated once if the store no longer exists: then it is made again.
@@ -332,7 +342,7 @@ void put(Context& context, const AskedPtr& asked, const core::Limits& limits, Pi
                      context.identity.secret());
           made.items[i].key = core::append(made.bytes, spelled);
         }
-        auto verb = std::make_shared<Verb>(context, asked, request);
+        auto verb = std::make_shared<Verb>(context, asked);
         verb->set_first_id(*id);
         auto countdown = std::make_shared<Countdown>([asked] { asked->complete(); });
         run_items(context, std::move(verb), request.queue, std::move(good), countdown);

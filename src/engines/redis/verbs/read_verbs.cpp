@@ -1,6 +1,5 @@
 // Get and list.
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "base/text.h"
 #include "core/validation.h"
 #include "engines/redis/records/describe.h"
+#include "engines/redis/records/dotted_parts.h"
 #include "engines/redis/records/member.h"
 #include "engines/redis/records/told_time.h"
 #include "engines/redis/verbs/parted.h"
@@ -121,18 +121,13 @@ std::string spell(const Cursor& cursor) {
 }
 
 std::optional<Cursor> read_cursor(std::string_view text) {
-  std::array<std::string_view, 5> parts;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const std::size_t dot = i + 1 < parts.size() ? text.find('.') : text.size();
-    if (dot == std::string_view::npos) return std::nullopt;
-    parts[i] = text.substr(0, dot);
-    text.remove_prefix(std::min(dot + 1, text.size()));
-  }
-  const auto shard = base::parse_u64(parts[0], "shard", 0, UINT16_MAX);
-  auto generation = base::base64url_decode(parts[1]);
-  const auto place = base::parse_u64(parts[2], "place", 0, kScanned);
-  const auto score = base::base64url_decode(parts[3]);
-  const auto member = base::base64url_decode(parts[4]);
+  const auto parts = dotted_parts<5>(text);
+  if (!parts) return std::nullopt;
+  const auto shard = base::parse_u64((*parts)[0], "shard", 0, UINT16_MAX);
+  auto generation = base::base64url_decode((*parts)[1]);
+  const auto place = base::parse_u64((*parts)[2], "place", 0, kScanned);
+  const auto score = base::base64url_decode((*parts)[3]);
+  const auto member = base::base64url_decode((*parts)[4]);
   if (!shard || !generation || !place || !score || !member) return std::nullopt;
   double value = 0;  // it goes into the script
   const char* end = score->data() + score->size();

@@ -42,6 +42,16 @@ class ReceiptVerb : public ItemVerb {
   std::vector<Receipt> receipts_;
 };
 
+template <typename Request>
+class ReceiptVerbOf : public ReceiptVerb {
+ public:
+  ReceiptVerbOf(const AskedPtr& asked, std::vector<Receipt> receipts)
+      : ReceiptVerb(asked, std::move(receipts)), request_(std::get<Request>(asked->request)) {}
+
+ protected:
+  const Request& request_;
+};
+
 class AckVerb final : public ReceiptVerb {
  public:
   using ReceiptVerb::ReceiptVerb;
@@ -86,11 +96,9 @@ class AckVerb final : public ReceiptVerb {
   }
 };
 
-class SettleVerb final : public ReceiptVerb {
+class SettleVerb final : public ReceiptVerbOf<core::SettleRequest> {
  public:
-  SettleVerb(const AskedPtr& asked, std::vector<Receipt> receipts,
-             const core::SettleRequest& request)
-      : ReceiptVerb(asked, std::move(receipts)), request_(request) {}
+  using ReceiptVerbOf::ReceiptVerbOf;
 
   Script script() const override { return Script::settle; }
 
@@ -130,14 +138,11 @@ class SettleVerb final : public ReceiptVerb {
     }
     return "";
   }
-  const core::SettleRequest& request_;
 };
 
-class ExtendVerb final : public ReceiptVerb {
+class ExtendVerb final : public ReceiptVerbOf<core::ExtendRequest> {
  public:
-  ExtendVerb(const AskedPtr& asked, std::vector<Receipt> receipts,
-             const core::ExtendRequest& request)
-      : ReceiptVerb(asked, std::move(receipts)), request_(request) {}
+  using ReceiptVerbOf::ReceiptVerbOf;
 
   Script script() const override { return Script::extend; }
 
@@ -165,7 +170,6 @@ class ExtendVerb final : public ReceiptVerb {
   [[nodiscard]] bool same_run(std::uint32_t a, std::uint32_t b) const {
     return same_claim(a, b) && request_.items[a].lease == request_.items[b].lease;
   }
-  const core::ExtendRequest& request_;
 };
 
 // One script can ack many messages together if no message is named twice.
@@ -238,7 +242,7 @@ void settle(Context& context, const AskedPtr& asked) {
   if (can_ack_together(request, receipts)) {
     verb = std::make_shared<AckVerb>(asked, std::move(receipts));
   } else {
-    verb = std::make_shared<SettleVerb>(asked, std::move(receipts), request);
+    verb = std::make_shared<SettleVerb>(asked, std::move(receipts));
   }
   run_receipts(context, asked, verb, std::move(by_queue));
 }
@@ -247,7 +251,7 @@ void extend(Context& context, const AskedPtr& asked) {
   const auto& request = std::get<core::ExtendRequest>(asked->request);
   std::map<std::uint32_t, Items> by_queue;
   std::vector<Receipt> receipts = read_receipts(context, asked, request, by_queue);
-  run_receipts(context, asked, std::make_shared<ExtendVerb>(asked, std::move(receipts), request),
+  run_receipts(context, asked, std::make_shared<ExtendVerb>(asked, std::move(receipts)),
                std::move(by_queue));
 }
 
