@@ -73,6 +73,12 @@ bool decode(const char* in, char* out) noexcept {
   return (bad & 0x80) == 0;
 }
 
+// False if the text is not that letter and then so many bytes, spelled.
+template <std::size_t Bytes>
+bool decode_after(char letter, std::string_view text, std::size_t size, char (&raw)[Bytes]) {
+  return text.size() == size && text[0] == letter && decode<Bytes>(text.data() + 1, raw);
+}
+
 void put_place(char* raw, std::uint32_t tag, std::uint16_t shard, Handle handle,
                std::uint64_t id) noexcept {
   base::store_u32(raw, tag);
@@ -104,20 +110,14 @@ std::array<char, kGeneratedKeySize> spell(const GeneratedKey& key) noexcept {
 
 std::optional<Receipt> parse_receipt(std::string_view text) noexcept {
   char raw[kReceiptBytes];
-  if (text.size() != kReceiptSize || text[0] != 'r' ||
-      !decode<kReceiptBytes>(text.data() + 1, raw)) {
-    return std::nullopt;
-  }
+  if (!decode_after('r', text, kReceiptSize, raw)) return std::nullopt;
   return Receipt{base::load_u32(raw), base::load_u16(raw + 4), base::load_u32(raw + 6),
                  base::load_u64(raw + 10), base::load_u32(raw + 18)};
 }
 
 std::optional<GeneratedKey> parse_generated_key(std::string_view text) noexcept {
   char raw[kMadeKeyBytes];
-  if (text.size() != kGeneratedKeySize || text[0] != '_' ||
-      !decode<kMadeKeyBytes>(text.data() + 1, raw)) {
-    return std::nullopt;
-  }
+  if (!decode_after('_', text, kGeneratedKeySize, raw)) return std::nullopt;
   return GeneratedKey{base::load_u32(raw), base::load_u16(raw + 4), base::load_u32(raw + 6),
                       base::load_u64(raw + 10)};
 }

@@ -28,8 +28,8 @@ std::int64_t ShardState::LeaseNodes::deadline(Handle handle) const noexcept {
 }
 
 ShardState::ShardState(const Identity& identity, timing::Instant now)
-    : due_wheel(DueNodes{this}, std::max<std::int64_t>(now.realtime_ms, 0)),
-      lease_wheel(LeaseNodes{this}, std::max<std::int64_t>(now.boottime_ms, 0)),
+    : due_wheel(DueNodes{{this}}, std::max<std::int64_t>(now.realtime_ms, 0)),
+      lease_wheel(LeaseNodes{{this}}, std::max<std::int64_t>(now.boottime_ms, 0)),
       identity_(identity) {
   eras.observe(now);
 }
@@ -89,45 +89,29 @@ Carried ShardState::carried(Handle handle) const {
 
 // -- links
 
-void ShardState::arm(Handle handle) {
-  if (replaying_) return;
-  Message& message = slab[handle];
+template <typename Use>
+void ShardState::with_links(const Message& message, Use use) {
   switch (message.stage()) {
-    case Stage::scheduled:
-      if (message.held != 0) {
-        lease_wheel.insert(handle);
-      } else {
-        due_wheel.insert(handle);
-      }
-      return;
-    case Stage::ready: queues_[message.queue]->lanes.insert(handle); return;
-    case Stage::leased: lease_wheel.insert(handle); return;
+    case Stage::scheduled: return message.held != 0 ? use(lease_wheel) : use(due_wheel);
+    case Stage::ready: return use(queues_[message.queue]->lanes);
+    case Stage::leased: return use(lease_wheel);
     case Stage::dead:
-    case Stage::remembered: due_wheel.insert(handle); return;
+    case Stage::remembered: return use(due_wheel);
     case Stage::free: break;
   }
   TARRY_ASSERT(false);
 }
 
+void ShardState::arm(Handle handle) {
+  if (replaying_) return;
+  with_links(slab[handle], [handle](auto& links) { links.insert(handle); });
+}
+
 void ShardState::disarm(Handle handle) {
   if (replaying_) return;
   Message& message = slab[handle];
-  switch (message.stage()) {
-    case Stage::scheduled:
-      if (message.held != 0) {
-        lease_wheel.remove(handle);
-        message.held = 0;
-      } else {
-        due_wheel.remove(handle);
-      }
-      return;
-    case Stage::ready: queues_[message.queue]->lanes.remove(handle); return;
-    case Stage::leased: lease_wheel.remove(handle); return;
-    case Stage::dead:
-    case Stage::remembered: due_wheel.remove(handle); return;
-    case Stage::free: break;
-  }
-  TARRY_ASSERT(false);
+  with_links(message, [handle](auto& links) { links.remove(handle); });
+  if (message.stage() == Stage::scheduled) message.held = 0;
 }
 
 void ShardState::set_stage(Message& message, Stage stage) noexcept {

@@ -201,19 +201,17 @@ class ShardState {
   [[nodiscard]] Carried carried(Handle handle) const;
   [[nodiscard]] std::optional<std::int64_t> boot_due_ms(const Message& message) const noexcept;
 
-  struct DueNodes {
+  struct Nodes {
     ShardState* state;
     std::uint32_t& next(Handle handle) noexcept { return state->slab[handle].next; }
     std::uint32_t& prev(Handle handle) noexcept { return state->slab[handle].prev; }
-    [[nodiscard]] std::int64_t deadline(Handle handle) const noexcept;
     void prefetch(Handle handle) const noexcept { state->slab.prefetch(handle); }
   };
-  struct LeaseNodes {
-    ShardState* state;
-    std::uint32_t& next(Handle handle) noexcept { return state->slab[handle].next; }
-    std::uint32_t& prev(Handle handle) noexcept { return state->slab[handle].prev; }
+  struct DueNodes : Nodes {
     [[nodiscard]] std::int64_t deadline(Handle handle) const noexcept;
-    void prefetch(Handle handle) const noexcept { state->slab.prefetch(handle); }
+  };
+  struct LeaseNodes : Nodes {
+    [[nodiscard]] std::int64_t deadline(Handle handle) const noexcept;
   };
 
   MessageSlab slab;
@@ -231,6 +229,9 @@ class ShardState {
   static constexpr std::int64_t kOtherBoot = std::numeric_limits<std::int64_t>::min();
 
   void postpone_lease(Handle handle, std::int64_t by_ms);
+  /// Calls `use` with the wheel or the lanes where a message in its stage stands.
+  template <typename Use>
+  void with_links(const Message& message, Use use);
   void arm(Handle handle);
   void disarm(Handle handle);
   void set_stage(Message& message, Stage stage) noexcept;

@@ -129,6 +129,15 @@ class CommitThreadTest : public testing::Test {
     });
     return job;
   }
+  // Of two callers.
+  void commit_two() {
+    CommitJob both = job("a");
+    CommitJob more = job("b");
+    both.batches.push_back(more.batches[0]);
+    both.tasks.push_back(std::move(more.tasks[0]));
+    thread->commit(std::move(both));
+    wait_for(2);
+  }
   void wait_for(std::size_t count) {
     std::unique_lock lock(mutex);
     ASSERT_TRUE(changed.wait_for(lock, kPatience, [&] { return told.size() >= count; }));
@@ -202,12 +211,7 @@ TEST_F(CommitThreadTest, WaitsForCallersWhoComeBackAtOnce) {
 // If the shard would have to wait for room, no other caller can come.
 TEST_F(CommitThreadTest, AFullSlotIsNotKeptForCallers) {
   start(slow);
-  CommitJob both = job("a");
-  CommitJob more = job("b");
-  both.batches.push_back(more.batches[0]);
-  both.tasks.push_back(std::move(more.tasks[0]));
-  thread->commit(std::move(both));
-  wait_for(2);
+  commit_two();
   thread->commit(job(std::string(33 << 20, 'c')));  // one caller, where two are waited for
   wait_for(3);
   EXPECT_EQ(told.size(), 3u);
@@ -216,12 +220,7 @@ TEST_F(CommitThreadTest, AFullSlotIsNotKeptForCallers) {
 // A stop does not wait for callers to come back.
 TEST_F(CommitThreadTest, StopsWhileItWaitsForCallers) {
   start(slow);
-  CommitJob both = job("a");
-  CommitJob more = job("b");
-  both.batches.push_back(more.batches[0]);
-  both.tasks.push_back(std::move(more.tasks[0]));
-  thread->commit(std::move(both));
-  wait_for(2);
+  commit_two();
   thread->commit(job("c"));
   thread->stop();
   EXPECT_EQ(told.back(), "c");

@@ -83,6 +83,15 @@ class CleanerTest : public testing::Test {
     ASSERT_TRUE(recovery.ok()) << recovery.error();
     EXPECT_EQ(test::describe(recovery.state), test::describe(state));
   }
+  void expect_cleaned_once_there_is_room() {
+    commit();
+    expect_replay_equals_life();
+    disk.set_capacity(UINT64_MAX);
+    const std::uint64_t oldest = journal->closed().front().number;
+    clean(oldest);
+    EXPECT_FALSE(test::has(*directory, segment_name(oldest)));
+    expect_replay_equals_life();
+  }
   Result<PutRecord> read(Handle handle) {
     const Position position = state.slab[handle].position;
     return journal->read(journal->place(position));
@@ -439,14 +448,8 @@ TEST_F(CleanerTest, WithoutRoomItTriesAgainLater) {
   EXPECT_EQ(slice.error().code, ErrorCode::no_space);
   EXPECT_TRUE(marks.contains("cleaning.not-begun")) << "half a segment's copies free nothing";
   EXPECT_FALSE(cleaner.running());
-  commit();
-  expect_replay_equals_life();
-  disk.set_capacity(UINT64_MAX);
-  const std::uint64_t oldest = journal->closed().front().number;
-  clean(oldest);
-  EXPECT_FALSE(test::has(*directory, segment_name(oldest)));
+  expect_cleaned_once_there_is_room();
   EXPECT_EQ(state.pending(), 12u);
-  expect_replay_equals_life();
 }
 
 TEST_F(CleanerTest, ACopyHoldsTheDelayThatItsMessageWasGiven) {
@@ -483,14 +486,8 @@ TEST_F(CleanerTest, WhoseRoomIsTakenAmidASegmentTriesAgainLater) {
   EXPECT_EQ(slice.error().code, ErrorCode::no_space);
   EXPECT_TRUE(marks.contains("cleaning.no-room"));
   EXPECT_TRUE(marks.contains("cleaning.again"));
-  commit();
-  expect_replay_equals_life();
-  disk.set_capacity(UINT64_MAX);
-  const std::uint64_t oldest = journal->closed().front().number;
-  clean(oldest);
-  EXPECT_FALSE(test::has(*directory, segment_name(oldest)));
+  expect_cleaned_once_there_is_room();
   EXPECT_EQ(state.pending(), 12u);
-  expect_replay_equals_life();
 }
 
 }  // namespace

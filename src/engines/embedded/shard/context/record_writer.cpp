@@ -18,25 +18,18 @@ void RecordWriter::write(const PutRecord& record) {
   wake_by_key(record.queue);
 }
 
-void RecordWriter::write(const DueRecord& record) {
+template <typename Record>
+void RecordWriter::log(const Record& record) {
   journal_->append(record);
   state_->evolve(record);
 }
 
+void RecordWriter::write(const DueRecord& record) { log(record); }
+void RecordWriter::write(const StoppingRecord& record) { log(record); }
+void RecordWriter::write(const LeaseRecord& record) { log(record); }
 void RecordWriter::write(const BackRecord& record) {
-  journal_->append(record);
-  state_->evolve(record);
+  log(record);
   wake_by_key(record.queue);
-}
-
-void RecordWriter::write(const StoppingRecord& record) {
-  journal_->append(record);
-  state_->evolve(record);
-}
-
-void RecordWriter::write(const LeaseRecord& record) {
-  journal_->append(record);
-  state_->evolve(record);
 }
 
 void RecordWriter::write_gone(GoneWhy why, Handle handle) {
@@ -59,8 +52,7 @@ void RecordWriter::write_dead(DeadWhy why, Handle handle, std::uint32_t priority
   record.until_ms = now_->realtime_ms + state_->queue(message.queue).settings.dead_keep.count();
   record.priority = priority;
   record.reason = reason.substr(0, core::kMaxReason);
-  journal_->append(record);
-  state_->evolve(record);
+  log(record);
   wake_by_key(record.queue);
 }
 

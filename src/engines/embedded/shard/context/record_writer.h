@@ -41,6 +41,9 @@ class RecordWriter {
   [[nodiscard]] Ref ref(Handle handle) const noexcept { return {handle, state_->slab[handle].id}; }
 
  private:
+  /// A record that says all of the change.
+  template <typename Record>
+  void log(const Record& record);
   void wake_by_key(QueueId queue) { waiting_->wake_by_key(state_->queue(queue).name); }
 
   ShardState* state_;

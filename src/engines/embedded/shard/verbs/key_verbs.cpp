@@ -23,35 +23,36 @@ bool KeyVerbs::is_as_seen(const Message& message, const core::Seen& seen) const 
          (message.stage() == Stage::dead) == seen.dead;
 }
 
-void KeyVerbs::cancel(QueueId queue, std::string_view key, const core::Seen* seen,
-                      core::ItemResult& result) {
+Handle KeyVerbs::find_unended(QueueId queue, std::string_view key, core::ItemResult& result) const {
   const Handle found = shard_.keys.find(queue, key);
   if (found == kNoHandle) {
     result.outcome = Outcome::unknown;
-    return;
+    return kNoHandle;
   }
   const Message& message = shard_.state.slab[found];
-  switch (message.stage()) {
-    case Stage::remembered:
-      result.outcome = Outcome::settled;
-      result.settlement = settlement_of(shard_.state.histories[message.history]);
-      return;
-    case Stage::leased:
-      result.outcome = seen == nullptr ? Outcome::stopping : Outcome::in_flight;
-      if (message.stopping == 0 && seen == nullptr)
-        shard_.records.write(StoppingRecord{queue, shard_.records.ref(found)});
-      return;
-    default:
-      if (seen == nullptr) {
-        result.outcome = Outcome::cancelled;
-        shard_.records.write_end(Ending::cancelled, found);
-      } else if (is_as_seen(message, *seen)) {
-        result.outcome = Outcome::done;
-        shard_.records.write_gone(GoneWhy::moved_away, found);
-      } else {
-        result.outcome = Outcome::kept;
-      }
-      return;
+  if (message.stage() != Stage::remembered) return found;
+  result.outcome = Outcome::settled;
+  result.settlement = settlement_of(shard_.state.histories[message.history]);
+  return kNoHandle;
+}
+
+void KeyVerbs::cancel(QueueId queue, std::string_view key, const core::Seen* seen,
+                      core::ItemResult& result) {
+  const Handle found = find_unended(queue, key, result);
+  if (found == kNoHandle) return;
+  const Message& message = shard_.state.slab[found];
+  if (message.stage() == Stage::leased) {
+    result.outcome = seen == nullptr ? Outcome::stopping : Outcome::in_flight;
+    if (message.stopping == 0 && seen == nullptr)
+      shard_.records.write(StoppingRecord{queue, shard_.records.ref(found)});
+  } else if (seen == nullptr) {
+    result.outcome = Outcome::cancelled;
+    shard_.records.write_end(Ending::cancelled, found);
+  } else if (is_as_seen(message, *seen)) {
+    result.outcome = Outcome::done;
+    shard_.records.write_gone(GoneWhy::moved_away, found);
+  } else {
+    result.outcome = Outcome::kept;
   }
 }
 
@@ -81,17 +82,9 @@ void KeyVerbs::execute(const core::CancelRequest& request, const Part& part) {
 
 void KeyVerbs::reschedule(QueueId queue, std::string_view key, const core::RescheduleItem& item,
                           core::ItemResult& result) {
-  const Handle found = shard_.keys.find(queue, key);
-  if (found == kNoHandle) {
-    result.outcome = Outcome::unknown;
-    return;
-  }
+  const Handle found = find_unended(queue, key, result);
+  if (found == kNoHandle) return;
   const Message& message = shard_.state.slab[found];
-  if (message.stage() == Stage::remembered) {
-    result.outcome = Outcome::settled;
-    result.settlement = settlement_of(shard_.state.histories[message.history]);
-    return;
-  }
   if (message.stage() == Stage::leased) {
     result.outcome = Outcome::in_flight;
     result.due_ms = message.due_ms();

@@ -19,6 +19,9 @@ class KeyVerbs {
   void execute(const core::RescheduleRequest& request, const Part& part);
 
  private:
+  /// The message. If it is unknown or has ended, `result` says so, and the answer is kNoHandle.
+  [[nodiscard]] Handle find_unended(QueueId queue, std::string_view key,
+                                    core::ItemResult& result) const;
   /// `seen`: not null if the message is moved away.
   void cancel(QueueId queue, std::string_view key, const core::Seen* seen,
               core::ItemResult& result);
