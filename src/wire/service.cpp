@@ -1,6 +1,7 @@
 #include "wire/service.h"
 
 #include "base/text.h"
+#include "wire/batch.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"
 
