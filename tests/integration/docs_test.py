@@ -52,7 +52,7 @@ class Pages(unittest.TestCase):
                            r"scanner|plugin \w+|webhook|install|each with a receipt of its own|"
                            r"look_inside|on redis|on a cluster|behind sentinel|to redis|"
                            r"from a layout|serve with it|forecast|config check|salvage|backup|"
-                           r"export and import|migrate|bench|packages|service|token)$")
+                           r"export and import|migrate|bench|plan|packages|service|token)$")
         for name in PAGES + MORE:
             for mark, language, text in blocks(name):
                 if language in ("sh", "bash", "shell", "console"):
@@ -143,6 +143,14 @@ class Shell(ProgramTest):
         with Server("memory:", "--test-clock") as server:
             out = self.shell("run", marked["clock"].replace("http://127.0.0.1:7733", server.url))
             self.assertIn(str(31 * 86_400_000), out)
+
+    def test_sizing(self):
+        (mark, _, plan), = blocks("docs/guide/sizing.md")
+        self.assertIn((mark, "sh", plan), blocks("docs/reference/command-line.md"))
+        shown = "".join(line.removeprefix("    ") + "\n"
+                        for line in page("docs/guide/sizing.md").splitlines()
+                        if line.startswith("    "))
+        self.assertTrue(self.shell("run", plan).startswith(shown), shown)
 
     def test_testing_in_other_languages(self):
         text, = [text for mark, _, text in blocks("docs/guide/testing.md") if mark == "clock"]

@@ -14,7 +14,7 @@ PAGES = ("README.md", "README.zh-CN.md", "docs/guide/first-steps.md", "docs/sema
          "docs/reference/config.md", "docs/reference/errors.md", "docs/reference/limits.md",
          "docs/guide/relays.md", "docs/guide/cpp.md", "docs/guide/testing.md",
          "docs/guide/top.md", "docs/guide/operating.md", "docs/reference/urls.md",
-         "docs/guide/command-line.md")
+         "docs/guide/command-line.md", "docs/guide/sizing.md")
 
 # Their links are looked at too; they are for who builds tarry or reads its files.
 MORE = ("CONTRIBUTING.md", "docs/architecture.md", "docs/reliability.md", "docs/performance.md",
