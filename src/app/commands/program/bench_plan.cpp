@@ -145,9 +145,9 @@ void print_sheet(Output& output, const sizing::Load& load, const sizing::Plan& p
   const bool is_file = load.engine == sizing::Engine::file;
   const bool is_cluster = load.engine == sizing::Engine::redis_cluster;
   Sheet sheet;
-  sheet.add(is_cluster ? "masters" : "servers",
-            plan.masters == 1 ? "1"
-                              : fmt::format("{}: their {} decides", plan.masters, plan.because));
+  sheet.add(
+      is_cluster ? "masters" : "servers",
+      plan.masters == 1 ? "1" : fmt::format("{}: their {} decides", plan.masters, plan.because));
   sheet.add("store", store_text(load, plan));
   if (is_cluster && plan.queues > 1) {
     sheet.add("queues", fmt::format("{} or more, to spread the work like this", plan.queues));
@@ -181,7 +181,7 @@ void add_plan_flags(CLI::App& bench, PlanFlags& into) {
   bench.add_flag("--plan", into.plan,
                  "Measure nothing: say how many servers a load needs, from measured costs");
   add_word(bench, "--rate", into.rate,
-           "With --plan: messages a second, each pushed, claimed and settled (k, M, G)")
+           "With --plan: messages a second, pushed, claimed and settled (k, M, G)")
       ->type_name("N");
   add_word(bench, "--pending", into.pending, "With --plan: messages that wait at a time (k, M, G)")
       ->type_name("N");
