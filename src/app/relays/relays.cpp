@@ -118,12 +118,9 @@ Result<void> Relays::add(core::Engine& engine, std::string_view store, const Rel
   };
   // Layouts, and they alone, have no pauses; nor dead messages.
   if (plan.options.relay.max_attempts && !engine.capabilities().pauses) {
-    return Error{
-        ErrorCode::unsupported,
-        prefix +
-            fmt::format(
-                "max_attempts {}: this store, {}, keeps no dead messages",
-                *plan.options.relay.max_attempts, kind_of(engine))};
+    return Error{ErrorCode::unsupported,
+                 prefix + fmt::format("max_attempts {}: this store, {}, keeps no dead messages",
+                                      *plan.options.relay.max_attempts, kind_of(engine))};
   }
   auto coordination = make_coordination(plan, {store, engine.capabilities().store});
   if (!coordination) return std::move(coordination).error();
