@@ -28,7 +28,7 @@ class Hosts {
 
   /// Why the design cannot run on this machine: "beanstalkd is not installed"; empty where it can.
   [[nodiscard]] static std::string missing(const Entry& entry);
-  /// What the design needs, fresh.
+  /// Starts the servers that the design needs, each with nothing in it, and says where they are.
   Place place(const Entry& entry);
 
   /// Bytes that the server holds in memory where the design's messages are pending; 0 where it has

@@ -1,6 +1,7 @@
-// What is lost and what is doubled when the consumer is killed: a process of its own, by SIGKILL,
-// again and again while another pushes. A message counts as handled when its handler has run; it is
-// lost where its push was confirmed and its handler never ran, and doubled for each further time.
+// Counts the messages that a design loses and doubles when its consumer is killed. The consumer is
+// a process of its own; SIGKILL ends it again and again while another process pushes. A message
+// counts as handled when its handler has run. It is lost if its push was confirmed and its handler
+// never ran, and doubled once for each further run.
 #include <signal.h>  // NOLINT: kill is POSIX's
 #include <sys/mman.h>
 #include <sys/prctl.h>

@@ -1,5 +1,5 @@
-// What is measured of each design, and how much of it. Each measure runs in a process of its own,
-// with an empty queue.
+// The measures of a design, and how much work each of them does. Each measure runs in a process of
+// its own, with an empty queue.
 //
 // Thread safety: none.
 #pragma once

@@ -7,68 +7,40 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import unittest
 from pathlib import Path
 
-from program import DONE, PROGRAM, ProgramTest, environment, eventually
+from coordination_test import Member
+from program import PROGRAM, ProgramTest, environment, eventually
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "crash"))
 from redis_server import RedisServer  # noqa: E402
 
-SHARE = re.compile(r"(\d+) of (\d+) shards are its own; (\d+) relay")
 
-
-class Running:
+class Running(Member):
     """tarry relay --config FILE, and the lines that it says."""
 
     def __init__(self, file):
-        self._heard = threading.Condition()
-        self._lines = []
-        self._read = 0
-        self.process = subprocess.Popen(
-            [PROGRAM, "-o", "json", "relay", "--config", str(file)], stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, env=environment())
-        self._reader = threading.Thread(target=self._listen)
-        self._reader.start()
-
-    def _listen(self):
-        with self.process.stderr as lines:
-            for line in lines:
-                with self._heard:
-                    self._lines.append(line.rstrip())
-                    self._heard.notify_all()
+        self._read_up_to = 0
+        super().__init__("relay", "--config", str(file))
 
     def hears(self, pattern):
         """The next line like this, of those that were not looked at before."""
         def found():
-            for at in range(self._read, len(self._lines)):
-                if re.search(pattern, self._lines[at]):
-                    self._read = at + 1
+            for at in range(self._read_up_to, len(self.lines)):
+                if re.search(pattern, self.lines[at]):
+                    self._read_up_to = at + 1
                     return True
             return False
         with self._heard:
             if not self._heard.wait_for(found, 60):
-                raise AssertionError(f"no {pattern} in {self._lines[self._read:]}")
+                raise AssertionError(f"no {pattern} in {self.lines[self._read_up_to:]}")
 
     def reload(self):
         self.process.send_signal(signal.SIGHUP)
 
     def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        out = self.process.stdout.read()
-        code = self.process.wait(60)
-        self._reader.join()
-        if code != DONE:
-            raise AssertionError(f"{code}: {self._lines}")
-        return {one["name"]: one for one in json.loads(out)["relays"]}
-
-    def kill(self):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        self._reader.join()
-        self.process.stdout.close()
+        return {one["name"]: one for one in super().stop()["relays"]}
 
 
 class RelayReload(ProgramTest):

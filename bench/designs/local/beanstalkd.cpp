@@ -53,7 +53,7 @@ class Beanstalkd final : public Compared {
     if (taken->size() == kFirst && max > kFirst) reserve(max - kFirst, *taken);
     return taken;
   }
-  // Where nothing is ready, one reserve that waits.
+  // If no job is ready, a single `reserve` waits for the next one.
   std::unique_ptr<Claimed> await(std::size_t max, std::int64_t most_ms) override {
     auto taken = claim(max);
     if (taken->size() > 0) return taken;

@@ -30,7 +30,7 @@ class PlainWheel final : public Local {
   Slot& slot_of(std::int64_t tick) { return slots_[static_cast<std::size_t>(tick) % kSlots]; }
 
   void add(LocalEntry entry) override {
-    // What is due already goes into the slot that the clock comes to next.
+    // A message that is due already goes into the slot that the clock reaches next.
     Slot& slot = slot_of(std::max(tick_of(entry.due_ms), tick_));
     slot.push_back(std::move(entry));
     where_[slot.back().key] = {&slot, std::prev(slot.end())};
