@@ -29,7 +29,7 @@ ErrorCode code_of_errno(int error_number) noexcept {
     case EEXIST: return ErrorCode::conflict;
     case EMFILE:
     case ENFILE: return ErrorCode::unavailable;
-    // The path names the wrong thing: the caller's input, and no fault of the storage.
+    // The path is wrong, which is the caller's mistake and not a fault of the storage.
     case ENOTDIR:
     case EISDIR:
     case ELOOP:
@@ -39,7 +39,7 @@ ErrorCode code_of_errno(int error_number) noexcept {
 }
 
 std::string text_of_errno(int error_number) {
-  // The system's words would have one look for a message that is too long.
+  // The system's text ("File too large") would make the reader look for a message that is too long.
   if (error_number == EFBIG) return "the limit of a file's size is reached (ulimit -f)";
   if (error_number == ELOOP) return "It is a link, and links are not followed here";
   char buffer[256] = {};

@@ -23,7 +23,7 @@ namespace tarry::storage {
 [[nodiscard]] Error failure(ErrorCode code, std::string_view operation, std::string_view path,
                             std::string_view reason);
 
-/// The same, with code and reason of an errno value.
+/// The same, with the code and the reason of an errno value.
 [[nodiscard]] Error system_failure(std::string_view operation, std::string_view path,
                                    int error_number);
 

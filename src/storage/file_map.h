@@ -42,8 +42,8 @@ class FileMaps {
   void renew() noexcept;
 
  private:
-  std::atomic<std::uint64_t> size_{0};       // of the file, as far as is known; never more than is
-                                             // mapped
+  std::atomic<std::uint64_t> size_{0};  // of the file, as far as it is known; never more than is
+                                        // mapped
   std::atomic<const char*> bytes_{nullptr};  // set before size_ grows
   std::mutex mutex_;
   std::vector<std::unique_ptr<FileMap>> all_;

@@ -78,7 +78,7 @@ bool MemoryContents::charge(std::uint64_t size) {
   return true;
 }
 
-// Makes all missing chunks or none.
+// Makes all missing chunks, or none of them.
 bool MemoryContents::make_chunks(std::uint64_t first, std::uint64_t end) {
   std::uint64_t number = first;
   try {
@@ -118,14 +118,14 @@ bool MemoryContents::write(std::uint64_t offset, std::span<const std::string_vie
     }
   }
   {
-    // Shared: readers of other ranges continue meanwhile.
+    // The lock is shared, so readers of other ranges continue meanwhile.
     const std::shared_lock lock(mutex_);
     for (const std::string_view piece : pieces) {
       copy_in(offset, piece);
       offset += piece.size();
     }
   }
-  // Only now may readers see it.
+  // Readers may see the bytes only from now on.
   const std::unique_lock lock(mutex_);
   size_ = std::max(size_, end);
   return true;
@@ -152,7 +152,7 @@ bool MemoryContents::grow(std::uint64_t size, bool reserve) {
   const std::unique_lock lock(mutex_);
   if (size <= size_) return true;
   if (!charge(size)) return false;
-  // Below the end too there may be gaps that have no memory yet.
+  // Below the file's end too there may be gaps that have no memory yet.
   if (reserve && !make_chunks(0, (size + kChunk - 1) / kChunk)) {
     static_cast<void>(charge(size_));
     return false;

@@ -55,8 +55,8 @@ class MemoryContents {
   [[nodiscard]] std::uint64_t size() const;
 
  private:
-  /// Memory pages from the system: zero at first, without cost until written, and given back when
-  /// freed.
+  /// Memory pages from the system. They are zero at first, take no memory until they are written,
+  /// and return to the system when the chunk is destroyed.
   class Chunk {
    public:
     Chunk() noexcept;

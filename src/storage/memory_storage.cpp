@@ -20,15 +20,15 @@ struct FileNode {
   explicit FileNode(std::shared_ptr<MemoryRoom> room) : contents(std::move(room)) {}
 
   MemoryContents contents;
-  bool locked = false;       // under Names, as the next
-  std::uint32_t shared = 0;  // by how many at once
+  bool locked = false;       // guarded by Names, like the next member
+  std::uint32_t shared = 0;  // how many holders share the lock
 };
 
 struct DirectoryNode;
 using Entry = std::variant<std::shared_ptr<FileNode>, std::shared_ptr<DirectoryNode>>;
 
 struct DirectoryNode {
-  std::map<std::string, Entry, std::less<>> entries;  // under Names
+  std::map<std::string, Entry, std::less<>> entries;  // guarded by Names
 };
 
 /// Every handle on a disk keeps this alive.
@@ -208,7 +208,8 @@ class MemoryDirectory final : public Directory {
     const std::string text = std::string(holder) + "\n";
     const std::string_view piece = text;
     node.contents.shrink(0);
-    // The text is a courtesy: a full disk must not keep a store from being opened.
+    // The text only informs: if it cannot be written, as on a full disk, a store can still be
+    // opened.
     static_cast<void>(node.contents.write(0, {&piece, 1}, piece.size()));
     node.locked = true;
     return std::unique_ptr<Lock>(new MemoryLock(disk_, std::move(*file)));
@@ -233,7 +234,7 @@ class MemoryDirectory final : public Directory {
   std::string path() const override { return path_; }
 
  private:
-  // Both under Names.
+  // The caller of these two functions holds Names.
   Result<std::shared_ptr<FileNode>> find_file(std::string_view operation,
                                               std::string_view name) const {
     const auto found = node_->entries.find(name);

@@ -120,7 +120,7 @@ TEST(MemoryStorage, AHugeSparseFileCostsOnlyWhatIsWritten) {
   EXPECT_EQ(byte, '\0');
 }
 
-// In a process of its own, which then has no address space left for anything else.
+// Runs in a process of its own, because afterwards no address space is left for anything else.
 TEST(MemoryStorage, NoAddressSpaceIsAFullDiskBeforeTheProcessHasNoneLeft) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
@@ -139,7 +139,7 @@ TEST(MemoryStorage, NoAddressSpaceIsAFullDiskBeforeTheProcessHasNoneLeft) {
     while ((done = (*file)->allocate(size + (4U << 20U)))) size += 4U << 20U;
     if (done.error().code != ErrorCode::no_space) ::_exit(12);
     if (size < (100U << 20U) || (*file)->size().value() != size) ::_exit(13);
-    // Promised bytes can be written, and there is room for other things.
+    // The promised bytes can be written, and other things still find memory.
     const std::string bytes(1U << 20U, 'x');
     for (std::uint64_t at = 0; at < size; at += bytes.size()) {
       if (!(*file)->write_at(at, bytes)) ::_exit(14);
@@ -148,7 +148,8 @@ TEST(MemoryStorage, NoAddressSpaceIsAFullDiskBeforeTheProcessHasNoneLeft) {
     {
       const std::vector<char> others(8U << 20U);
     }
-    // Less than before, because other parts of the process have taken some of the rest.
+    // This asks for less than before, because other parts of the process have taken some of the
+    // rest.
     if (!(*file)->truncate(size / 2) || !(*file)->allocate(size / 4 * 3)) ::_exit(16);
     ::_exit(0);
   }

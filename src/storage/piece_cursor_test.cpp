@@ -17,7 +17,7 @@ TEST(PieceCursor, NothingToWriteIsDone) {
   EXPECT_TRUE(PieceCursor(empties).done());
 }
 
-// A system that takes as little as it likes, down to one byte a call, gets every byte once.
+// The system takes as few bytes per call as it likes, down to one, and still gets every byte once.
 RC_GTEST_PROP(PieceCursor, EveryByteIsWrittenOnceHoweverShortTheWrites,
               (const std::vector<std::string>& texts)) {
   const std::vector<std::string_view> pieces(texts.begin(), texts.end());

@@ -45,7 +45,7 @@ Result<void> PosixFile::write_at(std::uint64_t offset, std::span<const std::stri
     const int count = static_cast<int>(cursor.fill(vectors));
     const ssize_t taken = uninterrupted(
         [&] { return ::pwritev(fd_.get(), vectors.data(), count, static_cast<off_t>(offset)); });
-    // Nothing taken without an error would have us here for ever.
+    // If a system call took nothing and reported no error, this loop would never end.
     if (taken <= 0) return system_failure_at("write", path_, offset, taken < 0 ? errno : EIO);
     cursor.advance(static_cast<std::size_t>(taken));
     offset += static_cast<std::uint64_t>(taken);
@@ -159,7 +159,7 @@ Result<void> reserve_by_writing(File& file, std::uint64_t size) {
   const auto old_size = file.size();
   if (!old_size) return old_size.error();
 
-  // Below the end, bytes that read as zeros may be a gap, in the smallest unit of room.
+  // Below the end, bytes that read as zeros may be a gap. A gap cannot be smaller than this unit.
   constexpr std::uint64_t kUnit = 512;
   constexpr std::array<char, kUnit> kZeroUnit{};
   std::array<char, kUnit> unit;

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kTitle = "tarry lock: ";
 constexpr std::size_t kLongestText = 4096;  // that a lock's text may be
 
-// A reader releases its lock soon: how often, and how long each time, to wait for it.
+// A reader releases its lock soon: how often to wait for it, and how long each time.
 constexpr int kTries = 20;
 constexpr std::chrono::milliseconds kPause{5};
 
@@ -33,7 +33,8 @@ Held lock_alone(int fd) {
     if (uninterrupted([&] { return ::flock(fd, LOCK_SH | LOCK_NB); }) != 0) {
       return errno == EWOULDBLOCK ? Held::by_another : Held::failed;
     }
-    // Released at once: any other process that tries to lock it would take us for a reader.
+    // The shared lock is released at once: another process that tries to lock the file would take
+    // us for a reader.
     static_cast<void>(::flock(fd, LOCK_UN));
     if (tried == kTries) return Held::by_reader;
     std::this_thread::sleep_for(kPause);
@@ -89,18 +90,18 @@ std::string held_by(int fd) {
   const std::string text = text_of(fd).value_or("");
   std::string_view holder = std::string_view(text).substr(0, text.find('\n'));
   if (holder.starts_with(kTitle)) holder.remove_prefix(kTitle.size());
-  // Empty between a holder's lock and its writing, or if the disk was full.
+  // The text is empty before a new holder has written it, and if the disk was full.
   return "held by " + (holder.empty() ? std::string("another process") : std::string(holder));
 }
 
-/// Earlier versions wrote a single line, with whatever name their caller gave. If the file has
-/// another name too, a user made it, and it may hold a single line as well.
+/// Earlier versions wrote a single line, with any name that their caller gave. A file with a second
+/// name was made by a user, whatever it contains.
 bool may_be_an_old_one(int fd, const std::string& text) {
   struct stat status{};
   return ::fstat(fd, &status) == 0 && status.st_nlink == 1 && text.find('\n') == text.size() - 1;
 }
 
-/// A text that lock_file has written, or what a power failure left of one.
+/// Whether lock_file wrote this text, or a power failure left it of such a text.
 bool is_ours(int fd) {
   const auto text = text_of(fd);
   if (!text || text->size() > kLongestText) return false;
@@ -115,7 +116,7 @@ Result<std::unique_ptr<Lock>> lock_file(FileDescriptor file, const std::string& 
   switch (lock_alone(file.get())) {
     case Held::ours: break;
     case Held::failed: return system_failure("lock", path, errno);
-    // A reader writes no text: any text there is a former holder's.
+    // A reader writes no text, so any text in the file names a former holder.
     case Held::by_reader: return failure(ErrorCode::conflict, "lock", path, kHeldByReader);
     case Held::by_another: return failure(ErrorCode::conflict, "lock", path, held_by(file.get()));
   }
@@ -126,7 +127,7 @@ Result<std::unique_ptr<Lock>> lock_file(FileDescriptor file, const std::string& 
   auto ours = std::make_unique<PosixFile>(std::move(file), path, true);
   auto written = ours->truncate(0);
   if (written) written = ours->write_at(0, std::string(kTitle).append(holder).append("\n"));
-  // The text is a courtesy: a full disk must not keep a store from being opened.
+  // The text only informs: a full disk must not keep a store from being opened.
   if (!written && written.error().code != ErrorCode::no_space) return written.error();
   return std::unique_ptr<Lock>(new PosixNamedLock(std::move(ours)));
 }

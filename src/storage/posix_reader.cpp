@@ -14,14 +14,14 @@
 namespace tarry::storage {
 namespace {
 
-// How much one call copies: it should stay in the processor's cache until it is read.
+// How much one call copies. It should stay in the processor's cache until it is read.
 constexpr std::size_t kWindow = 256 * 1024;
 constexpr std::size_t kMostPieces = 256;
-// A longer one is worth a call of its own.
+// A read longer than this is not merged with others; it gets its own system call.
 constexpr std::size_t kLongest = 16 * 1024;
 // While the page cache lacks some records, this many batches are requested from the disk before
-// they are read; then one is tried without that. A batch begins with a few reads, so that not all
-// have to wait one by one.
+// they are read; then one batch is read without a request. Such a batch begins with a few reads: if
+// even these have to wait for the disk, the rest is requested first.
 constexpr unsigned kColdBatches = 32;
 constexpr std::size_t kTried = 16;
 
@@ -35,7 +35,7 @@ void ask_for_missing(std::span<const Read> reads) {
   }
 }
 
-// Copies the part that needs no wait for a disk. False if it has to wait for the disk.
+// Copies the bytes that are in the page cache. False if the read has to wait for a disk.
 bool read_if_cached(Read& read) {
   iovec vector{read.into.data(), read.into.size()};
   const ssize_t got = uninterrupted([&] {
@@ -46,7 +46,7 @@ bool read_if_cached(Read& read) {
   return got >= 0 || errno != EAGAIN;
 }
 
-// Pages that this thread had to wait for a disk for.
+// How many pages this thread has waited for so far (until a disk had read them).
 long major_faults() {
   rusage usage{};
   return ::getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_majflt : 0;
@@ -65,7 +65,7 @@ bool PosixReader::has_window() {
   return seen_ != nullptr;
 }
 
-// Copies reads from the first on, as many as one call can. The number of those that are whole.
+// Copies as many of the first reads as one call can. Returns how many of them are whole.
 std::size_t PosixReader::copy_some(std::span<Read> reads) {
   pieces_.clear();
   std::size_t bytes = 0;
@@ -74,7 +74,7 @@ std::size_t PosixReader::copy_some(std::span<Read> reads) {
     if (size > kLongest || bytes + size > kWindow) break;
     const char* const from = posix(read).mapped(read.offset + size);
     if (from == nullptr) break;
-    // The kernel only reads there.
+    // iovec wants a non-const pointer; the kernel only reads from it.
     pieces_.push_back({const_cast<char*>(from + read.offset), size});
     base::prefetch({from + read.offset, size});
     bytes += size;
@@ -99,7 +99,7 @@ std::size_t PosixReader::copy_some(std::span<Read> reads) {
 void PosixReader::copy(std::span<Read> reads) {
   while (!reads.empty()) {
     const std::size_t done = copy_some(reads);
-    // The first has no map, cannot be read, or is long.
+    // The first read has no map, cannot be read, or is long.
     if (done == 0 && reads.front().into.size() > kLongest && !read_if_cached(reads.front())) {
       cold_ = kColdBatches;
     }
@@ -107,7 +107,8 @@ void PosixReader::copy(std::span<Read> reads) {
   }
 }
 
-// A few at a time, then up to `most`, until a read has to wait for the disk. Returns the rest.
+// Copies a few reads, then twice as many, up to `most` at a time, until a read has to wait for the
+// disk. Returns the reads that are left.
 std::span<Read> PosixReader::copy_while_warm(std::span<Read> reads, std::size_t most) {
   long faults = major_faults();
   for (std::size_t few = kTried; !reads.empty() && cold_ == 0; few = std::min(2 * few, most)) {

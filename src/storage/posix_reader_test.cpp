@@ -38,7 +38,7 @@ class PosixReaderTest : public testing::Test {
     ASSERT_TRUE(file->sync_data());
     ASSERT_EQ(::posix_fadvise(file->descriptor(), 0, 0, POSIX_FADV_DONTNEED), 0);
   }
-  // How many of these random reads were whole; each whole one is right.
+  // Makes random reads, and checks each one that is whole. Returns how many are.
   std::size_t read_some(bool cached_only) {
     std::array<std::array<char, kLength>, 300> bytes;
     std::vector<Read> reads(bytes.size());
@@ -78,7 +78,7 @@ TEST_F(PosixReaderTest, WhatACachedReadDoesNotGiveIsThereLater) {
   static_cast<void>(read_some(true));
   std::string rest(kSize, '\0');
   ASSERT_TRUE(file->read_at(0, rest));
-  // Everything is cached now, which the reader notices after a while.
+  // By now the whole file is cached, which the reader notices after some batches.
   for (int i = 0; i < 40; ++i) ASSERT_EQ(read_some(false), 300u);
   EXPECT_EQ(read_some(true), 300u);
 }

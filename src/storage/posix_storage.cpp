@@ -178,7 +178,8 @@ class PosixDirectory final : public Directory {
   }
 
   Result<void> sync() override {
-    // The kernel reports a failure once: later callers wait until it is known.
+    // The kernel reports a failed sync only once, so a later caller waits until the result of this
+    // sync is known.
     const std::scoped_lock lock(sync_mutex_);
     if (sync_failed_) {
       return failure(ErrorCode::io_error, "sync directory", path_, "an earlier sync of it failed");
@@ -194,8 +195,8 @@ class PosixDirectory final : public Directory {
     if (::fstat(fd_.get(), &held) != 0) return true;
     if (held.st_nlink == 0) return false;
     if (place_.empty()) return true;
-    // Reached over another mount namespace (/proc/PID/root): a path there says nothing here, but it
-    // changes when the directory moves.
+    // The directory was opened through another mount namespace (/proc/PID/root). Its path means
+    // nothing in this namespace, but it changes if the directory moves.
     if (!place_is_ours_) {
       const std::string now = path_of(fd_.get());
       return now.empty() || now.starts_with("(unreachable)") || now == place_;
@@ -205,7 +206,7 @@ class PosixDirectory final : public Directory {
       return named.st_ino == held.st_ino && named.st_dev == held.st_dev;
     }
     if (errno != ENOENT && errno != ENOTDIR) return true;
-    // In a process that has changed its root, earlier paths lead nowhere.
+    // In a process that has changed its root, the earlier path no longer leads anywhere.
     const std::string now = path_of(fd_.get());
     return now.empty() || now.starts_with("(unreachable)");
   }
@@ -253,7 +254,7 @@ class PosixDirectory final : public Directory {
     FileDescriptor fd = open_in(fd_.get(), ".", kDirectoryFlags);
     if (!fd.valid()) return system_failure("lock", path_, errno);
     auto lock = lock_open_directory(std::move(fd), path_, sharing);
-    // The file system locks no directories.
+    // Null: the file system cannot lock directories.
     if (lock && *lock == nullptr) return Directory::lock_itself(sharing);
     return lock;
   }
@@ -289,8 +290,8 @@ class PosixDirectory final : public Directory {
 /// Makes the entry of `child` in `parent` durable.
 Result<void> sync_entry(int parent, int child, const std::string& parent_path) {
   FileDescriptor readable = open_in(parent, ".", kDirectoryFlags);
-  // A parent that may be written but not read cannot be synced by itself: sync all of the file
-  // system then, through the child. Rare, and only when a store is made.
+  // A parent that may be written but not read cannot be synced itself. Then sync the whole file
+  // system, through the child. This is rare, and happens only when a store is made.
   const bool whole = !readable.valid() && errno == EACCES;
   if (whole) readable = open_in(child, ".", kDirectoryFlags);
   if (!readable.valid()) return system_failure("open directory", parent_path, errno);
@@ -300,7 +301,7 @@ Result<void> sync_entry(int parent, int child, const std::string& parent_path) {
   return failure(ErrorCode::io_error, "sync directory", parent_path, text_of_errno(errno));
 }
 
-/// mkdir -p, component by component, each synced into its parent.
+/// Like mkdir -p: makes one component after the other, and syncs each into its parent.
 Result<void> make_directories(const std::string& path) {
   std::string done = path.front() == '/' ? "/" : ".";
   FileDescriptor parent = open_in(AT_FDCWD, done, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -318,15 +319,16 @@ Result<void> make_directories(const std::string& path) {
     const int error_number = errno;
     FileDescriptor child = open_in(parent.get(), name, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (!child.valid()) {
-      // If mkdir and open disagree, mkdir's reason is the useful one (no rights, no room).
+      // If open fails after mkdir failed too, mkdir's reason is the useful one (no rights, no
+      // room).
       const bool missing = errno == ENOENT && !made;
       return system_failure("make directory", done, missing ? error_number : errno);
     }
     if (made) {
       if (auto ok = sync_entry(parent.get(), child.get(), parent_path); !ok) return ok;
     } else if (at >= path.size()) {
-      // Another process may have made it and died before this sync; if that fails, it is not our
-      // fault.
+      // Another process may have made the last directory and died before it synced the parent. If
+      // this sync fails, the caller is not to blame.
       const FileDescriptor readable = open_in(parent.get(), ".", kDirectoryFlags);
       if (readable.valid()) static_cast<void>(::fsync(readable.get()));
     }

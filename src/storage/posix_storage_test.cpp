@@ -266,8 +266,8 @@ TEST_F(PosixStorageTest, ADirectoryKnowsWhetherItIsWhereItWas) {
   EXPECT_FALSE(below->is_in_place());
 }
 
-// Runs it in a process of its own, which a signal would end, where no file may have more than 8,192
-// bytes. `task` ends the process: status 0 if all is well.
+// Runs `task` in a process of its own, in which no file may have more than 8,192 bytes; a signal
+// would end that process. `task` ends the process: status 0 if all is well.
 template <typename Task>
 void in_a_process_with_a_limit(Task task) {
   const pid_t child = ::fork();
@@ -337,7 +337,7 @@ TEST_F(PosixStorageTest, AFailedAllocateLeavesTheFileAsItWas) {
   const auto directory = std::move(open_directory(base, false)).value();
   const auto file = std::move(directory->open("f", OpenMode::create_new)).value();
   ASSERT_TRUE(file->write_at(0, "abc"));
-  // More than there is in all is refused before anything is taken.
+  // A request for more than the whole disk has is refused before any space is taken.
   const Space space = directory->space().value();
   const auto outcome = file->allocate(space.total_bytes + (1U << 20U));
   ASSERT_FALSE(outcome);
@@ -373,7 +373,8 @@ TEST_F(PosixStorageTest, AKilledProcessHoldsNoLock) {
   ::close(ready[1]);
 }
 
-// One look after the other, each begun before the last has ended; and then none.
+// Holds one shared lock after the other, taking each before it releases the last; in the end it
+// holds none.
 template <typename Look>
 std::thread looking(std::unique_ptr<Lock> first, Look look) {
   return std::thread([held = std::move(first), look]() mutable {
@@ -463,8 +464,8 @@ TEST_F(PosixStorageTest, AChildThatInheritedTheDescriptorDoesNotKeepTheLock) {
 }
 
 TEST_F(PosixStorageTest, AFailedSyncIsFinal) {
-  // A pipe cannot be synced: EINVAL, every time. The test is that the second call does not even
-  // try.
+  // A pipe cannot be synced: EINVAL, every time. The test shows that the second sync does not even
+  // call the system.
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);
   PosixFile file(FileDescriptor{ends[0]}, "/x/y", true);

@@ -41,7 +41,7 @@ enum class OpenMode : std::uint8_t {
   create_new,  ///< must not exist (conflict); read and write, empty
 };
 
-/// One open file. Several threads may read at once, also while one thread writes a range that no
+/// One open file. Several threads may read at once, even while one thread writes a range that no
 /// other thread reads. Only one thread at a time may write, sync, allocate or truncate. Offsets and
 /// sizes are bytes. The destructor closes the file, and syncs nothing.
 class File {
@@ -60,7 +60,7 @@ class File {
   virtual Result<std::size_t> read_at(std::uint64_t offset, std::span<char> into) const = 0;
 
   /// Makes everything written before, and the file's size, durable (fdatasync). A failure is final,
-  /// and always an io_error, also if the disk was full. The caller must never retry: the system may
+  /// and always an io_error, even if the disk was full. The caller must never retry: the system may
   /// have dropped the data and marked it clean, so a second success would prove nothing.
   virtual Result<void> sync_data() = 0;
 
@@ -150,8 +150,8 @@ class Directory {
 
   /// Renames a regular file; if `to` exists, it is replaced atomically. For small files that are
   /// published as a whole (write under another name, sync_data, rename, sync the directory), and
-  /// for the file of a cleaned segment, which gets its next number. Error: also no_space, because a
-  /// name may take space.
+  /// for the file of a cleaned segment, which gets its next number. May also fail with no_space,
+  /// because a name may take space.
   virtual Result<void> rename(std::string_view from, std::string_view to) = 0;
 
   /// Gives a regular file the same name in `other` too, so that one file has two names. Errors:

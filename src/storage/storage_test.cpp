@@ -24,7 +24,7 @@ namespace {
 
 using namespace std::string_literals;
 
-/// Somewhere to open a root directory on, again and again.
+/// A place where a test can open a root directory again and again.
 struct Place {
   virtual ~Place() = default;
   virtual std::unique_ptr<Directory> root() = 0;
@@ -88,7 +88,7 @@ std::string read_all(const File& file) {
     EXPECT_TRUE(outcome.has_value()) << outcome.error().message; \
   } while (false)
 
-/// The expected code, and one line that names the operation and the path.
+/// Expects the code, and one line that names the operation and the path.
 template <typename T>
 void expect_error(const Result<T>& outcome, ErrorCode code, std::string_view mentions) {
   ASSERT_FALSE(outcome.has_value());
@@ -146,7 +146,8 @@ TEST_P(StorageTest, ManyReadsTogetherAreAsEachAlone) {
   for (std::uint32_t i = 0; all.size() < 3'000'000; ++i) all += std::to_string(i * 2654435761u);
   EXPECT_OK(file->write_at(0, all));
   const auto reader = root->make_reader();
-  // Short and long ones, more of them than any call takes, over the end and beyond it.
+  // Short and long reads, more of them than one call takes, some over the end of the file or beyond
+  // it.
   for (const std::size_t length :
        std::initializer_list<std::size_t>{0, 1, 140, 5'000, 20'000, 300'000}) {
     std::vector<std::uint64_t> offsets{all.size() - 1, all.size(), all.size() + 70'000};
@@ -174,7 +175,7 @@ TEST_P(StorageTest, ReadsTogetherSeeWhatIsWrittenAndCutBetweenThem) {
             (std::vector<std::string>{"", "b", "aa", "aa"}));
 }
 
-// As another process may do it: then the known size of the file is wrong.
+// Another process may cut the file like this: the size that the reader knows is then wrong.
 TEST_P(StorageTest, ReadsTogetherOfAFileThatWasCutBehindTheirBack) {
   const auto file = create("a");
   const auto reader = root->make_reader();
@@ -186,7 +187,7 @@ TEST_P(StorageTest, ReadsTogetherOfAFileThatWasCutBehindTheirBack) {
             (std::vector<std::string>{"", "aa", "", "aa"}));
 }
 
-// On a disk that has to be waited for nothing is a right answer too.
+// A cached read may also return nothing, because the bytes may have to come from the disk.
 TEST_P(StorageTest, CachedReadsAreRightOrNothing) {
   const auto file = create("a");
   EXPECT_OK(file->write_at(0, std::string(100'000, 'a') + std::string(100'000, 'b')));
@@ -320,7 +321,7 @@ TEST_P(StorageTest, ListIsSortedAndHasFilesAndDirectories) {
   EXPECT_OK(root->subdirectory("dir", true));
   const std::vector<std::string> expected{".hidden", "10", "2", "B", "b", "dir"};
   EXPECT_EQ(root->list().value(), expected);
-  EXPECT_EQ(root->list().value(), expected);  // a listing does not use itself up
+  EXPECT_EQ(root->list().value(), expected);  // a second listing is complete too
   EXPECT_OK(root->sync());
 }
 
@@ -484,7 +485,7 @@ TEST_P(StorageTest, NamesMayBeMadeFromSeveralThreads) {
   for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&, thread] {
       for (int i = 0; i < 50; ++i) {
-        // Every other name is wanted by all four: exactly one may have it.
+        // All four threads want every other name: exactly one of them may get it.
         const std::string name = i % 2 == 0
                                      ? "shared" + std::to_string(i)
                                      : "own" + std::to_string(thread) + "-" + std::to_string(i);
@@ -501,12 +502,12 @@ TEST_P(StorageTest, NamesMayBeMadeFromSeveralThreads) {
 // Random writes, cuts and reservations on one file, against a plain string.
 TEST_P(StorageTest, AFileIsAString) {
   EXPECT_TRUE(rc::check([this] {
-    static_cast<void>(root->remove("a"));  // of the round before
+    static_cast<void>(root->remove("a"));  // left by the round before
     const auto file = create("a");
     std::string model;
     const auto steps = *rc::gen::inRange(1, 20);
     for (int step = 0; step < steps; ++step) {
-      // Positions around the 1 MiB chunk border as often as small ones.
+      // Positions around the border of the 1 MiB chunk are as frequent as small ones.
       const auto position =
           *rc::gen::oneOf(rc::gen::inRange<std::size_t>(0, 5000),
                           rc::gen::inRange<std::size_t>((1U << 20U) - 3000, (1U << 20U) + 3000));
