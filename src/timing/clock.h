@@ -9,7 +9,7 @@
 
 namespace tarry::timing {
 
-/// One reading of both clocks, in milliseconds. It is rounded down, so that nothing looks due too
+/// One reading of both clocks, in milliseconds, rounded down: a message must not look due too
 /// early.
 struct Instant {
   std::int64_t realtime_ms = 0;  ///< since 1970 (UTC); may step, forwards and backwards
@@ -27,8 +27,8 @@ class Clock {
 
   [[nodiscard]] virtual Instant now() const = 0;
 
-  /// Only to measure how long something takes on this machine. Do not compare it with `now`: a
-  /// manual clock's `now` stands still and jumps.
+  /// For measuring how long something takes on this machine. Do not compare it with `now`: a manual
+  /// clock's `now` stands still and jumps.
   [[nodiscard]] virtual std::chrono::nanoseconds monotonic() const {
     return std::chrono::milliseconds(now().boottime_ms);
   }

@@ -74,7 +74,7 @@ void ManualClock::unsubscribe(Token token) {
   subscriptions_.erase(found);
   subscription->ended = true;
   call_ended_.wait(lock, [&] {
-    // A listener that ends its own subscription would wait for itself.
+    // A listener that ends its own subscription must not wait for its own call.
     return std::ranges::all_of(subscription->running, [](std::thread::id thread) {
       return thread == std::this_thread::get_id();
     });

@@ -1,7 +1,7 @@
 // ManualClock: a clock that stands still until a caller moves it. For tests, `memory:?clock=manual`
 // and `tarry serve --test-clock`.
 //
-// Thread safety: every function may be called from any thread, also from a listener.
+// Thread safety: every function may be called from any thread, even from a listener.
 //
 // Invariants
 //  1. Listeners run on the thread that moved the clock, after the move, and without a lock of the
@@ -49,8 +49,8 @@ class ManualClock final : public Clock {
   /// Acts as if the machine had slept for delta_ms >= 0: both clocks move, and no code has run
   /// meanwhile.
   void suspend(std::int64_t delta_ms);
-  /// Acts as if the machine had restarted: the boot id is new, boottime starts again, realtime
-  /// stays.
+  /// Acts as if the machine had restarted: the boot id is new, boottime starts again at
+  /// `boottime_ms`, and realtime stays.
   void new_boot(std::uint64_t boot_id, std::int64_t boottime_ms = 0);
 
   /// `listener` is called after every move, by several threads at once if several move the clock.

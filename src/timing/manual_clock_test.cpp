@@ -100,7 +100,7 @@ TEST(ManualClock, UnsubscribeWaitsForTheCallInProgress) {
   const auto token = clock.subscribe([&] {
     entered.set_value();
     may_leave.wait();
-    // Long enough for an unsubscribe that does not wait to be caught below.
+    // Long enough that the check below catches an `unsubscribe` which does not wait.
     for (int i = 0; i < 1000; ++i) std::this_thread::yield();
     left = true;
   });

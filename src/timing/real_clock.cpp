@@ -19,7 +19,7 @@ constexpr std::uint64_t kBootIdSeed = 0x7461727279;
 std::int64_t read_ms(clockid_t which) {
   timespec time{};
   TARRY_ASSERT(clock_gettime(which, &time) == 0);
-  // Both parts are never negative, so dividing rounds down.
+  // Neither part is ever negative, so the division rounds down.
   return static_cast<std::int64_t>(time.tv_sec) * 1000 + time.tv_nsec / 1'000'000;
 }
 
@@ -41,7 +41,8 @@ std::chrono::nanoseconds RealClock::monotonic() const {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-// A thread that is halted between its two readings would take that for a step of the wall clock.
+// Reads both clocks together. If this thread is halted between its two readings, they differ as if
+// the wall clock had stepped; then it reads both again.
 Instant RealClock::read_together() {
   constexpr int kTries = 10;
   Instant read;

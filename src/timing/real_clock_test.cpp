@@ -9,8 +9,8 @@
 namespace tarry::timing {
 namespace {
 
-// Bracketed by readings of the same clocks, so that no stall of the machine can break it. The
-// upper bound is the clock's own time cut to ms: rounded up, it would be passed.
+// The tested reading lies between two readings of the same clock, so a stall of the machine cannot
+// break the test. The upper bound is also cut to ms: a time rounded up would exceed it.
 TEST(RealClock, TellsTheMachinesTimeRoundedDown) {
   const RealClock clock;
   const auto read = [](clockid_t which) {
@@ -24,7 +24,7 @@ TEST(RealClock, TellsTheMachinesTimeRoundedDown) {
     EXPECT_LE(boot_before, now.boottime_ms);
     EXPECT_LE(now.boottime_ms, read(CLOCK_BOOTTIME));
   }
-  // 2023: any machine that builds this has its clock set.
+  // In 2023: any machine that builds this has its clock set.
   EXPECT_GT(clock.now().realtime_ms, 1'672'531'200'000);
 }
 

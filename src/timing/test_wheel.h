@@ -1,4 +1,4 @@
-// A slab for the wheel's tests: nodes in a vector.
+// A slab for the tests of the wheel: its nodes are in a vector.
 #pragma once
 
 #include <cstdint>

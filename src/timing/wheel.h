@@ -35,7 +35,7 @@
 //     in the same lane.
 //  5. While cascade_span_ is not 0, a node that is inserted with deadline <= now or (deadline ^
 //     now) < cascade_span_ is appended to its lane of the cascade. So nodes with equal deadlines
-//     come out in the order of their insertion, also when a cascade is done in slices.
+//     come out in the order of their insertion, even when a cascade is done in slices.
 //     cascade_span_ is 0 only if `cascade` is empty. After rebase all nodes of `cascade` are in its
 //     first lane.
 //  6. 0 <= now < kHorizon. size() nodes are linked. Both links of a node that has left the wheel
@@ -68,7 +68,7 @@ concept WheelNodes = requires(T nodes, const T& const_nodes, std::uint32_t handl
   { const_nodes.prefetch(handle) };
 };
 
-/// `Nodes` is a reference type, or a small object (with a pointer to the slab) that is kept by
+/// `Nodes` is a reference type, or a small object (such as a pointer to the slab) that is kept by
 /// value.
 template <typename Nodes>
   requires WheelNodes<std::remove_reference_t<Nodes>>
@@ -173,7 +173,7 @@ class Wheel {
     if (is_empty(slot)) occupied_[slot / kSlots] &= ~(std::uint64_t{1} << (slot % kSlots));
   }
 
-  /// Visits the slots that are in use when it begins.
+  /// Visits those slots that are in use when it begins.
   template <typename F>
   void for_each_lane(std::uint32_t slot, F&& body) {
     for (unsigned lanes = used_lanes_[slot]; lanes != 0; lanes &= lanes - 1) {
@@ -455,7 +455,7 @@ void Wheel<Nodes>::rebase(std::int64_t now_ms) {
 template <typename Nodes>
   requires WheelNodes<std::remove_reference_t<Nodes>>
 void Wheel<Nodes>::check() const {
-  // The accessors that read links are not const.
+  // The accessors that read links are not const, hence this cast.
   auto& self = const_cast<Wheel&>(*this);
   TARRY_ASSERT(now_ >= 0 && now_ < kHorizon);
   std::size_t linked = 0;

@@ -27,7 +27,7 @@ enum class Kind { insert, remove, advance, slice, drain, rebase };
 
 struct Op {
   Kind kind;
-  std::int64_t distance;  // of a deadline or a time from now
+  std::int64_t distance;  // a deadline's, or a time's, from now
   std::uint32_t choice;   // which node, how large a slice, the callback's action
 };
 
@@ -36,7 +36,7 @@ std::ostream& operator<<(std::ostream& out, const Op& op) {
   return out << kNames[static_cast<int>(op.kind)] << " " << op.distance << " " << op.choice;
 }
 
-// Of every order of magnitude, and often near a border of the levels.
+// Distances of every order of magnitude, often near a border of the levels.
 rc::Gen<std::int64_t> distances() {
   const auto any =
       rc::gen::map(rc::gen::pair(rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 46),
@@ -83,7 +83,7 @@ class Pair {
     check();
   }
 
-  // Everything that can ever come does come.
+  // Every message that can fall due has been given out.
   void finish() {
     advance(Wheel<Slab>::kHorizon, kNoLimit, kQuiet);
     for (const auto& [release, handle] : model_) RC_ASSERT(release >= Wheel<Slab>::kHorizon);
@@ -91,8 +91,8 @@ class Pair {
   }
 
  private:
-  // Release time -> handle; the order of insertion decides among equals. A node inserted when it
-  // was due is released at that moment, not at its deadline.
+  // Release time -> handle. Among equal times, the order of insertion decides. A node inserted when
+  // it was due is released at that moment, not at its deadline.
   using Model = std::multimap<std::int64_t, Handle>;
   static constexpr std::uint32_t kQuiet = 1'000'000;
   static constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
@@ -148,8 +148,8 @@ class Pair {
     }
   }
 
-  // An owner's possible callback actions, a bounded number of times, because an inserted node may
-  // be due.
+  // Actions that an owner may take in the callback. Their number is limited, because a node
+  // inserted here may be due at once.
   void act_inside(std::size_t call, std::uint32_t choice) {
     if (choice == kQuiet || call > 20) return;
     switch ((choice + call) % 11) {
@@ -157,13 +157,13 @@ class Pair {
       case 1: insert(wheel_.now() - 3); break;
       case 2: insert(wheel_.now() + 1); break;
       case 3: insert(wheel_.now() + 64 + choice); break;
-      case 4: remove(0); break;  // the node that would come next
+      case 4: remove(0); break;  // the node that would be given out next
       case 5: remove(choice); break;
       default: break;
     }
   }
 
-  // In slices until nothing due is left, as a shard does.
+  // Advances in slices until nothing due is left, as a shard does.
   void drain(std::int64_t distance, std::size_t limit) {
     if (distance < 0) return;
     const std::int64_t target = std::min(wheel_.now() + distance, Wheel<Slab>::kHorizon - 1);
@@ -198,7 +198,8 @@ class Pair {
     RC_ASSERT(*next >= wheel_.now());
     RC_ASSERT(*next <= truth);
     if (truth <= wheel_.now()) RC_ASSERT(*next == wheel_.now());
-    // No cascade outstanding, due within the current 64 ms: exact.
+    // If no cascade is outstanding and the next node is due within the current 64 ms, the time is
+    // exact.
     if (*next > wheel_.now() && truth >> 6 == wheel_.now() >> 6) RC_ASSERT(*next == truth);
   }
 
@@ -230,7 +231,7 @@ RC_GTEST_PROP(WheelModel, Everything, ()) {
         Kind::advance, Kind::slice, Kind::slice, Kind::drain, Kind::rebase});
 }
 
-// Crowded: few distinct deadlines, so that lists are long and order among equals is at stake.
+// Few distinct deadlines, so lists are long, and mistakes in the order of equal deadlines show.
 RC_GTEST_PROP(WheelModel, EqualDeadlinesThroughSlicesAndRebases, ()) {
   const auto kinds = std::vector<Kind>{Kind::insert, Kind::insert, Kind::insert, Kind::insert,
                                        Kind::insert, Kind::remove, Kind::slice,  Kind::rebase};

@@ -71,7 +71,7 @@ TEST_F(WheelTest, IsEmptyAtFirst) {
 }
 
 TEST_F(WheelTest, NothingComesOneTickEarly) {
-  // Both sides of each level's border, as seen from the start of a level-5 slot.
+  // Distances on both sides of each level's border, seen from the start of a level-5 slot.
   const std::int64_t base = kUtc >> 30 << 30;
   std::vector<std::int64_t> distances;
   for (int level = 0; level < 6; ++level) {
@@ -120,7 +120,7 @@ TEST_F(WheelTest, ComesByDeadlineAndThenByInsertion) {
 TEST_F(WheelTest, EqualDeadlinesKeepTheirOrderFromDifferentLevels) {
   const std::int64_t deadline = kUtc + 10'000'000;
   Handles expected;
-  // Each is inserted nearer to the deadline, so each into a lower level than the one before.
+  // Each node is inserted nearer to the deadline than the one before, so into a lower level.
   for (const std::int64_t before : {10'000'000, 1'000'000, 100'000, 5'000, 100, 10, 1}) {
     EXPECT_EQ(advance(deadline - before), Handles{});
     expected.push_back(add(deadline));
@@ -152,7 +152,7 @@ TEST_F(WheelTest, RemovesHeadMiddleTailAndLast) {
   EXPECT_EQ(wheel_.next_due(), std::nullopt);
   EXPECT_EQ(advance(kUtc + kDay), Handles{});
 
-  wheel_.insert(all[2]);  // the slot is as good as new
+  wheel_.insert(all[2]);  // the slot can be used again
   nodes_[all[2]].deadline = kUtc + 1'000;
   EXPECT_EQ(advance(kUtc + 2 * kDay), Handles{all[2]});
 }
@@ -196,7 +196,7 @@ TEST_F(WheelTest, NextDueWakesEarlyAtMostOnceALevel) {
 }
 
 TEST_F(WheelTest, SlicesStopAndGoOn) {
-  // One level-2 slot, so a cascade of 100 comes before the first can be given out.
+  // All nodes are in one slot of level 2, so a cascade of 100 comes before the first is given out.
   const std::int64_t start = (kUtc >> 12 << 12) + 3 * 4096;
   Handles expected;
   for (int i = 0; i < 100; ++i) expected.push_back(add(start + i / 10));
@@ -204,14 +204,14 @@ TEST_F(WheelTest, SlicesStopAndGoOn) {
   EXPECT_EQ(wheel_.now(), start);
   EXPECT_EQ(wheel_.next_due(), start);  // work is left
   EXPECT_EQ(advance(start + 50, 30), Handles{});
-  // Between slices: one that waits for its cascade, one that has had it, and a late-comer of the
-  // same deadline as some of both kinds.
+  // Between two slices, remove a node that waits for its cascade and one that was placed already,
+  // and add a node with the deadline of some of both kinds.
   remove(expected[95]);
   remove(expected[5]);
   expected.erase(expected.begin() + 95);
   expected.erase(expected.begin() + 5);
   const Handle late = add(start + 5);
-  expected.insert(expected.begin() + 59, late);  // 59 left of those with up to start + 5
+  expected.insert(expected.begin() + 59, late);  // 59 nodes are left with deadlines up to start + 5
   const Handle due = add(start);
   expected.insert(expected.begin() + 9, due);
   const Handle beyond = add(start + 4096);
@@ -296,7 +296,7 @@ TEST_F(WheelTest, RebaseBringsTheFutureBack) {
   const Handle due_then = add(kUtc + 9'000);
   const Handle soon = add(kUtc + 10'001);
   const Handle far = add(kUtc + 40 * kDay);
-  wheel_.rebase(kUtc + 20'000);  // forward is not its business
+  wheel_.rebase(kUtc + 20'000);  // rebase never moves forward
   EXPECT_EQ(wheel_.now(), kUtc + 10'000);
   wheel_.rebase(kUtc);
   wheel_.check();
@@ -323,7 +323,7 @@ TEST_F(WheelTest, RebaseIsDoneInSlicesThatKeepTheOrder) {
   remove(expected[30]);
   expected.erase(expected.begin() + 30);
   const Handle early = add(kUtc - 600 * kDay);
-  wheel_.rebase(kUtc - 501 * kDay);  // a second step before the first was worked off
+  wheel_.rebase(kUtc - 501 * kDay);  // a second step back before the first was worked off
   wheel_.check();
   EXPECT_EQ(advance(kUtc - 501 * kDay, 15), Handles{});
   EXPECT_EQ(advance(kUtc - 501 * kDay), Handles{early});
