@@ -7,7 +7,8 @@
 namespace tarry::base {
 namespace {
 
-// For all 256: a byte beyond ASCII is no letter, whatever the locale, and stays as it is.
+// For all 256 bytes: in any locale, a byte beyond ASCII is not a letter, and its case does not
+// change.
 TEST(Ascii, AgreesWithTheCLocaleOnEveryByte) {
   for (int byte = 0; byte < 256; ++byte) {
     const char c = static_cast<char>(byte);

@@ -63,7 +63,7 @@ Result<std::string> decode(std::string_view text, std::string_view digits, const
   std::uint32_t group = 0;
   int held = 0;  // bits in `group` that are not written yet
   std::size_t at = 0;
-  // Four at a time, as long as all of them are digits.
+  // Decodes four characters at a time, as long as all of them are digits.
   char* to = bytes.data();
   const auto value = [&](std::size_t i) -> std::uint32_t {
     return values[static_cast<unsigned char>(digits[i])];
@@ -115,7 +115,7 @@ void append_base64url(std::string& out, std::string_view bytes) {
 
 Result<std::string> base64_decode(std::string_view text) {
   std::string_view digits = text;
-  // At most two: a third one is found by decode() as a character that is not allowed.
+  // Removes two at most: decode() reports a third one as a character that is not allowed.
   for (int i = 0; i < 2 && digits.ends_with('='); ++i) digits.remove_suffix(1);
   Result<std::string> bytes = decode(text, digits, kStandardValues);
   if (bytes && text.size() % 4 != 0) {

@@ -47,7 +47,8 @@ RC_GTEST_PROP(Base64, DecodingUndoesEncoding, (const std::string& bytes)) {
   RC_ASSERT(base64url_decode(base64url_encode(bytes)).value() == bytes);
 }
 
-// Strict means one text for each value: an accepted text is exactly the encoding of its value.
+// Strict means that each value has one text: a text that is accepted is exactly the encoding of its
+// value.
 RC_GTEST_PROP(Base64, WhatIsAcceptedIsTheEncodingOfItsValue, ()) {
   const auto text =
       *rc::gen::container<std::string>(rc::gen::elementOf(std::string("AQgwZm9vYmFyab019+/-_=")));

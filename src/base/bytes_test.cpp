@@ -70,7 +70,7 @@ RC_GTEST_PROP(Bytes, WhatWasWrittenIsRead,
 TEST(Bytes, ReaderRefusesWhatIsNotThereAndStaysInPlace) {
   const std::string in = "1234567";
   for (std::size_t size = 0; size < in.size(); ++size) {
-    // A copy of exactly this size, so that the sanitizer sees a read past its end.
+    // The copy has exactly this size, so that the sanitizer sees a read past its end.
     const std::string exact(in, 0, size);
     const std::vector<char> heap(exact.begin(), exact.end());
     ByteReader reader(std::string_view(heap.data(), heap.size()));

@@ -17,7 +17,7 @@ constexpr std::uint32_t kPolynomial = 0x82F63B78;
 
 using Table = std::array<std::uint32_t, 256>;
 
-// kSlices[k][b]: the effect of byte b on the checksum if k more bytes follow it.
+// kSlices[k][b] is the effect of byte b on the checksum if k more bytes follow it.
 constexpr std::array<Table, 8> make_slices() {
   std::array<Table, 8> slices{};
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
@@ -53,9 +53,10 @@ std::uint32_t update_by_tables(std::uint32_t crc, const char* at, std::size_t si
 
 #if defined(__x86_64__)
 
-// The instruction takes a new operand each cycle but answers after three. So a long buffer is done
-// as three neighbouring lanes at once, whose registers are then joined: a lane's register is moved
-// past the following lane's bytes (multiplied by x^(8 * kLane) modulo the polynomial), by tables.
+// The processor can begin one such instruction per cycle, but each takes three cycles. So three
+// neighbouring parts (lanes) of a long buffer are done at once, and their registers are then
+// joined: tables move a lane's register past the following lane's bytes, which means to multiply it
+// by x^(8 * kLane) modulo the polynomial.
 constexpr std::size_t kLane = 1024;
 
 // Product of two polynomials over GF(2) modulo the polynomial, bits reflected (bit 31 is x^0).

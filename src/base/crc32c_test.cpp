@@ -15,7 +15,7 @@ std::span<const std::byte> as_bytes(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-// One bit at a time, as the definition says.
+// Computes the checksum one bit at a time, as its definition says.
 std::uint32_t crc_by_definition(std::string_view bytes) {
   std::uint32_t crc = 0xFFFF'FFFF;
   for (const char c : bytes) {

@@ -8,7 +8,7 @@
 namespace tarry::base {
 namespace {
 
-// Stores on disk depend on these: a change here makes every existing one unreadable.
+// Stores on disk depend on these values: a change here makes every existing store unreadable.
 TEST(KeyedHash, NeverChangesItsAnswers) {
   EXPECT_EQ(keyed_hash("", 0), 0x2D06'8005'38D3'94C2U);
   EXPECT_EQ(keyed_hash("order:42", 0), 0x78A6'B099'DB11'78C5U);

@@ -8,7 +8,8 @@ namespace tarry::base {
 
 std::size_t Histogram::bucket_of(std::int64_t value) noexcept {
   const auto bits = static_cast<std::uint64_t>(value);
-  // Drops the bits below the leading seven; the rest is 64 to 127, or the value itself.
+  // Drops the bits below the leading seven. The rest is a number from 64 to 127, or the value
+  // itself.
   const int dropped = std::max(0, static_cast<int>(std::bit_width(bits)) - (kSubBits + 1));
   return (static_cast<std::size_t>(dropped) << kSubBits) +
          static_cast<std::size_t>(bits >> dropped);

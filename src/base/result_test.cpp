@@ -20,11 +20,12 @@ TEST(ResultDeathTest, WhoTakesAnErrorForAValueIsToldWhichItWas) {
 using Words = std::vector<std::string>;
 
 Result<Words> words() { return Words{"a word that is too long for a string's own room", "b"}; }
-// NOLINTNEXTLINE(readability-const-return-type): what some functions of users do
+// NOLINTNEXTLINE(readability-const-return-type): functions of users may return such a type
 const Result<Words> const_words() { return words(); }
 Result<std::unique_ptr<int>> pointer() { return std::make_unique<int>(7); }
 
-// Under AddressSanitizer these read freed memory where a reference is given.
+// If `*` or `value()` of a temporary Result returned a reference, these loops would read freed
+// memory, and AddressSanitizer would report it.
 TEST(Result, ALoopOverWhatAVerbAnswersMayStandOnOneLine) {
   std::string all;
   for (const std::string& word : *words()) all += word;

@@ -28,7 +28,7 @@ class OpenFile {
   int fd_;
 };
 
-/// Up to the first line's end, or to one byte more than fits.
+/// Reads up to the end of the first line, or one byte more than the longest line has.
 bool read_beginning(int fd, std::string& text) {
   text.resize(kMaxSecretLine + 2);
   std::size_t size = 0;

@@ -20,7 +20,7 @@ StopEvent::~StopEvent() { ::close(fd_); }
 
 void StopEvent::set() noexcept {
   const std::uint64_t one = 1;
-  // It fails only if it was set so often that one more makes no difference.
+  // The write fails only if the event was set so often that one more makes no difference.
   [[maybe_unused]] const auto written = ::write(fd_, &one, sizeof one);
 }
 

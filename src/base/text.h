@@ -19,8 +19,8 @@ inline constexpr std::int64_t kMaxDurationMs = 3'155'760'000'000;
 /// The last millisecond of the year 2200 (UTC), the latest time that is accepted.
 inline constexpr std::int64_t kMaxTimeMs = 7'289'654'399'999;
 
-/// `250ms 30s 15m 2h 7d`, also `500us`; several parts from large to small (`1h30m`), the last of
-/// which may have a fraction (`1.5s`); or ISO 8601 (`PT30M`, `P1DT2H`, `P2W`), but without years
+/// Reads `500us 250ms 30s 15m 2h 7d`, or several parts from large to small (`1h30m`), the last of
+/// which may have a fraction (`1.5s`). Also reads ISO 8601 (`PT30M`, `P1DT2H`, `P2W`), but no years
 /// and months, because their length varies. Rounded up to ms. Refused: a number without a unit, a
 /// negative duration, or one over kMaxDurationMs.
 [[nodiscard]] Result<std::int64_t> parse_duration_ms(std::string_view text);

@@ -127,7 +127,7 @@ class DurationParser {
     return digits;
   }
 
-  // Digits, or digits, a point and digits.
+  // Takes digits, or digits with a point and more digits.
   std::optional<Number> take_number() {
     const std::string_view from = left_;
     Number number;
@@ -163,8 +163,8 @@ class DurationParser {
     return std::nullopt;
   }
 
-  // Digit by digit from the last one: exact for any length, and anything lost on the way means
-  // that the true value is above the result.
+  // Works digit by digit from the last one, so it is exact for any length. If a digit's remainder
+  // is lost, the true value is above the result.
   static std::uint64_t fraction_rounded_up(std::string_view digits, std::uint64_t unit) {
     std::uint64_t value = 0;
     bool lost = false;

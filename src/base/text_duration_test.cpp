@@ -156,7 +156,7 @@ RC_GTEST_PROP(FormatDuration, ReadsBackAsTheSameValue, ()) {
   RC_ASSERT(parse_duration_ms(format_duration_ms(value)).value() == value);
 }
 
-// Against arithmetic in microseconds that cannot lose anything.
+// Compares with arithmetic in microseconds, which loses nothing.
 RC_GTEST_PROP(ParseDuration, FractionsRoundUpExactly, ()) {
   const auto whole = *rc::gen::inRange(0, 1000);
   const auto micros = *rc::gen::inRange(0, 1'000'000);

@@ -73,7 +73,7 @@ TEST(Quoted, LeavesOrdinaryTextAlone) {
   EXPECT_EQ(quoted("Zürich €5 日本 😀"), "\"Zürich €5 日本 😀\"");
 }
 
-// With <iomanip> in sight, std::quoted must not be taken for strings.
+// <iomanip> is included here, and still std::quoted must not be chosen for strings.
 TEST(Quoted, IsOursForEveryKindOfString) {
   const std::string fixed = "a\nb";
   std::string variable = "a\nb";
@@ -100,7 +100,7 @@ TEST(Quoted, ShowsTheBeginningOfLongTextAndItsLength) {
   EXPECT_EQ(quoted("12345", 5), "\"12345\"");
   EXPECT_EQ(quoted("123456", 5), "\"12345\"…(6 bytes)");
   EXPECT_EQ(quoted(std::string(65, 'x')), "\"" + std::string(64, 'x') + "\"…(65 bytes)");
-  EXPECT_EQ(quoted("abcdé", 5), "\"abcd\"…(6 bytes)");  // never half a character
+  EXPECT_EQ(quoted("abcdé", 5), "\"abcd\"…(6 bytes)");  // never cuts a character in half
   EXPECT_EQ(quoted("x", 0), "\"\"…(1 bytes)");
 }
 
@@ -149,7 +149,7 @@ TEST(Utf8, RefusesWhatIsJustOutside) {
   }
 }
 
-// Every code point, written by the plain rule.
+// Encodes every code point by the plain rule.
 TEST(Utf8, AcceptsEveryCodePointButSurrogates) {
   for (std::uint32_t point = 0; point < 0x11'0000; ++point) {
     std::string text;

@@ -185,7 +185,7 @@ Result<std::int64_t> parse_time_ms(std::string_view text) { return TimeParser(te
 std::string format_time_ms(std::int64_t epoch_ms) {
   const std::int64_t days = floor_div(epoch_ms, kMsPerDay);
   const Date date = date_of(days);
-  // Not epoch_ms - days * kMsPerDay, which overflows near the least int64.
+  // `epoch_ms - days * kMsPerDay` would overflow near the least int64.
   const auto ms = static_cast<int>((epoch_ms % kMsPerDay + kMsPerDay) % kMsPerDay);
   char text[64];
   std::snprintf(text, sizeof text, "%04lld-%02d-%02dT%02d:%02d:%02d.%03dZ",

@@ -161,7 +161,7 @@ RC_GTEST_PROP(FormatTime, ReadsBackAsTheSameValue, ()) {
   RC_ASSERT(parse_time_ms(format_time_ms(value)).value() == value);
 }
 
-// The standard library's calendar is the second opinion.
+// The standard library's calendar confirms each answer.
 TEST(FormatTime, AgreesWithChronoOnEveryDay) {
   for (std::int64_t day = 0; day <= kMaxTimeMs / 86'400'000; ++day) {
     const std::chrono::year_month_day date{

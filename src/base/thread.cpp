@@ -20,7 +20,7 @@ SignalsBlocked::SignalsBlocked() noexcept {
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS}) {
     ::sigdelset(&blocked, fault);
   }
-  // Adds to the signals that the program itself has blocked.
+  // Adds these signals to those that the program itself has blocked.
   ::pthread_sigmask(SIG_BLOCK, &blocked, &before_);
 }
 

@@ -19,7 +19,7 @@ static_assert(!std::is_copy_constructible_v<Answer>);
 static_assert(!std::is_constructible_v<Answer, std::string>);
 static_assert(sizeof(Answer) <= 64);
 
-// Counts how many of its kind are alive, and is as large as asked.
+// Counts how many of its objects are alive. `kExtra` sets its size.
 template <std::size_t kExtra>
 class Counted {
  public:
@@ -113,7 +113,7 @@ TEST(UniqueFunction, IsEmptyWhereWhatItIsMadeOfIs) {
 }
 
 TEST(UniqueFunction, MayBeReplacedByWhatItOwnsWhileItEnds) {
-  // The callable's end empties the very function that holds it.
+  // The callable's destructor empties the function that holds it.
   UniqueFunction<void()> function;
   struct Resetting {
     UniqueFunction<void()>* target;

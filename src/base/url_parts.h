@@ -24,7 +24,7 @@ namespace tarry::base {
 /// bytes; `what` names the value in the error.
 [[nodiscard]] Result<std::string> percent_decoded(std::string_view what, std::string_view text);
 
-/// "USER[:PASSWORD]".
+/// The form is "USER[:PASSWORD]".
 struct Login {
   std::string user;
   std::optional<std::string> password;
