@@ -15,16 +15,16 @@ namespace tarry::core {
 struct AnswerThread::Shared : std::enable_shared_from_this<Shared> {
   std::mutex mutex;
   std::condition_variable changed;
-  std::condition_variable progress;  // one more is done, or no thread runs tasks any more
+  std::condition_variable progress;  // a task has ended, or no thread runs tasks any more
   std::deque<Task> tasks;
   std::uint64_t posted = 0;
   std::uint64_t done = 0;
   bool retired = false;
   bool ended = false;
-  bool served = true;      // by a thread that exists or is starting
-  std::thread::id server;  // which one it is
+  bool served = true;      // a thread that runs tasks exists or is starting
+  std::thread::id server;  // that thread
 
-  // False if no task is left.
+  // Runs the first task. False if there is none.
   bool run_one(std::unique_lock<std::mutex>& lock) {
     if (tasks.empty()) return false;
     {
@@ -32,7 +32,7 @@ struct AnswerThread::Shared : std::enable_shared_from_this<Shared> {
       tasks.pop_front();
       lock.unlock();
       task();
-    }  // it may own the last handle of the store: destroyed without the lock
+    }  // the task may own the last handle of the store, so it is destroyed without the lock
     lock.lock();
     ++done;
     progress.notify_all();
@@ -52,7 +52,7 @@ struct AnswerThread::Shared : std::enable_shared_from_this<Shared> {
     if (!tasks.empty()) serve_shortly(lock);
   }
 
-  // Runs them on a thread that ends once no task is left.
+  // Starts a thread that runs the tasks and ends once none is left.
   void serve_shortly(std::unique_lock<std::mutex>& lock) {
     served = true;
     try {
@@ -118,8 +118,8 @@ void AnswerThread::post(Task task) {
 void AnswerThread::drain() {
   std::unique_lock lock(shared_->mutex);
   if (shared_->server == std::this_thread::get_id()) return;
-  // Does not wait for answers that these answers post: a callback that sends a new request at each
-  // answer would keep it running for ever.
+  // Waits only for tasks posted so far: a callback that sends a new request at each answer would
+  // keep it waiting for ever.
   shared_->progress.wait(lock,
                          [this, posted = shared_->posted] { return shared_->done >= posted; });
 }

@@ -68,7 +68,7 @@ TEST(AnswerThread, IsDrainedWhenAllHasRunThatWasThere) {
   std::atomic<int> ran{0};
   for (int i = 0; i < 50; ++i) {
     answers.post([&] {
-      answers.drain();  // its own: at once
+      answers.drain();  // on its own thread: returns at once
       ++ran;
     });
   }
@@ -103,7 +103,7 @@ TEST(AnswerThread, OnceRetiredItHasAThreadOnlyWhileThereIsSomethingToRun) {
   std::mutex held;
   std::promise<bool> second;
   {
-    const std::scoped_lock lock(held);  // it still does not run within `post`
+    const std::scoped_lock lock(held);  // even then it does not run within `post`
     answers.post([&] {
       {
         const std::scoped_lock inner(held);
@@ -133,7 +133,8 @@ TEST(AnswerThread, MayBeRetiredByOneOfItsTasks) {
 TEST(AnswerThread, MayBeDestroyedByOneOfItsTasks) {
   auto answers = std::make_shared<std::optional<AnswerThread>>(std::in_place);
   std::promise<void> all_posted;
-  // Shared: nobody joins the thread, which may still be within set_value when the test ends.
+  // The promise is shared, because nobody joins the thread, which may still be within set_value
+  // when the test ends.
   const auto second_ran = std::make_shared<std::promise<bool>>();
   (*answers)->post([answers, posted = all_posted.get_future()]() mutable {
     posted.get();

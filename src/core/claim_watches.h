@@ -1,5 +1,5 @@
 // ClaimWatches: observers of all claims of an engine, by any caller. A server uses one to count how
-// late messages are claimed, also by relays and by other handles.
+// late messages are claimed, by relays and other handles too.
 //
 // Thread safe. If there is no watch, it costs one atomic read per reply.
 #pragma once

@@ -13,8 +13,8 @@
 
 namespace tarry::core {
 
-/// The engine's SettleAction for a public Action. Aborts for a value that core::check_action
-/// refuses.
+/// The engine's SettleAction for a public Action. Aborts for a value that core::check_action would
+/// refuse.
 [[nodiscard]] inline SettleAction settle_action(Action action) noexcept {
   switch (action) {
     case Action::ack: return SettleAction::ack;

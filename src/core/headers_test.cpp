@@ -61,7 +61,7 @@ TEST(CoreHeaders, AreLimitedToSixteenKibTogether) {
   }
 }
 
-// The journal keeps the length of the encoded headers in 16 bits.
+// The journal keeps the length of the encoded headers in 16 bits, so they must stay below 64 KiB.
 TEST(CoreHeaders, AreLimitedInNumberSoThatTheirCodeStaysShort) {
   Headers most(kMaxHeaderCount, {"nnn", ""});
   most[0].value = std::string(kMaxHeaders - kMaxHeaderCount * 3, 'v');

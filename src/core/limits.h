@@ -9,9 +9,9 @@ namespace tarry::core {
 inline constexpr std::size_t kMaxQueueName = 127;      // bytes; 128 is over-long
 inline constexpr std::size_t kMaxKey = 512;            // bytes
 inline constexpr std::size_t kMaxHeaders = 16 * 1024;  // bytes, names and values together
-inline constexpr std::size_t kMaxHeaderCount = 4'096;  // encoded they stay below 64 KiB
+inline constexpr std::size_t kMaxHeaderCount = 4'096;  // encoded headers stay below 64 KiB
 inline constexpr std::size_t kMaxReason = 255;         // bytes
-inline constexpr std::size_t kMaxReceipt = 1'024;      // bytes; Redis's name the key
+inline constexpr std::size_t kMaxReceipt = 1'024;      // bytes; a receipt of Redis contains the key
 inline constexpr std::uint64_t kDefaultMaxPayload = 1ull << 20;
 inline constexpr std::uint64_t kMaxMaxPayload = 64ull << 20;
 inline constexpr std::size_t kMaxBatch = 10'000;  // items a request
@@ -48,9 +48,9 @@ inline constexpr std::uint32_t kMaxAttempts = 65'535;
 /// Limits of one store; all other limits are the same for every store.
 struct Limits {
   std::uint64_t max_payload = kDefaultMaxPayload;
-  std::uint64_t max_reply = kMaxReplyBytes;              // as kMaxReplyBytes; lower in tests only
-  std::size_t max_queues = kMaxQueues;                   // lower in tests only
-  std::uint64_t max_waiting_claims = kMaxWaitingClaims;  // these two: lower in tests only
+  std::uint64_t max_reply = kMaxReplyBytes;              // like kMaxReplyBytes; lower only in tests
+  std::size_t max_queues = kMaxQueues;                   // lower only in tests
+  std::uint64_t max_waiting_claims = kMaxWaitingClaims;  // this and the next: lower only in tests
   std::uint64_t max_waiting_names = kMaxWaitingNames;
 };
 

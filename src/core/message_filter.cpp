@@ -27,7 +27,7 @@ bool matches_glob(std::string_view pattern, std::string_view text) noexcept {
   constexpr std::size_t kNone = std::string_view::npos;
   std::size_t at = 0;        // in the pattern
   std::size_t star = kNone;  // the last `*` that was met
-  std::size_t from = 0;      // in the text: where the pattern after that `*` is tried
+  std::size_t from = 0;      // in the text: the place where the pattern after that `*` is tried
   for (std::size_t i = 0; i < text.size();) {
     if (at < pattern.size() && pattern[at] == '*') {
       star = at++;
@@ -36,7 +36,7 @@ bool matches_glob(std::string_view pattern, std::string_view text) noexcept {
       ++at;
       ++i;
     } else if (star != kNone) {
-      at = star + 1;  // the `*` takes one byte more
+      at = star + 1;  // let the `*` take one byte more
       i = ++from;
     } else {
       return false;

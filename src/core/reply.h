@@ -78,7 +78,7 @@ struct GetReply {
 struct ListReply {
   std::vector<MessageInfo> messages;  // without payloads
   std::string next;                   // empty: no more
-  std::uint64_t bytes = 0;            // as above
+  std::uint64_t bytes = 0;            // as in GetReply
 };
 
 struct ForecastReply {

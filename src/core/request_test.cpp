@@ -18,10 +18,11 @@ TEST(Append, AnswersWhereThePieceIs) {
   EXPECT_EQ(view(bytes, second), "second");
 }
 
-// A Slice of 32 bits would silently name other bytes.
+// A Slice has 32 bits, so it would silently refer to other bytes.
 TEST(AppendDeathTest, AbortsBeyondWhatASliceCanName) {
   std::string bytes = "x";
-  // Never looked at, so it need not be there; volatile, lest the compiler notice.
+  // Nobody reads these bytes, so they need not exist. The size is volatile so that the compiler
+  // does not notice.
   const volatile std::size_t size = std::size_t{1} << 32;
   const std::string_view four_gib(bytes.data(), size);
   EXPECT_DEATH((void)append(bytes, four_gib), "kReach");

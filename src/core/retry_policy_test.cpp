@@ -23,7 +23,7 @@ QueueSettings between(Millis least, Millis most) {
   return settings;
 }
 
-// The full delay that the jitter is taken from, by arithmetic that cannot overflow.
+// Computes the full delay, from which the jitter is taken, by arithmetic that cannot overflow.
 std::int64_t full_delay(std::int64_t least, std::int64_t most, std::uint32_t attempt) {
   long double full = static_cast<long double>(least);
   for (std::uint32_t i = 1; i < attempt && full < static_cast<long double>(most); ++i) full *= 2;
@@ -48,7 +48,7 @@ TEST(RetryPolicy, DoublesUpToTheMost) {
     }
     EXPECT_GE(lowest, step.least);
     EXPECT_LE(highest, step.most);
-    // The jitter uses its whole range.
+    // The random delays cover the whole range of the jitter.
     EXPECT_LT(lowest, step.least + (step.most - step.least) / 20);
     EXPECT_GT(highest, step.most - (step.most - step.least) / 20);
   }

@@ -9,7 +9,7 @@
 namespace tarry::core {
 namespace {
 
-// Neither compiles when a struct has a member more than the table has rows.
+// These two lines do not compile if a struct has more members than the table has rows.
 TEST(SettingsTable, HasARowForEachMember) {
   auto [lease, attempts, least, most, remember, keep, rule] = QueueSettings();
   auto [a, b, c, d, e, f, g] = SettingsPatch();

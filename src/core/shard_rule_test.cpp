@@ -31,7 +31,7 @@ TEST(ShardRule, KeepsTogetherWhatBelongsTogether) {
 }
 
 TEST(ShardRule, NeverChanges) {
-  // These answers are on the disks of stores: a change here loses their keys.
+  // Stores on disk depend on these answers: a change here would make their keys impossible to find.
   EXPECT_EQ(shard_of("orders", "order:42", 256, 0), 155u);
   EXPECT_EQ(shard_of("orders", "order:42", 256, 1), 245u);
   EXPECT_EQ(shard_of("orders", "{user:7}:order:42", 4, 0x1234'5678'9abc'def0), 3u);

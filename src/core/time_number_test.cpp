@@ -39,7 +39,7 @@ TEST(TimeNumber, SecondsThatCanOnlyBeMillisecondsAreRefused) {
   }
 }
 
-// Other checks refuse these numbers.
+// Other checks refuse these numbers; check_time_number accepts them.
 TEST(TimeNumber, WhatIsNoTimeInAnyUnitIsLeftToOthers) {
   EXPECT_EQ(refused(-1), "");
   EXPECT_EQ(refused(std::numeric_limits<std::int64_t>::max()), "");

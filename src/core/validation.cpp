@@ -34,7 +34,7 @@ MaybeError too_large(std::string_view what, std::uint64_t size, std::uint64_t li
                                          std::to_string(limit)};
 }
 
-// Any text over our limits is long enough to be shown cut, with its full length.
+// Any text over our limits is so long that `quoted` cuts it and adds its full length.
 MaybeError too_long(std::string_view what, std::string_view value, std::size_t limit) {
   return Error{ErrorCode::too_large, std::string(what) + " " + base::quoted(value) +
                                          " is over the limit of " + std::to_string(limit) +
@@ -73,7 +73,7 @@ MaybeError check_moment(std::string_view what, std::int64_t ms) {
                  " (the end of the year 2200)");
 }
 
-// An enumerator can be made from any number: a value that no reader knows must not be stored.
+// An enumerator can be made from any number. A value that no reader knows must not be stored.
 template <typename E>
 MaybeError check_choice(std::string_view what, E value, E last, std::string_view choices) {
   if (value <= last) return {};
@@ -99,7 +99,7 @@ MaybeError check_reason(std::string_view reason) {
   return {};
 }
 
-// Walked without decoding into strings: a push pays for this on the hot path.
+// Reads the bytes without making strings: every push runs this.
 MaybeError check_headers(std::string_view encoded) {
   std::size_t total = 0;
   std::size_t count = 0;
@@ -158,7 +158,7 @@ MaybeError check_claimed_queues(const std::vector<std::string>& queues) {
     if (auto error = check_queue_name(queue)) return error;
   }
   if (queues.size() > 1) {
-    // Serving in turn needs each queue to have one turn.
+    // Queues are served in turn, so each may be named only once.
     std::vector<std::string_view> sorted(queues.begin(), queues.end());
     std::ranges::sort(sorted);
     const auto twice = std::ranges::adjacent_find(sorted);
@@ -234,7 +234,8 @@ MaybeError check_own(const ReviveRequest& revive) {
     return invalid("a revive of all names " + std::to_string(revive.keys.size()) +
                    " keys; it must name 0");
   }
-  // The reply is one count, so a bad key has no result of its own.
+  // The reply is a single count, so a bad key cannot have a result of its own: it fails the
+  // request.
   for (const Slice key : revive.keys) {
     if (auto error = check_key(view(revive.bytes, key))) return error;
   }
@@ -252,7 +253,7 @@ MaybeError check_own(const R&) {
 
 }  // namespace
 
-// An existing queue with such a name can still be emptied and removed.
+// An existing queue with such a name can still be emptied and removed; only a new one is refused.
 MaybeError check_new_queue(std::string_view name) {
   if (name != "." && name != "..") return {};
   return invalid(
@@ -335,7 +336,8 @@ MaybeError check_item(const PushRequest& request, const PushItem& item, const Li
 
 MaybeError check_item(const MoveRequest& request, const MoveItem& item, const Limits& limits) {
   if (auto error = check_push(request.bytes, item.push, limits)) return error;
-  // The existing message would be replaced or moved, and this one's history would be lost.
+  // With another rule the existing message would be replaced or moved, and the history of this one
+  // would be lost.
   const IfExists rule = item.push.if_exists.value_or(IfExists::reject);
   if (rule != IfExists::reject && rule != IfExists::keep) {
     return invalid(
@@ -361,7 +363,7 @@ MaybeError check_item(const RescheduleRequest& request, const RescheduleItem& it
 MaybeError check_item(const SettleRequest& request, const SettleItem& item) {
   if (auto error = check_receipt(view(request.bytes, item.receipt))) return error;
   const SettleAction action = item.action;
-  // An option without an effect is refused, so that nobody believes that it worked.
+  // An option without an effect is refused, so that nobody believes that it had one.
   if (item.delay) {
     if (action != SettleAction::retry) {
       return invalid("delay " + base::format_duration_ms(item.delay->count()) +

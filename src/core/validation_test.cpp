@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 constexpr auto kInvalid = ErrorCode::invalid_argument;
 constexpr auto kTooLarge = ErrorCode::too_large;
 
-// One line that names the value and the limit.
+// Expects one line that names the value and the limit.
 testing::AssertionResult is_error(const MaybeError& error, ErrorCode code,
                                   const std::vector<std::string_view>& names) {
   if (!error) return testing::AssertionFailure() << "accepted";
@@ -242,7 +242,7 @@ TEST(PushItemCheck, Headers) {
   const std::string most = *encode_headers({{"a", std::string(8'191, 'x')},  //
                                             {"b", std::string(8'191, 'y')}});
   EXPECT_TRUE(accepted(check_first(push_of("k", 1, most))));
-  // 16 KiB of names, which their lengths take beyond 16 KiB of bytes.
+  // 16 KiB of names; with their lengths, the encoded headers are longer than 16 KiB.
   const std::string many = *encode_headers(Headers(4'096, {"n", ""}));
   EXPECT_TRUE(accepted(check_first(push_of("k", 1, many))));
   EXPECT_TRUE(is_error(check_first(push_of("k", 1, many + *encode_headers({{"n", ""}}))), kTooLarge,
@@ -294,7 +294,7 @@ TEST(RescheduleItemCheck, KeyAndDue) {
 
 struct SettleCase {
   SettleAction action;
-  bool delay, reason, priority;  // which of them go with the action
+  bool delay, reason, priority;  // which of these options the action takes
 };
 
 TEST(SettleItemCheck, WhatWouldHaveNoEffectIsRefused) {

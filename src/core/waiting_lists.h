@@ -168,7 +168,7 @@ class WaitingLists {
     return claims_[claim_at(place)].links[index_at(place)].next;
   }
   [[nodiscard]] static ClaimNo claim_at(Place place) noexcept { return place >> kIndexBits; }
-  /// Which of the claim's queues this is.
+  /// Tells which of the claim's queues this is.
   [[nodiscard]] static std::size_t index_at(Place place) noexcept {
     return place & ((1u << kIndexBits) - 1);
   }

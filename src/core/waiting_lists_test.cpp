@@ -34,7 +34,7 @@ TEST(WaitingLists, ClaimsStandAtEachQueueInTheirOrder) {
   EXPECT_EQ(waiting_there(lists, "b"), (std::vector<int>{1, 2}));
   EXPECT_EQ(lists.parked_at(lists.find("b")), 2u);
 
-  // A claim that found nothing goes to the end.
+  // A claim that found nothing is parked at the end again.
   lists.unpark(first);
   EXPECT_EQ(waiting_there(lists, "b"), std::vector<int>{2});
   EXPECT_EQ(lists.entered_at(lists.find("a")), 1u);
@@ -66,7 +66,7 @@ TEST(WaitingLists, AQueueIsForgottenWithTheLastClaimThatNamesIt) {
   lists.leave(second, [&](int& data) { gone.push_back(data); });
   EXPECT_EQ(gone, (std::vector<int>{10, 20}));
   EXPECT_TRUE(lists.empty());
-  // The number is given again, and knows nothing of the queue before.
+  // The new queue gets the number of the removed one, but not its data.
   lists.enter({"c"}, 3);
   EXPECT_EQ(lists.queue(lists.find("c")), 0);
 }
