@@ -8,13 +8,13 @@
 namespace tarry::leases {
 namespace {
 
-/// Long, because waiting costs nothing; not endless, so that a connection which died unnoticed
-/// does not keep its owner idle for ever.
+/// The wait is long, because waiting costs nothing. It is not endless, because a connection that
+/// died unnoticed would keep its owner idle for ever.
 constexpr Millis kClaimWait{20'000};
 constexpr std::size_t kSettleBatch = 1'000;
-/// Claims that the store has not settled yet; claiming rests while there are more.
+/// The most settlements that may wait for the store; above it the book claims nothing.
 constexpr std::size_t kMaxOutbox = 10'000;
-/// After a stop: how long a settlement is repeated.
+/// How long a settlement is repeated after a stop.
 constexpr Millis kSettlePatience{10'000};
 
 constexpr Millis kLeastPause{1};
@@ -48,7 +48,7 @@ Counts& Counts::operator+=(const Counts& other) noexcept {
   return *this;
 }
 
-// -- what to send
+// -- requests to send
 
 bool Book::may_claim() const noexcept {
   return !stopped_at_ && claiming_ == 0 && outbox_.size() < kMaxOutbox;
@@ -85,7 +85,7 @@ std::optional<core::SettleRequest> Book::settle(Moment now) {
     settling_.push_back(std::move(ended));
   }
   if (!settling_.empty()) return request;
-  // No request is left that would notice that the store is back.
+  // No request to settle is left that could notice that the store is back.
   outages_[static_cast<std::size_t>(Kind::settle)].reset();
   return std::nullopt;
 }
@@ -121,7 +121,7 @@ std::optional<Moment> Book::next() const noexcept {
   return next;
 }
 
-// -- what came of it
+// -- answers
 
 std::optional<Moment> Book::claimed(const Result<std::shared_ptr<const core::ClaimReply>>& reply,
                                     Moment now) {
@@ -157,7 +157,7 @@ void Book::settled(const Result<core::ItemsReply>& reply, Moment now) {
 void Book::settle_item(Ended ended, const core::ItemResult& answer, Moment now) {
   if (answer.error && is_passing(answer.error->code)) {
     outbox_.push_back(std::move(ended));
-    // Once a batch, not once an item of it.
+    // The pause is set once per batch, not once per item.
     if (settle_at_ <= now) settle_at_ = now + settle_backoff_.next();
     return;
   }
@@ -188,8 +188,7 @@ std::vector<Book::Change> Book::extended(const Result<core::ItemsReply>& reply, 
   std::vector<Change> changes;
   for (std::size_t i = 0; i < sent.size(); ++i) {
     const auto found = held_.find(sent[i]);
-    // The claim ended meanwhile: the answer, whatever it is, is about a claim that no longer
-    // exists.
+    // The claim ended meanwhile, so the answer is about a claim that no longer exists.
     if (found == held_.end()) continue;
     Held& held = found->second;
     const Moment before = held.end;
@@ -201,7 +200,8 @@ std::vector<Book::Change> Book::extended(const Result<core::ItemsReply>& reply, 
 
 void Book::extend_item(Held& held, const core::ItemResult& answer, Moment now) {
   if (answer.error && is_passing(answer.error->code)) {
-    // Often enough to get through before the lease runs out, if the store comes back at all.
+    // Often enough that a try succeeds before the lease runs out, if the store becomes available
+    // before that.
     held.extend_at = now + std::clamp(held.lease / 10, kLeastPause, kMostPause);
   } else if (!answer.error && answer.outcome == Outcome::done) {
     held.end = extend_sent_ + held.lease;
@@ -209,7 +209,8 @@ void Book::extend_item(Held& held, const core::ItemResult& answer, Moment now) {
     held.extend_at = extend_sent_ + third_of(held.lease);
   } else {
     held.extendable = false;
-    // Refused is not lost: the claim holds as long as it was granted, and may yet be settled.
+    // A claim whose extension was refused is not lost: it holds as long as it was granted, and may
+    // still be settled.
     if (answer.error) return;
     held.end = kLost;
     ++counts_.run_out;
@@ -270,11 +271,11 @@ void Book::stop(Moment now, std::optional<Error> why) {
 
 bool Book::is_idle() const noexcept { return claiming_ == 0 && extending_.empty() && size() == 0; }
 
-// -- what to tell
+// -- reports
 
 void Book::answered(Kind kind) noexcept {
   outages_[static_cast<std::size_t>(kind)].reset();
-  // Perhaps nothing is left to extend, and no request would notice that the store is back.
+  // Perhaps nothing is left to extend, so no request would notice that the store is back.
   outages_[static_cast<std::size_t>(Kind::extend)].reset();
 }
 

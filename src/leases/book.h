@@ -87,7 +87,7 @@ class Book {
 
   explicit Book(BookOptions options) : options_(options) {}
 
-  // -- what to send
+  // -- requests to send
 
   /// A claim for up to `most` messages (at least 1). The owner adds the queues, and may shorten the
   /// wait.
@@ -104,7 +104,7 @@ class Book {
   [[nodiscard]] bool may_claim() const noexcept;
   [[nodiscard]] Moment claim_at() const noexcept { return claim_at_; }
 
-  // -- what came of it
+  // -- answers
 
   /// The moment from which the leases of the reply count; empty: the claim failed.
   [[nodiscard]] std::optional<Moment> claimed(
@@ -147,7 +147,7 @@ class Book {
   /// No claim is held or waits to be settled, and no request is outstanding.
   [[nodiscard]] bool is_idle() const noexcept;
 
-  // -- what to tell
+  // -- reports
 
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
   /// The counts since the last call.

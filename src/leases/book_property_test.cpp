@@ -1,5 +1,5 @@
-// A book against a model of the store, whose answers are late, lost or refused at random: the book
-// keeps its invariants in any case, and ends.
+// Runs a book against a model of the store whose answers are late, lost or refused at random. The
+// book keeps its invariants in any case, and comes to an end.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -49,14 +49,14 @@ class World {
     Moment end{0};  // of its lease
     std::optional<SettleAction> settled;
   };
-  // The owner's wishes for it.
+  // How the owner wants the claim to end.
   struct Wanted {
     SettleAction action;
     Moment at{0};
     Moment lease_end{0};
     bool sent = false;
   };
-  // A request on its way: the store acts on it, and its answer comes later.
+  // A request on its way: the store acts on it first, and its answer comes later.
   struct OnItsWay {
     std::vector<std::string> receipts;
     std::vector<SettleAction> actions;
@@ -88,7 +88,7 @@ class World {
     }
   }
 
-  // -- what the book asks for
+  // -- requests of the book
 
   void ask_claim() {
     const auto request = book_.claim(1 + below(5), now_);
@@ -133,7 +133,7 @@ class World {
     }
   }
 
-  // -- what the store does
+  // -- actions of the store
 
   void act(std::optional<OnItsWay>& request,
            core::ItemResult (World::*one)(const OnItsWay&, std::size_t)) {
@@ -162,7 +162,7 @@ class World {
     return result;
   }
 
-  // -- what comes of it
+  // -- answers
 
   void answer_claim(bool faults) {
     if (!claim_sent_) return;
@@ -176,7 +176,7 @@ class World {
     if (says_when) reply->begun_at = base::BootClock::time_point(sent);
     const auto begun = book_.claimed(std::shared_ptr<const core::ClaimReply>(reply), now_);
     RC_ASSERT(begun);
-    // If the reply does not say when they began, they began when it came.
+    // If the reply does not say when the leases began, they count from the reply's arrival.
     const Moment truly = says_when ? sent + Moment(below(1 + span(sent))) : now_;
     for (std::uint32_t i = below(asked_for_ + 1); i > 0; --i) take(truly, *begun);
   }
@@ -225,7 +225,7 @@ class World {
       }
     }
     if (faults && below(10) == 0 && !reply.items.empty()) {
-      // An engine that answers too few items; the missing ones were not refused.
+      // The engine answers too few items. The book must not count the missing ones as refused.
       const core::ItemResult& last = reply.items.back();
       if (last.error && last.error->code == ErrorCode::unsupported) --told_refused_;
       if (!last.error && last.outcome == Outcome::done &&

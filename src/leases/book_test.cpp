@@ -43,7 +43,7 @@ class BookTest : public ::testing::Test {
   void end(Book::Id id, SettleAction action = SettleAction::ack) {
     book.end(id, {action, {}, {}}, now);
   }
-  // The requests to settle now; their answer is still to come.
+  // The requests to settle that the book sends now; they are not answered yet.
   Settled settling() {
     Settled all;
     const auto request = book.settle(now);
@@ -62,7 +62,7 @@ class BookTest : public ::testing::Test {
     }
     return all;
   }
-  // Settled and answered.
+  // The same, answered with these outcomes.
   Settled settled(const std::vector<Outcome>& outcomes_of) {
     Settled all = settling();
     EXPECT_EQ(all.size(), outcomes_of.size());
@@ -116,7 +116,7 @@ TEST_F(BookTest, ALeaseCountsFromTheBeginningOfItsClaim) {
   const auto live = book.hold("live", 9s, begun, now);
   ASSERT_TRUE(live);
   EXPECT_EQ(book.lease_end(*live), begun + 9s);
-  // Another may have it by now.
+  // Another worker may have the message by now.
   EXPECT_FALSE(book.hold("over", 5s, begun, now));
   EXPECT_EQ(settled({Outcome::stale}), (Settled{{"over", SettleAction::release}}));
   EXPECT_EQ(book.counts().stale, 1u);
@@ -151,7 +151,7 @@ TEST_F(BookTest, ALeaseIsExtendedAfterAThirdFromWhenItWasAskedFor) {
   ASSERT_EQ(request->items.size(), 1u);
   EXPECT_EQ(request->items[0].lease, Millis(9s));
   EXPECT_EQ(core::view(request->bytes, request->items[0].receipt), "a");
-  now += 20s;  // nothing is asked twice
+  now += 20s;  // the book does not ask twice
   EXPECT_TRUE(extending().empty());
   const auto changes = book.extended(outcomes({Outcome::done}), now);
   ASSERT_EQ(changes.size(), 1u);
@@ -175,7 +175,7 @@ TEST_F(BookTest, AnExtensionThatWasNotAnsweredIsTriedOften) {
   EXPECT_TRUE(book.extended(answer, now).empty());
   now += 900ms;
   EXPECT_EQ(extending().size(), 2u);
-  EXPECT_TRUE(book.extended(core::ItemsReply{}, now).empty());  // not a word on either
+  EXPECT_TRUE(book.extended(core::ItemsReply{}, now).empty());  // no answer for either of them
   now += 900ms;
   EXPECT_EQ(extending().size(), 2u);
   EXPECT_EQ(book.lease_end(id), Moment(1'000'000) + 9s);
@@ -267,7 +267,7 @@ TEST_F(BookTest, ASettlementWhoseAnswerWasLostIsSentAgainWhileItsLeaseHolds) {
   }
   EXPECT_EQ(settling().size(), 1u);
   book.settled(kLostAnswer, now);
-  now += 400ms;  // 700 after it was claimed
+  now += 400ms;  // 700 ms after the claim
   expect_one_stale_and_no_more();
 }
 
@@ -333,7 +333,7 @@ TEST_F(BookTest, AStoppedBookRepeatsASettlementForTenSecondsAfterItEnded) {
   end(early);
   book.stop(now);
   now += 20s;
-  end(late);  // a handler may take long
+  end(late);  // a handler may run on for long after a stop
   EXPECT_EQ(settling().size(), 2u);
   book.settled(kAway, now);
   now += 9'999ms;
@@ -388,7 +388,7 @@ TEST_F(BookTest, AnOutageOfClaimsIsOverOnceAClaimIsAnswered) {
   EXPECT_EQ(book.outage(), kAway);
   end(hold("a"));
   settled({Outcome::done});
-  EXPECT_EQ(book.outage(), kAway);  // the store may settle although it delivers nothing
+  EXPECT_EQ(book.outage(), kAway);  // a store that settles may still be unable to deliver
   now += 100ms;
   ASSERT_TRUE(book.claim(1, now));
   EXPECT_TRUE(book.claimed(reply(), now));

@@ -41,7 +41,7 @@ TEST(Settlement, WhatDoesNotGoWithAnActionIsLeftOut) {
 TEST(Settlement, ReasonsAreCutBetweenCharacters) {
   EXPECT_EQ(fit_reason(std::string(255, 'r')), std::string(255, 'r'));
   EXPECT_EQ(fit_reason(std::string(256, 'r')), std::string(255, 'r'));
-  // 254 bytes, then a character of two that would end at byte 256.
+  // 254 bytes, then a character of two bytes that would end at byte 256.
   EXPECT_EQ(fit_reason(std::string(254, 'r') + "\xC3\xA9" + "x"), std::string(254, 'r'));
   EXPECT_EQ(fit_reason("a\xFF"), "\"a\\xff\"");
 }
