@@ -237,7 +237,7 @@ struct MessageInfo {
   /// `get` only: the message's queue is paused, so nobody can claim the message now.
   bool paused = false;
   std::optional<Time> paused_until;  ///< empty while paused: until resumed
-  /// Only for `get` of a leased message through a server: address and User-Agent of the client that
+  /// For `get` of a leased message through a server: the address and User-Agent of the client that
   /// claimed the message there. Empty if the server does not know the client.
   std::string holder;
   Headers headers;

@@ -45,7 +45,7 @@ struct LatenessHistogram {
 class Metrics {
  public:
   /// Counts lateness from now on. Only first attempts count, claimed through this store or its
-  /// copies, also by workers. This costs each claim a mutex and a lookup by the queue's name; a
+  /// copies, by workers too. This costs each claim a mutex and a lookup by the queue's name; a
   /// store without Metrics pays nothing. The Metrics may outlive the store.
   explicit Metrics(const Store& store);
   ~Metrics();

@@ -40,7 +40,7 @@ class StoreState;
 }
 
 /// One claimed message. Cheap to copy: the deliveries of a claim share one buffer. All views into a
-/// delivery stay valid while any delivery of the same claim exists, or a copy of one, whatever
+/// delivery stay valid while a delivery of the same claim, or a copy of one, exists, whatever
 /// happens to the message and the store. A moved-from delivery is empty.
 class Delivery {
  public:
@@ -138,7 +138,7 @@ struct NoItem {
 };
 }  // namespace detail
 
-/// Any callable, also a move-only one. If it is empty, the answer is dropped.
+/// Any callable, even a move-only one. If it is empty, the answer is dropped.
 template <typename T>
 using Callback = UniqueFunction<void(Result<T>)>;
 
@@ -286,7 +286,7 @@ class Queue {
   Result<std::uint64_t> purge() const;
   void purge(Callback<std::uint64_t> done) const;
   /// Removes the queue with everything in it: messages in every state, remembered keys, settings,
-  /// pause and counters. Answers how many messages were removed. A later push, also during the
+  /// pause and counters. Answers how many messages were removed. A later push, even during the
   /// removal, creates the queue again. Errors: `conflict` while the queue is resharded, and while
   /// messages are leased, unless `force` is true (their receipts are then stale); `not_found` if
   /// there is no such queue; `unsupported` in a layout.

@@ -128,9 +128,9 @@ class Store {
 /// `unavailable` if it cannot be reached, or the system gives no thread.
 [[nodiscard]] Result<Store> open(std::string_view url, OpenOptions options = {});
 
-/// The URL of the `file:` store in that directory. Works for any path, also one with `%`, `?`, `#`,
+/// The URL of the `file:` store in that directory. Works for any path, even one with `%`, `?`, `#`,
 /// spaces or `~`. (With `"file:" + path`, `a%41` would be read as `aA`, and the text after a `?` as
-/// options.) To add options, append a `?` and them.
+/// options.) To add options, append `?` and the options.
 [[nodiscard]] std::string file_url(std::string_view path);
 
 }  // namespace tarry

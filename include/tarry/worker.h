@@ -50,7 +50,7 @@ template <typename Rep, typename Period>
 /// retry. Its text is the reason, which is kept if this was the last attempt. The verdict's delay
 /// is cut to 0 .. 100 years, its reason to 255 bytes of UTF-8.
 ///
-/// A Handler is made from any callable, also a move-only one. Copies of a Handler share the
+/// A Handler is made from any callable, even a move-only one. Copies of a Handler share the
 /// callable.
 class Handler {
  public:
@@ -127,9 +127,9 @@ struct WorkerStats {
 class Worker {
  public:
   Worker(Queue queue, WorkerOptions options, Handler handler);
-  /// Several queues, also of several stores. At most `total` handlers run at once over all queues
-  /// (0: the sum of their concurrencies). They start in the order in which their messages were
-  /// claimed. The leases of messages that wait for a handler are extended too.
+  /// Several queues, which may belong to several stores. At most `total` handlers run at once over
+  /// all queues (0: the sum of their concurrencies). They start in the order in which their
+  /// messages were claimed. The leases of messages that wait for a handler are extended too.
   explicit Worker(std::vector<QueueWork> queues, std::uint32_t total = 0);
   ~Worker();  ///< stops, and waits until `run` has drained; not from a handler
   Worker(const Worker&) = delete;
