@@ -34,11 +34,10 @@ class LatenessMeter {
 
   /// Counts those messages of the reply for which core::lateness_ms has a value.
   void claimed(const core::ClaimReply& reply);
-  /// How many replies were counted so far.
+  /// How many replies have been counted so far.
   [[nodiscard]] std::uint64_t replies() const;
-  /// Forgets all queues that are not in `queues` (sorted by name), which were requested when
-  /// `replies` replies had been counted. A queue that was claimed from after that is kept, because
-  /// it may have been made since.
+  /// Forgets all queues that are not in `queues` (sorted by name). `queues` was requested after
+  /// `replies` replies; a queue that was claimed from later is kept, because it may be a new one.
   void forget_all_but(const std::vector<QueueStats>& queues, std::uint64_t replies);
 
   using Lateness = std::map<std::string, core::LatenessHistogram, std::less<>>;

@@ -36,8 +36,8 @@ std::vector<QueueStats> StoreMeter::metered(std::vector<QueueStats> queues, std:
     others.waiting_claims += queue.waiting_claims;
   }
   others.counters = others_sum_;
-  // Shown for good once shown: a counter that disappears and comes back would look as if it had
-  // fallen.
+  // Once shown, the others are always shown: a counter that disappears and reappears would look as
+  // if it had fallen.
   if (!others_.empty() || others_sum_ != QueueCounters()) shown.push_back(std::move(others));
   return shown;
 }

@@ -87,9 +87,9 @@ TEST(StoreMetrics, LatenessCountsEachBucketWithThoseBelow) {
   StoreMeter meter;
   meter.lateness().claimed(claim_of("orders", 0));
   meter.lateness().claimed(claim_of("orders", -3));
-  meter.lateness().claimed(claim_of("orders", 5));  // on a bound
+  meter.lateness().claimed(claim_of("orders", 5));  // exactly a bucket's bound
   meter.lateness().claimed(claim_of("orders", 400'000));
-  meter.lateness().claimed(claim_of("orders", 70, 2));  // a retry
+  meter.lateness().claimed(claim_of("orders", 70, 2));  // a retry, whose lateness does not count
   StoreStats stats;
   stats.queues.push_back(sample_queue("orders"));
   const std::string text = text_of(stats, meter);
@@ -127,13 +127,15 @@ TEST(StoreMetrics, WhatTheOthersCountNeverFallsWhicheverQueuesComeAndGo) {
     stats.queues.push_back(sample_queue("q" + std::to_string(10'000 + i)));
   }
   EXPECT_TRUE(has_line(text_of(stats, meter), R"(tarry_pushes_total{queue="*"} 14)"));
-  // One that sorts before all others; and a push to one of the others.
+  // Adds a queue that sorts before all others, and a push to one of the queues that are counted
+  // together.
   stats.queues.push_back(sample_queue("a"));
   stats.queues[kMaxMeteredQueues].counters.accepted = 10;
   std::string text = text_of(stats, meter);
   EXPECT_TRUE(has_line(text, R"(tarry_pushes_total{queue="*"} 24)"));
   EXPECT_EQ(text.find(R"(queue="a")"), std::string::npos);
-  // The others are gone, except for their counts; and one that was counted alone makes room.
+  // Removes all queues that are counted together; their counts stay. A queue that was counted alone
+  // makes room for "new".
   stats.queues.erase(stats.queues.begin() + kMaxMeteredQueues, stats.queues.end());
   stats.queues.front() = sample_queue("new");
   text = text_of(stats, meter);

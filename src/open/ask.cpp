@@ -10,7 +10,7 @@
 namespace tarry::detail {
 namespace {
 
-// Stands on the waiting thread's stack, which is gone once that has woken.
+// A Waiter is on the waiting thread's stack: it ceases to exist as soon as that thread wakes.
 class Waiter {
  public:
   void complete(Result<core::Reply> reply) {
@@ -61,7 +61,7 @@ Result<core::Reply> wait_for(const StoreState& state, core::Request request, std
   if (stop.stop_requested()) return core::Reply(core::ClaimReply());
   core::Engine& engine = state.engine();
   Waiter waiter;
-  // Not `submit_waiting`, because such a request cannot be withdrawn.
+  // `submit` and not `submit_waiting`, because a request of the latter cannot be withdrawn.
   const core::Ticket ticket =
       engine.submit(std::move(request),
                     [&waiter](Result<core::Reply> reply) { waiter.complete(std::move(reply)); });

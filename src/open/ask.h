@@ -25,16 +25,18 @@ struct Question {
   base::UniqueFunction<Result<T>(core::Reply)> read;
 };
 
-/// Submits and waits. Error: `misuse` on a thread of an engine, because it would wait for itself.
+/// Submits the request and waits. Error: `misuse` on a thread of an engine, because that thread
+/// would wait for itself.
 [[nodiscard]] Result<core::Reply> wait_for(core::Engine& engine, core::Request request);
-/// The same. Error: `misuse` also in a forked child, which has none of the engine's threads.
+/// The same. Error: `misuse` in a forked child too, because a child has none of the engine's
+/// threads.
 [[nodiscard]] Result<core::Reply> wait_for(const StoreState& state, core::Request request);
-/// The same for a claim; it is withdrawn when `stop` is requested.
+/// The same for a claim. The claim is withdrawn when `stop` is requested.
 [[nodiscard]] Result<core::Reply> wait_for(const StoreState& state, core::Request request,
                                            std::stop_token stop);
 
-/// Gives the completion the `misuse` of a forked child. It runs on a new thread, because the child
-/// has no other.
+/// Answers `completion` with the `misuse` of a forked child. It does so on a new thread, because
+/// the child has none of the engine's threads.
 void complete_in_child(const StoreState& state, core::Completion completion);
 
 /// Runs `task` on the executor; if there is none, on the calling thread.
@@ -48,7 +50,7 @@ template <typename T>
   try {
     return question.read(*std::move(reply));
   } catch (const std::bad_alloc&) {
-    // The verb was carried out, and only its answer is lost. (A text this short needs no memory.)
+    // The verb was carried out; only its answer is lost. (A text this short needs no memory.)
     return Unexpected(ErrorCode::unknown_outcome, "out of memory");
   }
 }
@@ -84,7 +86,8 @@ void ask(const StoreState& state, Question<T> question, Callback<T> done) {
   state.engine().submit(std::move(question.request), std::move(completion));
 }
 
-/// The only item of a batch of one. An error of the item becomes the error of the question.
+/// Makes a question for one item from a batch of one. An error of the item becomes the error of the
+/// question.
 template <typename T>
 [[nodiscard]] Question<T> single(Question<std::vector<Result<T>>> batch) {
   return {std::move(batch.request), [read = std::move(batch.read)](core::Reply reply) mutable {

@@ -1,4 +1,4 @@
-// Types that can serve as a callback.
+// Checks which types can be used as callbacks.
 #include <gtest/gtest.h>
 #include <tarry/store.h>
 

@@ -20,8 +20,8 @@ struct Withdraw {
   void operator()() const { engine.withdraw(ticket); }
 };
 
-// Withdraws a claim when a stop is requested, from when it was submitted until it is answered; the
-// answer may come first. The engine exists as long as the answer has not come.
+// Withdraws a submitted claim when a stop is requested, until the claim is answered. `end` may be
+// called before `begin`. The engine exists as long as the claim is not answered.
 //
 // `withdraw` completes nothing within the call, so it may run under the mutex.
 class StopWatch {

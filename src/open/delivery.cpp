@@ -12,7 +12,7 @@ Time moment(std::int64_t ms) noexcept { return Time(Millis(ms)); }
 
 using Reply = std::shared_ptr<const core::ClaimReply>;
 
-// For a moved-from delivery, an empty delivery's.
+// A moved-from delivery has no reply; it gets an empty item.
 const core::ClaimedItem& item_of(const Reply& reply, std::size_t index) noexcept {
   static const core::ClaimedItem kNone{};
   return reply ? reply->items[index] : kNone;
@@ -42,7 +42,7 @@ std::string_view Delivery::payload() const noexcept {
 }
 
 Headers Delivery::headers() const {
-  // The engine has checked them at claim (guarantee 6), so there is no error to tell of.
+  // The engine has checked the headers at the claim (guarantee 6), so no error can occur here.
   return core::decode_headers(view_of(reply_, item_of(reply_, index_).headers)).value_or(Headers());
 }
 

@@ -8,7 +8,7 @@
 namespace tarry::detail {
 namespace {
 
-// The system makes whole pages of it.
+// One byte is enough; the system rounds it up to a page.
 constexpr std::size_t kMarkBytes = 1;
 
 }  // namespace

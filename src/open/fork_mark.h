@@ -28,8 +28,8 @@ class ForkMark {
   using Byte = std::atomic<std::uint8_t>;
 
   pid_t maker_;
-  Byte* byte_ = nullptr;  // null if the system cannot clear pages in a child: the pid is then
-                          // compared
+  Byte* byte_ = nullptr;  // null if the system cannot clear pages in a child; then the pid
+                          // is compared
 };
 
 }  // namespace tarry::detail

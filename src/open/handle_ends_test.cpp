@@ -1,4 +1,4 @@
-// Handles after their end: of a closed store, and moved-from ones.
+// Handles after their end: handles of a closed store, and moved-from handles.
 #include <gtest/gtest.h>
 #include <tarry/store.h>
 
@@ -20,7 +20,8 @@ ErrorCode code_of(const auto& result) {
   return result ? ErrorCode::invalid_argument : result.error().code;
 }
 
-// By every way to ask, and never within the verb.
+// Expects that blocking verbs and callbacks say `closed`, and that no callback runs within its
+// verb.
 void expect_closed(const Queue& queue) {
   EXPECT_EQ(code_of(queue.push({.key = "k"})), ErrorCode::closed);
   EXPECT_EQ(code_of(queue.claim({.max = 10})), ErrorCode::closed);
@@ -44,14 +45,14 @@ TEST(MovedAway, AQueueIsClosed) {
   const Store store = *tarry::open("memory:");
   Queue queue = store.queue("q");
   const Queue taken = std::move(queue);
-  expect_closed(queue);  // NOLINT(bugprone-use-after-move): what is asked here
+  expect_closed(queue);  // NOLINT(bugprone-use-after-move): the test is about it
   EXPECT_TRUE(taken.push({.key = "k"}));
 }
 
 TEST(MovedAway, AStoreIsClosed) {
   Store store = *tarry::open("memory:?clock=manual");
   const Store taken = std::move(store);
-  // NOLINTBEGIN(bugprone-use-after-move): what is asked here
+  // NOLINTBEGIN(bugprone-use-after-move): the test is about it
   expect_closed(store.queue("q"));
   EXPECT_EQ(code_of(store.stats()), ErrorCode::closed);
   EXPECT_FALSE(store.manual_clock());
@@ -71,7 +72,7 @@ TEST(MovedAway, ADeliveryIsEmptyAndAClockGoesOn) {
   const Delivery taken = std::move(delivery);
   ManualClock other = std::move(clock);
   other.advance(Millis(5));
-  // NOLINTBEGIN(bugprone-use-after-move): what is asked here
+  // NOLINTBEGIN(bugprone-use-after-move): the test is about it
   EXPECT_EQ(delivery.payload(), "");
   EXPECT_EQ(delivery.id(), 0u);
   EXPECT_TRUE(delivery.headers().empty());

@@ -518,7 +518,7 @@ TEST_F(Handles, ACallbackMayCloseTheStoreOrDropItsLastHandle) {
   const core::Ticket ticket = fake->next<core::PurgeRequest>().ticket;
   last.reset();
   fake->answer(ticket, core::Reply(core::CountReply{0}));
-  // The engine ends on a thread of its own making, once that callback has returned.
+  // The engine is closed by another thread, after that callback has returned.
   EXPECT_EQ(watched.get().error().code, ErrorCode::closed);
 }
 

@@ -21,7 +21,8 @@ class Metrics::Impl {
       : state_(store.state()), meter_(std::make_unique<metrics::StoreMeter>(store.engine())) {}
 
   ~Impl() {
-    // In a forked child its locks may be held by threads that do not exist there.
+    // In a forked child the meter is leaked: its locks may be held by threads that do not exist
+    // there.
     if (detail::state_of(state_).is_in_child()) static_cast<void>(meter_.release());
   }
 
@@ -46,7 +47,7 @@ class Metrics::Impl {
 
  private:
   const std::shared_ptr<detail::StoreState> state_;  // keeps the engine, whose claims are watched
-  std::mutex mutex_;                                 // for which queues are shown
+  std::mutex mutex_;                                 // guards which queues are shown
   std::unique_ptr<metrics::StoreMeter> meter_;
 };
 

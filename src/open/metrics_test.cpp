@@ -1,4 +1,4 @@
-// The figures that a program without a server can see of its store.
+// The figures of a store for a program without a server.
 #include <tarry/metrics.h>
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST_F(MetricsOfAStore, LatenessIsThatOfFirstAttemptsFromNowOn) {
   const LatenessHistogram& orders = lateness.at("orders");
   EXPECT_EQ(orders.count(), 2u);
   EXPECT_EQ(orders.counts[0], 1u);
-  EXPECT_EQ(orders.counts[10], 1u);  // up to 2.5 s
+  EXPECT_EQ(orders.counts[10], 1u);  // the bucket up to 2.5 s
   EXPECT_DOUBLE_EQ(orders.sum_seconds, 2);
 }
 
@@ -91,7 +91,7 @@ TEST(Metrics, MayOutliveTheStoreAndThenSaysClosed) {
   EXPECT_EQ(metrics.lateness().at("q").count(), 1u);
   Store taken = *tarry::open("memory:");
   const Store other = std::move(taken);
-  const Metrics of_none(taken);  // NOLINT(bugprone-use-after-move): what is asked here
+  const Metrics of_none(taken);  // NOLINT(bugprone-use-after-move): the test is about it
   EXPECT_EQ(of_none.text().error().code, ErrorCode::closed);
 }
 

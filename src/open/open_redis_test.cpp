@@ -18,7 +18,7 @@ namespace {
 using testing::Certificates;
 using testing::RedisServer;
 
-// Not named `opened`, which open_test.cpp has.
+// Has another name than `opened` in open_test.cpp, because unity builds join the files.
 Store store_at(const std::string& url) {
   Result<Store> store = tarry::open(url);
   if (!store) throw std::runtime_error(url + ": " + store.error().message);
@@ -29,7 +29,7 @@ std::string socket_url(const RedisServer& server, const std::string& options = {
   return "redis+unix://" + server.socket_path() + options;
 }
 
-// The keys of the due messages there, each claimed and acked.
+// Claims and acks the due messages, and returns their keys.
 std::vector<std::string> keys_due(const Store& store) {
   const Queue q = store.queue("q");
   std::vector<std::string> keys;
@@ -75,7 +75,7 @@ TEST(OpenRedis, OverTlsWithTheFilesAndTheNameOfTheUrl) {
   const Error trust = refusal_of(url + "redis.example" + client);
   EXPECT_NE(trust.message.find("its certificate is not trusted"), std::string::npos)
       << trust.message;
-  (void)refusal_of(url + "redis.example" + ca);  // the server wants to see one
+  (void)refusal_of(url + "redis.example" + ca);  // the server requires a client certificate
 }
 
 TEST(OpenRedis, ADatabaseIsAStoreOfItsOwn) {
@@ -113,7 +113,7 @@ TEST(OpenRedis, QueuesLieInAsManyPartitionsAsWereAskedFor) {
   for (int i = 0; i < 40; ++i) {
     ASSERT_TRUE(store.queue("queue-" + std::to_string(i)).push({.key = "k"}));
   }
-  // The partitions that any key lies in.
+  // Lists the partitions that have at least one key.
   const std::string found =
       server.ask({"EVAL",
                   "local seen = {} for _, key in ipairs(redis.call('KEYS', '*')) do "
@@ -166,7 +166,7 @@ std::size_t entries_of(const char* directory) {
 
 TEST(OpenRedis, AClosedStoreHasNeitherThreadsNorDescriptorsThoughAQueueLivesOn) {
   const RedisServer server;
-  std::thread([] {}).join();  // the sanitizer's own thread exists from here on
+  std::thread([] {}).join();  // from here on, a sanitizer's own thread exists
   const std::size_t threads = entries_of("/proc/self/task");
   const std::size_t descriptors = entries_of("/proc/self/fd");
   for (const char* options : {"", "?layout=plain&zset=z"}) {

@@ -1,4 +1,4 @@
-// tarry::open for real: memory: and file: stores through the public face.
+// tarry::open with real engines: memory: and file: stores through the public API.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <tarry/store.h>
@@ -200,7 +200,7 @@ TEST(OpenMemory, AStoreMayCloseWhileManyUseIt) {
   for (std::thread& user : users) user.join();
 }
 
-// In braces, two literals could also make a string_view, from one to the other.
+// These calls must not compile: {"a", "b"} could also be one string_view, made from two pointers.
 template <typename Q>
 concept ReschedulesSeveral = requires(const Q& queue) { queue.reschedule({"a", "b"}, Due()); };
 template <typename Q>
@@ -228,7 +228,7 @@ static_assert(!ReleasesSeveral<Queue>);
 static_assert(!BuriesSeveral<Queue>);
 static_assert(!BuriesSeveralForAReason<Queue>);
 
-// Empty braces might be one item or none.
+// These calls must not compile: empty braces could mean one item or no items.
 template <typename S>
 concept SettlesEmptyBraces = requires(const S& settler) { settler.settle({}); };
 template <typename Q>
@@ -340,7 +340,7 @@ TEST_F(OpenFile, WhatWasPushedIsThereTheNextTime) {
   EXPECT_EQ(info->state, State::scheduled);
 }
 
-// A value that no reader knows, once kept, would have shut the store for ever.
+// If the store kept a value that no reader knows, it could never be opened again.
 TEST_F(OpenFile, EnumeratorsThatAreNoneAreRefused) {
   const auto refused = [](const auto& result, std::string_view named) {
     if (result) return ::testing::AssertionFailure() << "accepted";
@@ -371,7 +371,7 @@ TEST_F(OpenFile, EnumeratorsThatAreNoneAreRefused) {
   EXPECT_EQ(opened("file:" + path()).queue("q").stats()->settings, QueueSettings());
 }
 
-// Whatever thread an answer is given on, its callback has run when `close` returns.
+// When `close` returns, all callbacks have run, on whichever thread they were called.
 TEST_F(OpenFile, AllThatWasAskedIsAnsweredWhenCloseReturns) {
   for (int round = 0; round < 20; ++round) {
     Store store = opened("file:" + directory.path() + "/" + std::to_string(round));
@@ -401,7 +401,7 @@ TEST_F(OpenFile, PathsArePercentDecoded) {
 TEST_F(OpenFile, WhatHadBegunEndsWhereAThreadIsMissing) {
   ASSERT_TRUE(opened("file:" + path()).queue("q").push({.key = "k"}));
   std::optional<test::NoThreads> none;
-  // The engine has its first thread by then, and not those of its shards.
+  // At that moment the engine has its first thread, but not the threads of its shards.
   const auto refused = tarry::open("file:" + path(), {.progress = [&none](auto, auto) {
                                      if (!none) none.emplace();
                                    }});
@@ -417,7 +417,7 @@ TEST_F(OpenFile, AChildOfTheProcessDoesNotUseIt) {
   ASSERT_TRUE(q.push({.key = "k"}));
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(60);  // where it hangs it shall end, and the test with it
+    ::alarm(60);  // ends a child that hangs, so that the test fails instead of hanging
     const auto refused = q.push({.key = "l"});
     const bool good =
         !refused && refused.error().code == ErrorCode::misuse &&

@@ -12,7 +12,7 @@
 
 namespace tarry::detail {
 
-/// `invalid_argument`, naming value and limits.
+/// Error: `invalid_argument`, which names the value and the limits.
 template <typename Url>
 Result<void> set_max_payload(std::string_view value, Url& url) {
   const auto size =

@@ -19,14 +19,14 @@ using core::MaybeError;
 
 Time moment(std::int64_t ms) noexcept { return Time(Millis(ms)); }
 
-// The refused items of a batch, by index, and the room for the others. `take` is called before
-// anything is copied, so that a batch over its limit costs nothing, and no Slice of it can
-// overflow.
+// Remembers which items of a batch were refused, and counts the bytes of the others. `take` is
+// called before the item is copied, so that a batch over its limit is not copied further, and no
+// Slice of it can overflow.
 class BatchFilter {
  public:
   explicit BatchFilter(std::size_t count) : count_(count), whole_(core::check_batch(count, 0)) {}
 
-  /// False: leave this item out.
+  /// Returns false if this item must be left out.
   [[nodiscard]] bool take(std::size_t index, MaybeError refused, std::size_t bytes) {
     if (whole_) return false;
     if (refused) {
@@ -40,7 +40,8 @@ class BatchFilter {
   }
   [[nodiscard]] const MaybeError& whole() const noexcept { return whole_; }
 
-  /// The answers for the submitted items, with the refusals in their places.
+  /// Returns the answers for the submitted items, with the errors of the refused items in their
+  /// places.
   template <typename T, typename Item, typename Read>
   [[nodiscard]] Result<Batch<T>> merge(std::vector<Item>& answers, Read read) {
     if (whole_) return *whole_;
@@ -56,7 +57,7 @@ class BatchFilter {
         merged.push_back(read(*answer));
         ++answer;
       } else {
-        // Only an engine that talks to another program can answer too few items.
+        // Fewer answers than items can only come from an engine that talks to another program.
         merged.emplace_back(Error{ErrorCode::unknown_outcome,
                                   "the store answered " + std::to_string(answers.size()) +
                                       " items of a batch of " + std::to_string(count_)});
@@ -126,8 +127,8 @@ EncodedPush encode(const Push& message) {
   return {*std::move(headers), {}};
 }
 
-/// A buffer that grew while it is filled would copy its contents again. Nothing if the batch is too
-/// large anyway.
+/// How many bytes to reserve, so that the buffer is not copied again when it grows. 0 if the batch
+/// is too large anyway.
 std::size_t room_for(std::span<const Push> messages) {
   std::uint64_t bytes = 0;
   for (const Push& message : messages) {
@@ -145,7 +146,7 @@ MaybeError check_reason(std::string_view reason) {
                                          std::to_string(core::kMaxReason) + " bytes"};
 }
 
-// Puts the valid ones of the keys into the request.
+// Puts the valid keys into the request.
 template <typename Request>
 BatchFilter take_keys(Request& request, std::span<const std::string_view> keys) {
   BatchFilter filter(keys.size());
@@ -287,7 +288,7 @@ Question<StoreStats> ask_store_stats() {
 Question<QueueStats> ask_queue_stats(std::string queue) {
   core::StatsRequest request{queue};
   return {std::move(request), [queue = std::move(queue)](core::Reply reply) -> Result<QueueStats> {
-            // The engine takes no name for all queues.
+            // For the engine an empty name means all queues, so the name is checked here.
             if (auto error = core::check_queue_name(queue)) return *std::move(error);
             auto stats = core::reply_as<StoreStats>(std::move(reply));
             const auto found = std::ranges::find(stats.queues, queue, &QueueStats::queue);

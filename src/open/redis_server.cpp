@@ -7,7 +7,7 @@
 namespace tarry::detail {
 namespace {
 
-// Leaves the password as it is if there is no file.
+// Without a file, the password is not changed.
 Result<void> read_password(const char* option, const std::string& file, std::string& into) {
   if (file.empty()) return {};
   auto password = base::read_secret(option, file);

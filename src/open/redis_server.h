@@ -8,8 +8,8 @@
 
 namespace tarry::detail {
 
-/// Reads the password files. For a cluster: only the options that all nodes share. Errors:
-/// `invalid_argument` for a file that cannot be read or is empty.
+/// Reads the password files. For a cluster, the result has only the options that all nodes share.
+/// Errors: `invalid_argument` for a file that cannot be read or is empty.
 [[nodiscard]] Result<net::RedisOptions> redis_server_of(const RedisUrl& url);
 
 }  // namespace tarry::detail

@@ -88,7 +88,7 @@ TEST_F(RedisServerOf, ASocket) {
   EXPECT_FALSE(server.tls);
 }
 
-// Only the URL says where its nodes are.
+// The nodes of a cluster are in the URL, not in these options.
 TEST_F(RedisServerOf, WhatAllNodesOfAClusterHaveInCommon) {
   const auto server = server_of("redis+cluster://ann:pw@a:7000,b:7001");
   EXPECT_EQ(server.user, "ann");
@@ -149,7 +149,7 @@ TEST_F(RedisServerOf, APasswordFilesFirstLineIsThePassword) {
     ASSERT_TRUE(sentinels);
     EXPECT_EQ(sentinels->password, "secret") << bytes;
   }
-  // Spaces may be part of it.
+  // Spaces may be part of the password.
   EXPECT_EQ(server_of("redis://h?password_file=" + file("spaces", " a b \n")).password, " a b ");
 }
 

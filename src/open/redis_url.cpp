@@ -111,7 +111,7 @@ Result<void> set_eviction(std::string_view value, RedisUrl& url) {
   return {};
 }
 
-// "2" or "2,500ms"
+// The form is "2" or "2,500ms".
 Result<void> set_wait(std::string_view value, RedisUrl& url) {
   const std::size_t comma = value.find(',');
   const auto replicas = base::number_option("wait", value.substr(0, comma), 1, kMostReplicas);
@@ -202,7 +202,7 @@ struct Scheme {
   std::string_view name;
   RedisUrl::Topology topology;
   bool tls;
-  std::string_view form;  // after the name
+  std::string_view form;  // the text after the scheme's name
 };
 constexpr std::string_view kOneHost = "://[USER:PASSWORD@]HOST[:PORT][/DB]";
 constexpr std::string_view kClusterHosts = "://[USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]...]";
@@ -232,7 +232,7 @@ std::vector<RedisOption> options_of(const Scheme& scheme) {
   return options;
 }
 
-// "USER:PASSWORD"; of an empty user the server's default one.
+// Reads "USER:PASSWORD". An empty user means the server's default user.
 Result<void> take_login(std::string_view text, RedisUrl& url) {
   if (text.find(':') == std::string_view::npos) {
     return base::invalid_url(
@@ -359,7 +359,7 @@ Result<RedisUrl> parse_redis_url(std::string_view name, std::string_view rest) {
   const std::size_t slash = body.find('/');
   if (auto hosts = parse_hosts(body.substr(0, slash), url); !hosts) {
     if (query.find('@') == std::string_view::npos) return std::move(hosts).error();
-    // Its beginning may be a password with a ? in it.
+    // The hosts may in fact be the beginning of a password that contains a ?.
     return base::invalid_url("store URL must be " + form +
                              "; a ? in user or password is written %3F");
   }

@@ -39,7 +39,7 @@ void StoreState::close_engine() {
 
 const StoreState& state_of(const std::shared_ptr<StoreState>& state) noexcept {
   if (state) return *state;
-  // Never destroyed: a handle may be used as late as the program ends.
+  // Never destroyed, because a handle may be used until the program ends.
   static StoreState* const closed = [] {
     auto* const made = new StoreState(std::make_unique<core::ClosableEngine>(), {}, {});
     made->close_engine();

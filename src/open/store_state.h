@@ -36,7 +36,7 @@ class StoreState {
   StoreState& operator=(const StoreState&) = delete;
 
   [[nodiscard]] core::Engine& engine() const noexcept { return *engine_; }
-  /// Empty if callbacks run on the engine's threads.
+  /// Null if callbacks run on the engine's threads.
   [[nodiscard]] const std::shared_ptr<const Executor>& executor() const noexcept {
     return executor_;
   }
@@ -48,8 +48,8 @@ class StoreState {
   [[nodiscard]] pid_t maker() const noexcept { return mark_.maker(); }
 
   /// Closes the engine, and returns when it has stopped. A thread of the engine cannot wait for its
-  /// own end: there another thread closes the engine, and the call returns at once. In a child it
-  /// does nothing.
+  /// own end: on such a thread the call returns at once, and another thread closes the engine. In a
+  /// forked child the call does nothing.
   static void close(const std::shared_ptr<StoreState>& state);
 
   /// As `close`; must not be called on a thread of the engine.
@@ -65,8 +65,8 @@ class StoreState {
   std::optional<ManualClock> clock_;
   ForkMark mark_;
   std::mutex closing_;  // a second close waits for the first
-  // For a close on an engine's thread, and for `answer`. It is made at the beginning, because later
-  // the system may give no thread.
+  // The thread that closes the engine for a call on an engine's thread, and that runs the tasks of
+  // `answer`. It is started at the beginning, because later the system may refuse a thread.
   std::unique_ptr<core::AnswerThread> closer_;
 };
 

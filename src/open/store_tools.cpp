@@ -87,7 +87,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Links followed, as far as the path exists.
+// Follows links, as far as the path exists.
 fs::path real(const std::string& path) {
   std::error_code failed;
   fs::path absolute = fs::absolute(path, failed);
@@ -100,7 +100,7 @@ bool lies_within(const std::string& path, const std::string& outer) {
   const fs::path around = real(outer);
   const auto [end, rest] =
       std::mismatch(around.begin(), around.end(), inside.begin(), inside.end());
-  return end == around.end() || end->empty();  // empty: it ended in a slash
+  return end == around.end() || end->empty();  // empty if it ended in a slash
 }
 
 }  // namespace
@@ -134,7 +134,7 @@ Result<SalvageReport> salvage_store(const std::string& path, const std::string& 
   embedded::SalvageOptions options;
   options.progress = progress;
   auto report = embedded::salvage(**source, **made, options);
-  // Refused before anything was put there: then the directory is removed too.
+  // Salvage refuses before it writes anything: if the directory is new, it is removed too.
   if (!report && !was_there) fs::remove(target, failed);
   return report;
 }

@@ -42,14 +42,14 @@ using embedded::StoreInspection;
 [[nodiscard]] Result<void> check_new_place(const std::string& path);
 
 struct StoreFormat {
-  std::uint32_t version = 0;  // of the store
-  std::uint32_t newest = 0;   // that this program writes
+  std::uint32_t version = 0;  // the store's version
+  std::uint32_t newest = 0;   // the newest version that this program writes
 };
 
 /// Reads no journal. Errors: those of `require_store`; `unsupported` for a newer version.
 [[nodiscard]] Result<StoreFormat> format_of_store(const std::string& path);
 
-/// Upgrades the store: from its next opening on, this program writes its newest version of the
+/// Upgrades the store: once it is opened again, this program writes the newest version of the
 /// format. Existing data stays as it is, and stays readable. A store that has that version is not
 /// changed. Errors: as above; `conflict` if a process has the store open; `io_error`; `no_space`.
 [[nodiscard]] Result<StoreFormat> upgrade_store(const std::string& path);
@@ -66,7 +66,7 @@ struct StoreFormat {
                                                   const std::string& target,
                                                   const Progress& progress = {});
 
-/// Copies the store in directory `path` to directory `target`, also while the store is open
+/// Copies the store in directory `path` to directory `target`, even while the store is open
 /// (`embedded::backup`). Creates `target`; if it exists, it must be empty. Errors: those of
 /// `embedded::backup`; `not_found` if there is no store.
 [[nodiscard]] Result<BackupReport> backup_store(const std::string& path, const std::string& target,

@@ -12,7 +12,7 @@ QueueStats balanced_queue() {
   queue.ready = 2;
   queue.leased = 3;
   queue.dead = 4;
-  queue.remembered = 50;  // has been counted as acked or cancelled
+  queue.remembered = 50;  // not in the sum: it was counted as acked or cancelled
   queue.counters = {.accepted = 10 + 5 + 6 + 7 + 8 + 9 + 10,
                     .acked = 5,
                     .cancelled = 6,
@@ -39,7 +39,7 @@ TEST(StoreAudit, FindsThatAllIsThere) {
 }
 
 TEST(StoreAudit, CountsWhatIsMissingAndWhatIsTooMuch) {
-  // Each term of the sum, one at a time.
+  // Changes each term of the sum, one at a time.
   using Change = void (*)(QueueStats&);
   for (const Change less :
        {Change([](QueueStats& q) { --q.scheduled; }), Change([](QueueStats& q) { --q.ready; }),

@@ -17,14 +17,14 @@
 namespace tarry::detail {
 namespace {
 
-/// The redis schemes follow, which redis_url.cpp knows.
+/// The redis schemes (redis_url.cpp) are appended to it.
 constexpr std::string_view kForms =
     "use memory:, file:PATH, http://HOST:PORT, http+unix:///PATH, redis://HOST:PORT";
 
-/// The room in a sockaddr_un besides its final zero.
+/// sockaddr_un has room for this many bytes and a final zero.
 constexpr std::size_t kMaxSocketPath = 107;
-/// Future engines, or engines that are not in this build: `unsupported` is clearer than a typing
-/// error.
+/// Schemes of future engines, or of engines that this build leaves out. For them, `unsupported` is
+/// clearer than "unknown scheme".
 constexpr std::array<std::string_view, 3> kOtherSchemes = {"https", "amqp", "amqps"};
 
 std::vector<std::string_view> all_schemes() {
@@ -157,7 +157,8 @@ Result<StoreUrl> parse_file(std::string_view rest) {
 
 Result<StoreUrl> parse_http(std::string_view rest) {
   const std::string shown = base::quoted(masked_url("http:" + std::string(rest)), 256);
-  // Checked first, so that no part of a password shows up as a bad host, port or path.
+  // This check comes first, so that no part of a password appears in an error as a bad host, port
+  // or path.
   if (rest.find('@') != std::string_view::npos) {
     return base::invalid_url("store URL " + shown + " holds a user, but http: takes none");
   }
@@ -218,7 +219,7 @@ std::string masked_url(std::string_view url) {
   const std::size_t at = url.rfind('@');
   const bool is_path = url.starts_with("file:") && !url.starts_with("file://");
   if (at == std::string_view::npos || is_path) return std::string(url);
-  // Without slashes directly after it, the text before the first colon may be a user's name.
+  // If no "//" follows the first colon, the text before it may be a user's name.
   const std::size_t colon = url.find(':');
   const bool has_scheme = colon < at && url.substr(colon + 1).starts_with("//");
   const std::size_t begin = has_scheme ? std::min(colon + 3, at) : 0;
@@ -258,7 +259,7 @@ namespace tarry {
 
 std::string file_url(std::string_view path) {
   std::string text = base::path_in_url(path);
-  // After two slashes, readers would look for a host.
+  // Readers would take a path that begins with two slashes for a host.
   if (text.starts_with("//")) text.replace(1, 1, "%2F");
   return "file:" + text;
 }

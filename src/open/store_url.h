@@ -46,7 +46,7 @@ struct RemoteUrl {
   std::string host;  // an IPv6 address without its brackets
   std::uint16_t port = 7733;
   std::string token_file = {};  // empty: not given
-  std::string unix_path = {};   // http+unix: in place of both
+  std::string unix_path = {};   // http+unix: instead of host and port
 };
 
 using StoreUrl = std::variant<EmbeddedUrl, RemoteUrl, RedisUrl>;

@@ -1,6 +1,6 @@
-// Shared by batches. An item may fail when it is read (it then never reaches the engine), or when
-// the engine refuses it; other items are not affected. Both kinds of errors are in "results", at
-// the item's index, as {"error":{"code","message"}}.
+// Functions that all batches share. An item may fail when it is read (it then never reaches the
+// engine), or when the engine refuses it; other items are not affected. Both kinds of errors are in
+// "results", at the item's index, as {"error":{"code","message"}}.
 //
 // Thread safety: pure functions and plain values.
 #pragma once
@@ -24,7 +24,7 @@ struct BadItem {
   std::size_t index = 0;
   Error error;
 };
-/// Ascending by index.
+/// Sorted by index.
 using BadItems = std::vector<BadItem>;
 
 /// A request, without the items that could not be read.
@@ -40,7 +40,8 @@ void write_error(JsonWriter& out, const Error& error);
 /// The error of an item, if it has one.
 [[nodiscard]] std::optional<Error> read_error(Fields& fields);
 
-/// {"messages":[...]}; `write` returns a MaybeError for each item. `size`: about that of an item.
+/// Writes {"messages":[...]}; `write` returns a MaybeError for each item. `size`: about how many
+/// bytes an item takes besides its strings.
 template <typename Request, typename Write>
 [[nodiscard]] Result<std::string> encode_messages(const Request& request, std::size_t size,
                                                   Write write) {
@@ -57,8 +58,8 @@ template <typename Request, typename Write>
   return text;
 }
 
-/// Reads the body of a request: `read` gets its fields and returns what they say. A field that it
-/// did not ask for is an error.
+/// Reads the body of a request: `read` gets its fields and returns what they say. A field that
+/// `read` did not ask for is an error.
 template <typename Read>
 [[nodiscard]] auto decode_body(std::string_view body, Read read)
     -> Result<decltype(read(std::declval<Fields&>()))> {
@@ -69,7 +70,8 @@ template <typename Read>
   if (MaybeError error = fields.finish()) return *error;
   return request;
 }
-/// The same for the body of an answer, where unknown fields are ignored: a newer server sent them.
+/// The same for the body of an answer. Unknown fields are ignored, because a newer server may send
+/// them.
 template <typename Read>
 [[nodiscard]] auto decode_answer(std::string_view body, Read read)
     -> Result<decltype(read(std::declval<Fields&>()))> {
@@ -81,7 +83,7 @@ template <typename Read>
   return reply;
 }
 
-/// One of the results: its error, or what `read` finds besides the outcome.
+/// Reads one of the results: its error, or its outcome and the members that `read` reads.
 template <typename Reply, typename Read>
 [[nodiscard]] MaybeError read_result(const boost::json::value& value, Reply& reply, Read read) {
   Fields fields(value, "a result", Unknown::ignored);
@@ -134,7 +136,7 @@ template <typename Request, typename Read>
   return decode_batch(document.root(), body.size(), name, std::move(request), std::move(read));
 }
 
-/// {"results":[...]}: the engine's answers with the bad items put back in their places. `write`
+/// Writes {"results":[...]}: the engine's answers, with the bad items in their places. `write`
 /// writes the members of the engine's answer number i.
 template <typename Write>
 [[nodiscard]] std::string write_results(std::size_t answers, const BadItems& bad, Write write) {
@@ -171,7 +173,7 @@ template <typename Read>
   return std::nullopt;
 }
 
-/// An answer that has only results; `read` returns a MaybeError for each.
+/// Reads an answer that has only results; `read` returns a MaybeError for each.
 template <typename Reply, typename Read>
 [[nodiscard]] Result<Reply> decode_results(std::string_view body, Read read) {
   Reply reply;

@@ -26,7 +26,7 @@ bool is_of_the_dead(BulkAction action) noexcept {
   return action == BulkAction::revive || action == BulkAction::remove;
 }
 
-/// The verb's words that contradict each other or are missing.
+/// Checks for fields that contradict each other or are missing.
 MaybeError check_bulk(const BulkRequest& bulk) {
   if (bulk.action != BulkAction::reschedule) {
     if (!bulk.due && !bulk.by) return std::nullopt;
@@ -146,12 +146,12 @@ std::vector<const MessageInfo*> chosen(const BulkRequest& request, const core::L
   std::vector<const MessageInfo*> messages;
   std::unordered_set<std::string_view> met;
   for (const MessageInfo& info : page.messages) {
-    // Without a state: live messages. Dead and remembered messages are included only if their state
-    // is named.
+    // If the request names no state, live messages match. Dead and remembered messages are included
+    // only if their state is named.
     const bool is_out = info.state == State::dead || info.state == State::remembered;
     if (!request.page.state && is_out) continue;
     if (!core::matches(request.filter, info)) continue;
-    if (request.due && info.due == *request.due) continue;  // it has been moved
+    if (request.due && info.due == *request.due) continue;  // it has this due time already
     if (met.insert(info.key).second) messages.push_back(&info);
   }
   return messages;

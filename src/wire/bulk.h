@@ -26,8 +26,8 @@ struct BulkRequest {
   core::ListRequest page;
   core::MessageFilter filter;
   BulkAction action = BulkAction::cancel;
-  std::optional<Time> due;   // reschedule: to this time
-  std::optional<Millis> by;  // reschedule: move each by this
+  std::optional<Time> due;   // reschedule: the new due time of all
+  std::optional<Millis> by;  // reschedule: how far to move each due time
   bool dry_run = false;
 };
 

@@ -8,7 +8,7 @@
 namespace tarry::wire {
 namespace {
 
-/// The least number that counts as milliseconds: a smaller one could be seconds.
+/// The smallest number that is read as milliseconds: smaller ones could be seconds.
 constexpr std::int64_t kT = 1'000'000'000'000;
 
 Time at(std::int64_t ms) { return Time(Millis(ms)); }
@@ -104,7 +104,7 @@ TEST(Bulk, AMessageIsMovedFromItsOwnTime) {
   const auto verb = verb_of(bulk, {&early, &late});
   const auto& items = std::get<core::RescheduleRequest>(verb).items;
   ASSERT_EQ(items.size(), 2u);
-  EXPECT_EQ(items[0].due.millis(), 0);  // not before 1970
+  EXPECT_EQ(items[0].due.millis(), 0);  // a due time is never moved to before 1970
   EXPECT_EQ(items[1].due.millis(), 0);
   EXPECT_FALSE(items[0].due.is_relative());
 }

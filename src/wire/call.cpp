@@ -28,7 +28,7 @@ Call reading(Call call) {
   return call;
 }
 
-// One overload for each kind of request.
+// Has one overload for each kind of request.
 struct Encode {
   Result<Call> operator()(const core::PushRequest& r) const {
     auto body = encode_push(r);

@@ -37,8 +37,9 @@ struct Call {
   std::string target;
   std::string body;  // empty: none
   Answer answer = Answer::count;
-  std::size_t items = 0;  // results of a batch, or buckets of a forecast
-  bool changes = true;    // false: the call may be repeated without harm
+  std::size_t items =
+      0;  // how many the answer must have: results of a batch, or buckets of a forecast
+  bool changes = true;  // false: the call may be repeated without harm
   // When the call was sent; the sender sets it. The leases of a claim are counted from this time.
   std::optional<base::BootClock::time_point> asked_at = {};
 };
@@ -46,7 +47,8 @@ struct Call {
 /// Errors: `invalid_argument` for headers that are ill-formed.
 [[nodiscard]] Result<Call> encode_call(const core::Request& request);
 
-/// Reads the body of a 200. Error: `invalid_argument` if it is not an answer to this call.
+/// Reads the body of an answer with status 200. Error: `invalid_argument` if it is not an answer to
+/// this call.
 [[nodiscard]] Result<core::Reply> decode_answer(const Call& call, std::string_view body);
 
 }  // namespace tarry::wire

@@ -11,7 +11,7 @@
 namespace tarry::wire {
 namespace {
 
-/// More than any claim waits.
+/// Longer than any claim waits: a larger "waited_ms" is ignored.
 constexpr std::uint64_t kMostWaitedMs = 365ull * 24 * 3'600'000;
 
 void write_claimed(JsonWriter& out, const core::ClaimedItem& item, const std::string& bytes) {

@@ -2,8 +2,9 @@
 //
 //   request: {"queues":["q"],"max","max_bytes","lease","wait","keys":[...],"any_state"}
 //   answer:  {"messages":[{"queue","id","key","payload","headers","receipt","due","due_ms",
-//             "claimed_ms","lease_ms","attempt","priority","tallies":{...}}],"waited_ms"}, empty
-//             if none; "waited_ms": time from the request's arrival to the start of the leases
+//             "claimed_ms","lease_ms","attempt","priority","tallies":{...}}],"waited_ms"}, an empty
+//             list if there is none; "waited_ms": time from the request's arrival to the start of
+//             the leases
 //
 // Thread safety: pure functions.
 #pragma once

@@ -21,7 +21,7 @@ bool name_occurs_twice(const Headers& headers) {
 
 bool is_text(const Header& header) { return base::is_valid_utf8(header.value); }
 
-// The first of its name whose value is text.
+// Whether this is the first header of its name whose value is text.
 bool stands_for_its_name(const Headers& headers, const Header& header) {
   const auto first = std::ranges::find_if(
       headers, [&](const Header& other) { return other.name == header.name && is_text(other); });

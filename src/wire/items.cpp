@@ -3,7 +3,7 @@
 namespace tarry::wire {
 namespace {
 
-// {"items":[...]}
+// Writes {"items":[...]}.
 template <typename Items, typename Write>
 std::string write_items(const Items& items, Write write) {
   std::string text;

@@ -57,7 +57,8 @@ void write_settlement(JsonWriter& out, const Settlement& settlement);
 void write_keys(JsonWriter& out, const std::vector<core::Slice>& keys, const std::string& bytes);
 
 /// The keys that a body names, read before its `finish`: "keys" in the form of write_keys, or
-/// "keys_base64", each key in Base64. An empty list counts as none. Valid as long as the document.
+/// "keys_base64", each key in Base64. An empty list counts as none. Valid until the document is
+/// destroyed.
 struct KeyFields {
   const boost::json::array* plain = nullptr;
   const boost::json::array* encoded = nullptr;
@@ -65,7 +66,7 @@ struct KeyFields {
   [[nodiscard]] bool given() const noexcept { return plain != nullptr || encoded != nullptr; }
   [[nodiscard]] bool empty() const noexcept;
 };
-/// Reads both lists. It is an error in `fields` if both name keys.
+/// Reads both lists. If both are non-empty, `fields` reports an error.
 [[nodiscard]] KeyFields take_keys(Fields& fields);
 /// Reads the keys; the error of a key that cannot be read goes to `bad`.
 [[nodiscard]] Keys read_keys(const KeyFields& fields, BadItems& bad);

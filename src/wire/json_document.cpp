@@ -31,9 +31,9 @@ class Handler {
 
   [[nodiscard]] json::value release() { return stack_.release(); }
   [[nodiscard]] const std::optional<std::string>& twice() const noexcept { return twice_; }
-  /// Which part of the text is over which limit.
+  /// Names the part of the text that exceeds a limit, and the limit.
   [[nodiscard]] const std::optional<std::string>& too_many() const noexcept { return too_many_; }
-  /// The field that has them; empty: the text.
+  /// The field whose array has too many items; empty: the limit concerns the whole text.
   [[nodiscard]] const std::string& array() const noexcept { return array_; }
 
   bool on_document_begin(JsonError&) { return true; }
@@ -85,8 +85,8 @@ class Handler {
     stack_.push_uint64(value);
     return true;
   }
-  // 7e2 is a whole number, and 700.0 is none where a time is expected: the double is the same, so
-  // the two can be told apart only here.
+  // As a time, 7e2 is accepted as a whole number and 700.0 is refused. Both are the same double, so
+  // only this place, which sees the text, can tell them apart.
   bool on_double(double value, json::string_view text, JsonError& error) {
     if (!count(error)) return false;
     const bool whole = std::abs(value) <= kMaxExact && std::trunc(value) == value;
@@ -140,7 +140,8 @@ class Handler {
     return false;
   }
 
-  // The last `n` names belong to the object that ends; they are forgotten.
+  // Whether two of the last `n` names are the same. They are those of the object that ends here,
+  // and are removed.
   bool has_duplicate(std::size_t n) {
     own_.clear();
     std::size_t end = names_.size();

@@ -28,7 +28,7 @@ std::string in_quotes(std::string_view name) {
   return out;
 }
 
-// JSON does not tell 1 and 1.0 apart.
+// In JSON, 1 and 1.0 are the same number.
 std::optional<std::int64_t> whole(const json::value& value) {
   if (const std::int64_t* i = value.if_int64()) return *i;
   const double* d = value.if_double();
@@ -130,7 +130,7 @@ void Fields::wrong_type(std::string_view name, std::string_view wanted, const js
         in_quotes(name) + " must be " + std::string(wanted) + ", not " + describe(got)});
 }
 
-// Some write 1800 seconds as 1800.000000000: to be read as 1.8 s it must not.
+// Some libraries write 1800 seconds as 1800.000000000. This must not be read as 1800 ms.
 void Fields::no_millis(std::string_view name, std::string_view wanted, const json::value& got) {
   const double* number = got.if_double();
   if (number == nullptr || std::abs(*number) > kMaxExact) return wrong_type(name, wanted, got);
@@ -296,7 +296,8 @@ std::optional<Millis> Fields::duration_of(std::string_view name, std::string_vie
 
 namespace {
 
-// A string is RFC 3339: digits in quotes are a number that came as a string, which no field takes.
+// A string must be RFC 3339. Digits in quotes are a number that was sent as a string; no field
+// takes that.
 Result<std::int64_t> parse_moment(std::string_view text) {
   if (!text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos) {
     return Unexpected(ErrorCode::invalid_argument,
@@ -338,7 +339,7 @@ std::optional<Time> Fields::moment(std::string_view name, std::string_view name_
               in_quotes(name_ms) + " is " + std::to_string(*exact) +
               ", which is another time; give one of them"});
   }
-  // A text beside it shows the unit.
+  // If there is a text too, it shows that the number is in milliseconds.
   if (exact && !(said && value->is_string())) {
     if (auto error = core::check_time_number(in_quotes(name_ms), *exact)) fail(*std::move(error));
   }
@@ -372,7 +373,8 @@ MaybeError Fields::finish() {
   if (object_ == nullptr || unknown_ == Unknown::ignored || taken_ == object_->size()) {
     return error_;
   }
-  // An unknown field explains more than its consequences do ("both", "lacks").
+  // An unknown field is reported first, because it may be the cause of the other error (both forms
+  // of a value, a field that is missing).
   const auto asked_end = asked_.begin() + static_cast<std::ptrdiff_t>(asked_count_);
   std::string known;
   for (auto name = asked_.begin(); name != asked_end; ++name) {

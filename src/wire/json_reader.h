@@ -43,7 +43,7 @@ inline constexpr std::size_t kMaxValues = core::kMaxBatch * (20 + 20 * 4);
 /// with more values than this is refused before it is read.
 struct JsonLimits {
   std::size_t items;   // of the outermost array, or of an array in a field of the outermost object
-  std::size_t values;  // in all
+  std::size_t values;  // of the whole text
 };
 /// For requests, which may come from anybody.
 inline constexpr JsonLimits kRequestLimits{core::kMaxBatch, kMaxValues};
@@ -53,7 +53,7 @@ inline constexpr JsonLimits kAnswerLimits{std::numeric_limits<std::size_t>::max(
 
 class Document {
  public:
-  /// `size` is about how long the text will be.
+  /// `size`: about how many bytes the text will have.
   explicit Document(std::size_t size, const JsonLimits& limits = kRequestLimits);
   Document(const Document&) = delete;
   Document& operator=(const Document&) = delete;
@@ -98,15 +98,14 @@ class Fields {
   std::optional<std::string_view> text(std::string_view name);
   std::optional<bool> boolean(std::string_view name);
   std::optional<std::uint64_t> number(std::string_view name, std::uint64_t min, std::uint64_t max);
-  /// Any number of 32 bits. `least` and `most` only appear in the error; the caller must check
-  /// them.
+  /// Any 32-bit number. `least` and `most` only appear in the error; the caller must check them.
   std::optional<std::uint32_t> u32(std::string_view name, std::uint64_t least = 0,
                                    std::uint64_t most = std::numeric_limits<std::uint32_t>::max());
   std::optional<std::uint64_t> u64(std::string_view name);
   std::optional<double> real(std::string_view name);
-  /// A decimal string.
+  /// An id is a decimal string.
   std::optional<std::uint64_t> id(std::string_view name);
-  /// NAME, or NAME_base64. The view is valid as long as the document and `scratch`.
+  /// NAME, or NAME_base64. The view is valid as long as the document and `scratch` exist.
   std::optional<std::string_view> bytes(std::string_view name, std::string_view name_base64,
                                         std::string& scratch);
   /// NAME ("30s", or whole milliseconds), or NAME_ms (whole milliseconds). A number with a decimal

@@ -49,7 +49,7 @@ TEST(Document, limits_the_nesting) {
   EXPECT_NE(parse_error(std::string(100'000, '[')), "");
 }
 
-// The first error of reading `text` as a message.
+// The error of reading `text` as a message.
 std::string push_error(const std::string& text) {
   const auto push = decode_push("q", text);
   return push ? "" : push.error().message;
@@ -123,7 +123,7 @@ TEST(Fields, reads_delays_and_due_times) {
   EXPECT_EQ(due(R"({"due":"2030-01-31T09:00+01:00"})"), due(R"({"due":"2030-01-31T08:00:00Z"})"));
 }
 
-// As JSON Schema does.
+// Fields and JSON Schema have the same notion of a whole number.
 TEST(Fields, takes_whole_numbers_however_they_are_written) {
   const auto item = [](const std::string& text) {
     const auto push = decode_push("q", text);
@@ -144,7 +144,7 @@ TEST(Fields, takes_whole_numbers_however_they_are_written) {
             std::string::npos);
   EXPECT_EQ(push_error(R"({"priority":1.5})"),
             "\"priority\" must be a whole number from 0 to 4294967295, not the number 1.5E0");
-  // Numbers this large may stand for others too.
+  // A double this large stands for several whole numbers, so it is refused.
   for (const char* none : {"1.5", "1e16", "1e19", "1e300", "-1e300", "1e400"}) {
     EXPECT_NE(push_error("{\"delay_ms\":" + std::string(none) + "}"), "") << none;
     EXPECT_NE(push_error("{\"priority\":" + std::string(none) + "}"), "") << none;
@@ -228,7 +228,7 @@ TEST(Push, one_bad_message_fails_alone) {
   ASSERT_EQ(push->request.items.size(), 2u);
   EXPECT_EQ(core::view(push->request.bytes, push->request.items[0].key), "a");
   EXPECT_EQ(core::view(push->request.bytes, push->request.items[1].key), "d");
-  EXPECT_EQ(push->request.bytes, "a1d");  // nothing of the bad ones is left
+  EXPECT_EQ(push->request.bytes, "a1d");  // nothing of the bad items is left in it
   ASSERT_EQ(push->bad.size(), 3u);
   EXPECT_EQ(push->bad[0].index, 1u);
   EXPECT_EQ(push->bad[1].index, 2u);
@@ -248,7 +248,7 @@ std::string many(std::string_view item, std::size_t count) {
   return text;
 }
 
-// The text after it is no JSON, which shows that it is read no further.
+// The text after the excess item is not JSON, which shows that the reader stops before it.
 TEST(Push, too_many_messages_fail_as_a_whole_and_are_read_no_further) {
   const auto refused = [](const std::string& body) {
     const auto push = decode_push("q", body + ",nonsense");
@@ -363,13 +363,13 @@ TEST(Keys, are_named_in_one_form) {
   EXPECT_EQ(decode_get("q", "{}").error().message, "the body lacks \"keys\"");
 }
 
-// Any bytes at all are read or refused, never more.
+// Any bytes are either read or refused with an error.
 RC_GTEST_PROP(Push, any_bytes_are_read_or_refused, (const std::string& bytes)) {
   const auto push = decode_push("q", bytes);
   if (!push) RC_ASSERT(!push.error().message.empty());
 }
 
-// A body that was right, with one byte changed.
+// Takes a correct body and changes one byte.
 RC_GTEST_PROP(Push, a_changed_byte_is_read_or_refused, ()) {
   std::string body =
       R"({"messages":[{"key":"a","payload_base64":"YWI=","delay":"1s","headers":{"x":"y"}}]})";

@@ -21,7 +21,7 @@ void append_number(std::string& out, T value) {
   if (error == std::errc()) out.append(digits.data(), end);
 }
 
-// The escape of a byte; of size 0: the byte itself.
+// How a byte is escaped. Size 0: the byte needs no escape.
 struct Escape {
   std::array<char, 6> text{};
   std::size_t size = 0;
@@ -34,7 +34,7 @@ constexpr std::array<Escape, 256> make_escapes() {
     table[c] = {{'\\', 'u', '0', '0', kHex[c >> 4], kHex[c & 15]}, 6};
   };
   for (std::size_t c = 0; c < 0x20; ++c) as_number(c);
-  as_number(0x7f);  // DEL: harmless in JSON, not in a terminal
+  as_number(0x7f);  // DEL is harmless in JSON, but not in a terminal
   for (const auto& [byte, letter] :
        {std::pair('"', '"'), {'\\', '\\'}, {'\n', 'n'}, {'\r', 'r'}, {'\t', 't'}}) {
     table[static_cast<unsigned char>(byte)] = {{'\\', letter}, 2};
@@ -45,8 +45,9 @@ constexpr std::array<Escape, 256> kEscapes = make_escapes();
 
 const Escape& escape_of(char c) { return kEscapes[static_cast<unsigned char>(c)]; }
 
-// Appends some of the escapes that `text` begins with, and returns for how many bytes. A run of
-// zeros may be long, and appending each by itself takes several times as long.
+// Appends escapes for bytes at the beginning of `text`, and returns for how many bytes. It appends
+// many escapes at once, because a run of zeros may be long and one append for each takes several
+// times as long.
 std::size_t append_escapes(std::string& out, std::string_view text) {
   std::array<char, 384> run;
   std::size_t size = 0;

@@ -35,7 +35,7 @@ class JsonWriter {
   JsonWriter& plain(std::string_view text);
   JsonWriter& number(std::int64_t value);
   JsonWriter& number(std::uint64_t value);
-  /// The shortest form that reads back as the same number. A value that JSON cannot express
+  /// Writes the shortest form that reads back as the same number. A value that JSON cannot express
   /// (infinite, NaN) is written as 0.
   JsonWriter& number(double value);
   JsonWriter& boolean(bool value);

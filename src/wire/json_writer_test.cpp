@@ -31,7 +31,7 @@ TEST(JsonWriter, escapes_what_json_and_terminals_need) {
   EXPECT_EQ(text, "\"a\\\"\\\\\\n\\r\\t\\u0000\\u001b\\u007f/\u00e4\"");
 }
 
-// However many stand together: they are gathered, some at a time.
+// The writer gathers several escapes before it appends them; runs may be longer than that.
 TEST(JsonWriter, escapes_runs_of_any_length) {
   for (std::size_t length = 1; length < 200; ++length) {
     std::string zeros;

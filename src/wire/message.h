@@ -1,4 +1,4 @@
-// Messages on the wire, as get and list answer them.
+// Messages on the wire, as in the answers of get and list.
 //
 //   get many: {"keys":[...],"payload":true} -> {"results":[message or {"error"}]}
 //   list:     ?state=&after=&limit=&prefix= -> {"messages":[message,...],"next":"..."}

@@ -7,7 +7,7 @@
 namespace tarry::wire {
 namespace {
 
-// A claim cannot be moved: `leased` is no state of a message on its way.
+// A moved message cannot be leased, so `leased` is no valid state here.
 bool read_is_dead(Fields& fields) {
   return fields.choice("state", {State::scheduled, State::ready, State::dead}) == State::dead;
 }
@@ -46,7 +46,7 @@ MaybeError read_seen(const boost::json::value& value, core::CancelRequest& reque
   seen.priority = fields.u32("priority").value_or(0);
   seen.claims = read_tallies(fields, Unknown::refused).claims;
   seen.dead = read_is_dead(fields);
-  // All of it is required: a missing field would be taken for a check that passed.
+  // All fields are required: a missing field would be taken for a check that passed.
   if (!key) fields.require("key");
   for (const std::string_view needed : {"id", "priority", "tallies"}) fields.require(needed);
   if (!due) fields.require("due");

@@ -26,7 +26,7 @@ namespace tarry::wire {
 [[nodiscard]] Result<Decoded<core::MoveRequest>> decode_move(std::string queue,
                                                              std::string_view body);
 
-/// Writes a cancel that has `seen` for every key; decoding gives such a cancel again.
+/// Writes a cancel whose `seen` has an entry for every key; decoding returns such a cancel.
 [[nodiscard]] std::string encode_move_away(const core::CancelRequest& request);
 [[nodiscard]] Result<Decoded<core::CancelRequest>> decode_move_away(std::string queue,
                                                                     std::string_view body);

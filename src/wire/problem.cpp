@@ -51,7 +51,8 @@ unsigned status_of(ErrorCode code) noexcept {
     case ErrorCode::unavailable:
     case ErrorCode::no_space:
     case ErrorCode::closed: return 503;
-    // Not 503: clients repeat a 503 by themselves, and this must not be repeated unnoticed.
+    // Not 503: clients repeat a request after a 503 by themselves, and this one must not be
+    // repeated unnoticed.
     case ErrorCode::unknown_outcome:
     case ErrorCode::damaged:
     case ErrorCode::io_error:
@@ -144,7 +145,7 @@ std::optional<Error> read_error(Fields& fields) {
   if (MaybeError error = inner.finish()) {
     fields.fail(std::move(*error));
   }
-  // A code from a newer server: whatever it means, it does not mean "done".
+  // An unknown code is from a newer server. It certainly does not mean "done".
   return Error{code.value_or(ErrorCode::unknown_outcome), std::string(message)};
 }
 

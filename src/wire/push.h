@@ -21,7 +21,7 @@
 namespace tarry::wire {
 
 struct DecodedPush : Decoded<core::PushRequest> {
-  bool single = false;  // not {"messages":[...]}: then `bad` is empty
+  bool single = false;  // one message, not {"messages":[...]}: then `bad` is empty
 };
 
 /// Always writes the form for many. Errors: `invalid_argument` for headers that are ill-formed.
@@ -37,9 +37,9 @@ struct DecodedPush : Decoded<core::PushRequest> {
 [[nodiscard]] MaybeError write_push_fields(JsonWriter& out, const core::PushItem& item,
                                            const std::string& bytes);
 
-/// Reads the fields of a message before the object's `finish`, and makes an item from them
-/// afterwards. If that fails, the owner of `bytes` must restore it. Valid as long as the document;
-/// for one thread.
+/// Reads the fields of a message before the object's `finish`; `item` makes an item from them
+/// afterwards. If that fails, the caller must restore `bytes`. Valid until the document is
+/// destroyed; for one thread.
 class PushFields {
  public:
   explicit PushFields(Fields& fields);

@@ -45,9 +45,9 @@ class Query {
   /// NAME, or NAME_base64.
   std::optional<std::string> bytes(std::string_view name, std::string_view name_base64);
   std::optional<std::uint64_t> number(std::string_view name, std::uint64_t min, std::uint64_t max);
-  /// Any number of 32 bits. As in Fields, `least` and `most` only appear in the error.
+  /// Any 32-bit number. As in Fields, `least` and `most` only appear in the error.
   std::optional<std::uint32_t> u32(std::string_view name, std::uint64_t least, std::uint64_t most);
-  /// true or false; false if it is absent.
+  /// The parameter is true or false; if it is absent, false.
   bool flag(std::string_view name);
   void require(std::string_view name);
   void fail(Error error);

@@ -17,7 +17,7 @@ void write_setting(JsonWriter& out, const core::RuleSetting& row, IfExists value
   out.field(row.name, to_string(value));
 }
 
-// In the spelling of answers.
+// Reads a setting as answers spell it.
 std::optional<Millis> read_setting(Fields& fields, const core::DurationSetting& row) {
   const auto ms = fields.millis(row.name_ms);
   return ms ? std::optional(Millis(*ms)) : std::nullopt;
@@ -29,7 +29,7 @@ std::optional<IfExists> read_setting(Fields& fields, const core::RuleSetting& ro
   return fields.choice(row.name, core::kEveryIfExists);
 }
 
-// In any spelling that requests may use.
+// Reads a setting in any spelling that requests may use.
 std::optional<Millis> ask_setting(Fields& fields, const core::DurationSetting& row) {
   return fields.duration(row.name, row.name_ms);
 }
@@ -143,7 +143,7 @@ Result<core::ReviveRequest> decode_revive(std::string queue, std::string_view bo
   request.queue = std::move(queue);
   const KeyFields keys = take_keys(fields);
   request.all = fields.boolean("all").value_or(false);
-  // A list that is empty names none, and many clients send one for a field that was not set.
+  // An empty list counts as no list, because many clients send one for a field that was not set.
   if (request.all ? !keys.empty() : !keys.given()) {
     fields.fail({ErrorCode::invalid_argument, "name the dead by \"keys\", or say \"all\": true"});
   }
@@ -189,7 +189,8 @@ std::string encode_reshard_reply(const ReshardStep& step) {
 
 Result<ReshardStep> decode_reshard_reply(std::string_view body) {
   return decode_answer(body, [&](Fields& fields) {
-    // Without them a step would look like the first one, or the last one like another.
+    // Without these fields, any step would be read as the first one (turn 0), and the last step as
+    // one after which others follow.
     for (const std::string_view needed : {"turn", "from", "to", "done"}) fields.require(needed);
     ReshardStep step;
     step.turn = fields.id("turn").value_or(0);

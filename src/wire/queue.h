@@ -8,7 +8,7 @@
 //   remove:    ?force=true or nothing    -> {"count":N}
 //   revive:    {"keys":[...]} or {"all":true} -> {"count":N}
 //   reshard:   {"shards","turn"} -> {"turn","from","to","done","changed","moved","left","leased",
-//               "waits_for"}; the turn is left out of a first step
+//               "waits_for"}; a first step has no "turn"
 //
 // An empty body means {}, if {} is allowed.
 //
@@ -28,7 +28,7 @@
 
 namespace tarry::wire {
 
-/// The members of the object.
+/// Writes the members of the settings' object.
 void write_settings(JsonWriter& out, const QueueSettings& settings);
 [[nodiscard]] QueueSettings read_settings(Fields& fields);
 

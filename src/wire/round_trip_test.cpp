@@ -1,4 +1,5 @@
-// The server reads exactly the remote engine's requests, and the other way round.
+// The server reads exactly what the remote engine has written, and the engine reads exactly what
+// the server has answered.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -45,7 +46,7 @@ std::string query_in(const Call& call) {
   return at == std::string::npos ? "" : call.target.substr(at + 1);
 }
 
-// The server's reading of the call; its routes are tested there.
+// Decodes the call as the server does. The choice of the route is tested in src/server.
 core::Request decode(const core::Request& sent, const Call& call) {
   struct Visitor {
     const Call& call;
@@ -162,7 +163,7 @@ TEST(WireReply, LeasesCountFromTheRequestAndHowLongItWaited) {
   const base::BootClock::time_point here(Millis(7));
   EXPECT_EQ(decode_claim_reply(body, here)->begun_at, here + Millis(20'000));
   EXPECT_FALSE(decode_claim_reply(body)->begun_at);
-  // An older server does not say.
+  // An older server does not send "waited_ms".
   EXPECT_FALSE(decode_claim_reply(encode_claim_reply(reply), here)->begun_at);
   EXPECT_FALSE(
       decode_claim_reply(R"({"messages":[],"waited_ms":18446744073709551615})", here)->begun_at);
@@ -205,7 +206,7 @@ TEST(WireReply, pause_says_whether_anything_is) {
   EXPECT_EQ(decode_count(encode_paused(false))->count, 0u);
 }
 
-// The bad items of a batch come back in their places, whatever the places.
+// The bad items of a batch are put back in their places, wherever these are.
 RC_GTEST_PROP(WireReply, bad_items_keep_their_places, (const std::vector<bool>& good)) {
   core::ItemsReply reply;
   BadItems bad;
@@ -246,7 +247,7 @@ TEST(WireReply, what_a_newer_server_adds_is_ignored) {
   ASSERT_TRUE(decoded) << decoded.error().message;
 }
 
-// Whatever a server answers, the client neither crashes nor misreads it.
+// Whatever a server answers, the client neither crashes nor takes it for a valid answer.
 TEST(WireReply, nonsense_is_an_error) {
   for (const Answer answer :
        {Answer::pushed, Answer::items, Answer::claimed, Answer::got, Answer::listed, Answer::stats,

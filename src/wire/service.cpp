@@ -41,8 +41,8 @@ std::string encode_health(const Health& health) {
   std::string text;
   JsonWriter out(text);
   out.begin_object().field("status", "ok").field("service", "tarry");
-  // For a server that stands in front of another one: the store behind both decides what can be
-  // done.
+  // If this server uses another server as its store, the capabilities are those of the store behind
+  // that one.
   const std::string& engine = can.served.empty() ? can.engine : can.served;
   out.text_field("version", health.version).text_field("engine", engine);
   out.field_bool("by_key", can.by_key).field_bool("leases", can.leases);
@@ -65,7 +65,7 @@ Result<Health> decode_health(std::string_view body) {
     can.engine = fields.text("engine").value_or("");
     can.by_key = fields.boolean("by_key").value_or(can.by_key);
     can.leases = fields.boolean("leases").value_or(can.leases);
-    can.moves = fields.boolean("moves").value_or(false);  // an older server says nothing of it
+    can.moves = fields.boolean("moves").value_or(false);  // an older server does not send it
     can.moves_away = fields.boolean("moves_away").value_or(can.moves);
     can.push_times = fields.boolean("push_times").value_or(false);
     can.pauses = fields.boolean("pauses").value_or(can.pauses);

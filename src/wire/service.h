@@ -31,10 +31,11 @@ struct Health {
 /// Errors: `invalid_argument` if it is not a tarry server's answer.
 [[nodiscard]] Result<Health> decode_health(std::string_view body);
 
-/// Errors: `invalid_argument`, also below 0 ms and above 100 years.
+/// Errors: `invalid_argument`, including for a value below 0 ms or above 100 years.
 [[nodiscard]] Result<Millis> decode_advance(std::string_view body);
 [[nodiscard]] std::string encode_advanced(Millis by);
-/// May be negative. Errors: `invalid_argument`, also above 100 years in either direction.
+/// The value may be negative. Errors: `invalid_argument`, including for a value above 100 years in
+/// either direction.
 [[nodiscard]] Result<Millis> decode_step(std::string_view body);
 [[nodiscard]] std::string encode_stepped(Millis by);
 

@@ -152,7 +152,7 @@ Result<StoreStats> decode_store_stats(std::string_view body) {
   fields.require("queues");
   stats.engine = fields.text("engine").value_or("");
   stats.served = fields.text("served").value_or("");
-  stats.durable = fields.boolean("durable").value_or(true);  // an older server does not say
+  stats.durable = fields.boolean("durable").value_or(true);  // an older server does not send it
   const boost::json::array* queues = fields.array("queues");
   const boost::json::array* unreadable = fields.array("unreadable");
   if (const boost::json::value* lateness = fields.any("lateness")) {

@@ -139,7 +139,8 @@ bool QueueRun::drain(Lock& lock, Moment now) {
   return true;
 }
 
-// Whatever the store has to say of it yet: from now on another delivery may begin.
+// Marks jobs whose lease has ended by this machine's clock, even if the store has not said so yet:
+// from now on another delivery of their messages may begin.
 void QueueRun::look_for_lapsed(Moment now) {
   for (const JobId id : book_.lapsed(now)) {
     Job& job = jobs_.at(id);

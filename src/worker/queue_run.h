@@ -52,7 +52,7 @@ class QueueRun {
   QueueRun(const QueueRun&) = delete;
   QueueRun& operator=(const QueueRun&) = delete;
 
-  /// As Worker::run.
+  /// The same as Worker::run.
   [[nodiscard]] Result<void> run(std::stop_token stop);
 
  private:
@@ -119,7 +119,7 @@ class QueueRun {
   std::condition_variable work_arrived_;  // the handler threads'
   std::condition_variable tell_wanted_;   // wakes the thread that calls users
   bool news_ = false;
-  std::atomic<bool> stopping_ = false;  // whether the book has stopped; `turns_` also reads it
+  std::atomic<bool> stopping_ = false;  // whether the book has stopped; `turns_` reads it too,
                                         // without the mutex
   bool finished_ = false;
   bool signal_wanted_ = false;

@@ -1,5 +1,5 @@
-// QueueRun: the changes that the engine's answers and the handlers' verdicts make. The controller's
-// side is in queue_run.cpp.
+// QueueRun: how the engine's answers and the handlers' verdicts change the state. The controller's
+// steps are in queue_run.cpp.
 #include <exception>
 #include <memory>
 #include <utility>
@@ -69,7 +69,8 @@ void QueueRun::work() {
     const bool my_turn = turns_.take(stopping_);
     lock.lock();
     if (!my_turn) continue;
-    // While it waited the worker may have stopped, or the lease may have run out.
+    // While this thread waited for its turn, the worker may have stopped, or the lease may have run
+    // out.
     if (!stopping_ && !waiting_.empty()) {
       const JobId id = waiting_.front();
       waiting_.pop_front();
@@ -84,7 +85,7 @@ void QueueRun::work() {
   }
 }
 
-// Its lease ended before it began: by now another worker may have it.
+// Releases a message whose lease ended before its handler began: by now another worker may have it.
 void QueueRun::give_back(JobId id) {
   --counters_.waiting;
   jobs_.erase(id);

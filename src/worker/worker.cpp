@@ -21,7 +21,7 @@ namespace tarry {
 namespace {
 
 constexpr std::uint32_t kMaxConcurrency = 1'024;
-/// Together with the concurrency, the most that one claim may ask for.
+/// The prefetch and the concurrency together must not exceed the limit of one claim.
 constexpr std::uint32_t kMaxPrefetch = core::kMaxBatch - kMaxConcurrency;
 constexpr Millis kMaxDrain = std::chrono::hours(24);
 
@@ -68,7 +68,7 @@ std::vector<QueueWork> only(Queue queue, WorkerOptions options, Handler handler)
 
 WorkerStats summed(const std::vector<const worker::Counters*>& parts) {
   WorkerStats stats;
-  // Not on the stack: 30 KiB.
+  // On the heap, because a histogram has 30 KiB.
   const auto lateness = std::make_unique<base::Histogram>();
   for (const worker::Counters* part : parts) part->add_to(stats, *lateness);
   stats.lateness_p50 = Millis(lateness->percentile(50));
@@ -103,7 +103,8 @@ class Worker::Impl {
       running_ = true;
     }
     Result<void> result = run_queues(std::move(stop));
-    // Under the lock: otherwise the destructor could free the condition variable during the call.
+    // Notifies under the lock: otherwise the destructor could free the condition variable during
+    // the call.
     const std::lock_guard lock(mutex_);
     running_ = false;
     ended_.notify_all();
@@ -131,7 +132,7 @@ class Worker::Impl {
   }
 
  private:
-  /// A run a queue: the first on this thread, each of the others on one of its own.
+  /// Makes one run per queue: the first on this thread, each of the others on a thread of its own.
   Result<void> run_queues(std::stop_token stop) {
     std::stop_source end;
     const auto end_all = [&end] { end.request_stop(); };
@@ -165,8 +166,8 @@ class Worker::Impl {
     return {};
   }
 
-  // Without memory it ends the program: answers are on their way to a run, which must not
-  // disappear.
+  // If memory runs out, the program ends (`noexcept`): the run must not disappear while answers are
+  // on their way to it.
   Result<void> run_queue(std::size_t i, std::stop_token stop) noexcept {
     const QueueWork& work = queues_[i];
     worker::QueueRun run(work.queue.engine(), work.queue.name(), work.options, work.handler,
@@ -175,7 +176,7 @@ class Worker::Impl {
   }
 
   const std::vector<QueueWork> queues_;
-  std::deque<worker::Counters> counters_;  // one a queue, in their order
+  std::deque<worker::Counters> counters_;  // one per queue, in the order of queues_
   worker::Turns turns_;
   std::stop_source stop_;
   std::mutex mutex_;

@@ -103,7 +103,7 @@ TEST_F(WorkerQueuesTest, CountsWhatRunsWhatWaitsAndWhatRanOut) {
     return ack();
   });
   core::ClaimReply three = test::claimed({"a", "b", "c"}, 1h);
-  three.items[0].lease_ms = 3'000;  // it begins within that, on a busy machine too
+  three.items[0].lease_ms = 3'000;  // the handler begins within this lease, even on a busy machine
   answer(next<core::ClaimRequest>().ticket, core::Reply(three));
   gate.wait_for(1);
   EXPECT_EQ(worker->stats().in_flight, 1u);
@@ -277,7 +277,7 @@ TEST_F(WorkerWithAClock, AHandlerWhoseLeaseRanOutIsToldAndItsVerdictIsStale) {
   Worker worker(queue, {.lease = 50ms}, [&](const Delivery&, const std::stop_token& token) {
     std::promise<void> told;
     const std::stop_callback on_stop(token, [&] { told.set_value(); });
-    clock.advance(1h);  // the store's time; the worker's next extension comes too late
+    clock.advance(1h);  // moves the store's time; the worker's next extension comes too late
     told.get_future().get();
     stop.request_stop();
     return ack();

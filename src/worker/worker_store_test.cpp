@@ -69,7 +69,7 @@ TEST_F(WorkerOnAStore, AHandlerMayOwnWhatCanOnlyBeMoved) {
                     return ack();
                   },
                   {.concurrency = 3}});
-  const QueueWork copy = work.front();  // shares the handler
+  const QueueWork copy = work.front();  // the copy has the same handler
   Worker worker({copy});
   EXPECT_TRUE(worker.run(stop.get_token()));
   EXPECT_EQ(worker.stats().acked, 20u);
@@ -146,7 +146,7 @@ TEST_F(WorkerOnAStore, IsWokenByWhatIsPushedWhileItWaits) {
   while (true) {
     const auto stats = queue.stats();
     if (stats && stats->waiting_claims == 1) break;
-    // Makes the queue, so that its claims can be seen to wait.
+    // Makes the queue, so that its statistics can show the waiting claim.
     ASSERT_TRUE(queue.configure({.max_attempts = 5}));
   }
   ASSERT_TRUE(queue.push({.key = "late", .due = in(20ms)}));
@@ -176,7 +176,7 @@ TEST_F(WorkerOnAStore, HoldsItsLeaseWhileTheHandlerRuns) {
   std::stop_source stop;
   std::promise<std::size_t> redelivered;
   Worker worker(queue, {.lease = 2s}, [&](const Delivery&, const std::stop_token&) {
-    // Waits longer than the lease for another consumer to get the message meanwhile.
+    // Another consumer waits for the message, for longer than the lease.
     redelivered.set_value(queue.claim({.wait = 3s}).value_or({}).size());
     stop.request_stop();
     return ack();

@@ -68,7 +68,7 @@ TEST_F(WorkerTest, VerdictsBecomeSettlements) {
     std::string key;
     SettleAction action;
     std::optional<Millis> delay;
-    std::size_t reason;  // its bytes
+    std::size_t reason;  // the reason's size in bytes
   };
   const std::size_t oh = std::string_view("the handler threw: oh").size();
   const std::size_t number =
@@ -130,7 +130,7 @@ TEST_F(WorkerTest, WhileOneSettlementIsUnderWayTheNextGathers) {
   const auto first = next<SettleRequest>();
   EXPECT_EQ(first.request.items.size(), 1u);
   gate.open();
-  // Claims for all three places say that all three verdicts are in.
+  // A claim for all three places shows that the worker has all three verdicts.
   for (auto claim = next<ClaimRequest>(); claim.request.max < 3; claim = next<ClaimRequest>()) {
     answer(claim.ticket, Reply(claimed({})));
   }
@@ -203,7 +203,7 @@ TEST_F(WorkerTest, AHandlerMayStopItsWorker) {
   (void)settlements(1, Outcome::done);
   EXPECT_TRUE(running.get());
   EXPECT_EQ(worker->stats().acked, 1u);
-  // And it stays stopped.
+  // A worker that has stopped stays stopped.
   EXPECT_TRUE(worker->run({}));
 }
 

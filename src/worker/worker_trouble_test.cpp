@@ -29,7 +29,8 @@ using test::outcomes;
 
 Error away_for_now() { return {ErrorCode::unavailable, "nobody there"}; }
 
-// A lease within which a handler begins on a busy machine; it is extended after a third.
+// A lease that is long enough for a handler to begin even on a busy machine. The worker extends it
+// after a third of it.
 constexpr Millis kLongEnough{3'000};
 
 class WorkerTroubleTest : public test::WorkerRig {
@@ -68,7 +69,7 @@ TEST_F(WorkerTroubleTest, ExtendsTheLeaseThatTheStoreGaveWhileTheHandlerRuns) {
     ASSERT_EQ(asked.request.items.size(), 1u);
     EXPECT_EQ(core::view(asked.request.bytes, asked.request.items[0].receipt), "receipt-a");
     EXPECT_EQ(asked.request.items[0].lease, kLongEnough);
-    // A store that is away for a while loses nothing yet.
+    // An extension that fails because the store is away does not lose the claim yet.
     if (i == 1) {
       answer(asked.ticket, away_for_now());
     } else {
@@ -84,7 +85,7 @@ TEST_F(WorkerTroubleTest, ALostClaimIsToldToItsHandlerAndNotSettled) {
   std::promise<void> told;
   work_until_told(told);
   const auto asked = next<ExtendRequest>();
-  gate.wait_for(1);  // lost any sooner, it would not be begun
+  gate.wait_for(1);  // without this wait, the claim could be lost before its handler begins
   answer(asked.ticket, Reply(outcomes(1, Outcome::stale)));
   told.get_future().get();
   gate.open();
@@ -175,7 +176,7 @@ TEST_F(WorkerTroubleTest, WhatWasClaimedAheadAndLostIsNotBegun) {
   ASSERT_EQ(extend.request.items.size(), 1u);
   EXPECT_EQ(core::view(extend.request.bytes, extend.request.items[0].receipt), "receipt-b");
   answer(extend.ticket, Reply(outcomes(1, Outcome::stale)));
-  EXPECT_EQ(next<ClaimRequest>().request.max, 1u);  // its place is free again
+  EXPECT_EQ(next<ClaimRequest>().request.max, 1u);  // the place of "b" is free again
   gate.open();
   EXPECT_EQ(settlements(1, Outcome::done)[0].first, "receipt-a");
   EXPECT_TRUE(finish());
@@ -189,8 +190,7 @@ TEST_F(WorkerTroubleTest, WhatWaitedBeyondItsLeaseWhileTheStoreWasAwayIsNotBegun
           if (delivery.key() == "a") gate.pass();
           return ack();
         });
-  // Answered as they arrive: nobody waits for an extension that is outstanding when the lease has
-  // run out.
+  // Answers extensions as they arrive, so that none is outstanding when the lease runs out.
   std::atomic<int> extends = 0;
   fake.engine().respond([&](const core::Request& request) -> std::optional<Result<Reply>> {
     if (!std::holds_alternative<ExtendRequest>(request)) return std::nullopt;
@@ -202,7 +202,7 @@ TEST_F(WorkerTroubleTest, WhatWaitedBeyondItsLeaseWhileTheStoreWasAwayIsNotBegun
   both.items[1].lease_ms = kLease.count();
   answer(next<ClaimRequest>().ticket, Reply(both));
   gate.wait_for(1);
-  // From the answer on, so later than the worker counts it from.
+  // Read after the answer, so the worker counts the lease from an earlier time.
   const auto handed_out = std::chrono::steady_clock::now();
   while (extends == 0 || std::chrono::steady_clock::now() < handed_out + kLease) {
     std::this_thread::yield();
@@ -227,7 +227,7 @@ TEST_F(WorkerTroubleTest, WhatWaitedBeyondItsLeaseWhileTheStoreWasAwayIsNotBegun
 }
 
 TEST_F(WorkerTroubleTest, AnAnswerThatWasUnderWayForAsLongAsItsLeaseBeginsNothing) {
-  std::promise<void> released_a;  // otherwise both may come in one request
+  std::promise<void> released_a;  // keeps the ack of "b" out of the request that releases "a"
   start({.concurrency = 2}, [&](const Delivery&, const std::stop_token&) {
     released_a.get_future().wait();
     return ack();
@@ -281,7 +281,7 @@ TEST_F(WorkerTroubleTest, KeepsAVerdictUntilTheStoreHasTakenIt) {
   core::ItemsReply lost = outcomes(1, Outcome::done);
   lost.items[0].error = Error{ErrorCode::unknown_outcome, "the answer was lost"};
   answer(next<SettleRequest>().ticket, Reply(lost));
-  answer(next<SettleRequest>().ticket, Reply(core::ItemsReply{}));  // not a word on it
+  answer(next<SettleRequest>().ticket, Reply(core::ItemsReply{}));  // has no result for the item
   const auto settled = settlements(1, Outcome::done);
   EXPECT_EQ(settled[0].first, "receipt-a");
   EXPECT_EQ(settled[0].second.action, SettleAction::bury);
@@ -318,7 +318,8 @@ TEST_F(WorkerTroubleTest, AVerdictThatTheStoreRefusesIsLeftToItsLeaseAndToldOf) 
   hand_out({"b"});
   EXPECT_EQ(settlements(1, Outcome::done)[0].first, "receipt-b");
   hand_out({"c"});
-  EXPECT_EQ(settlements(1, Outcome::stale)[0].first, "receipt-c");  // too late is no refusal
+  // A settlement that comes too late does not count as refused.
+  EXPECT_EQ(settlements(1, Outcome::stale)[0].first, "receipt-c");
   EXPECT_TRUE(finish());
   EXPECT_EQ(told, (std::vector<Error>{{ErrorCode::invalid_argument, "no"}}));
   EXPECT_EQ(worker->stats().refused, 1u);
@@ -339,7 +340,8 @@ TEST_F(WorkerTroubleTest, EndsWithTheErrorOfAStoreThatCanNoLongerBeUsed) {
   start_with_one_at_the_gate();
   answer(next<ClaimRequest>().ticket, Error{ErrorCode::io_error, "fdatasync failed"});
   gate.open();
-  EXPECT_EQ(settlements(1, Outcome::done)[0].first, "receipt-a");  // drained all the same
+  // The worker settles the message before it ends.
+  EXPECT_EQ(settlements(1, Outcome::done)[0].first, "receipt-a");
   const Result<void> result = running.get();
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error(), (Error{ErrorCode::io_error, "fdatasync failed"}));
