@@ -8,7 +8,7 @@
 
 namespace tarry::net {
 
-/// 64 lower-case hex digits.
+/// Returns 64 lower-case hex digits.
 [[nodiscard]] std::string hmac_sha256_hex(std::string_view secret, std::string_view text);
 
 }  // namespace tarry::net

@@ -1,4 +1,5 @@
-// SHA-1, as Redis's scripts have it. It is used to check whether a body is still the same.
+// SHA-1 with the result in the form of Redis's scripts. It is used to check whether a body is still
+// the same.
 //
 // Thread safety: a pure function.
 #pragma once
@@ -8,7 +9,7 @@
 
 namespace tarry::net {
 
-/// 40 lower-case hex digits.
+/// Returns 40 lower-case hex digits.
 [[nodiscard]] std::string sha1_hex(std::string_view bytes);
 
 }  // namespace tarry::net

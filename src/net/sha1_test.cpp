@@ -5,7 +5,7 @@
 namespace tarry::net {
 namespace {
 
-// RFC 3174, section 7.3.
+// The values are from RFC 3174, section 7.3.
 TEST(Sha1, OfWhatTheStandardNames) {
   EXPECT_EQ(sha1_hex("abc"), "a9993e364706816aba3e25717850c26c9cd0d89d");
   EXPECT_EQ(sha1_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),

@@ -92,7 +92,7 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
     const auto found = tasks_.find(id);
     if (found == tasks_.end()) return;
     const auto task = found->second;
-    task->retried = true;  // never again, then
+    task->retried = true;  // forbids a second attempt
     if (task->link) {
       task->link->hang_up();
     } else {
@@ -127,7 +127,7 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
     std::string body;
     HttpLane lane = HttpLane::common;
     HttpLane runs_on = HttpLane::common;
-    bool reused = false;  // the connection was not made for it
+    bool reused = false;  // whether the connection had served another request before
     bool retried = false;
     Clock::time_point deadline;
     Done done;
@@ -172,13 +172,13 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
 
   void stop_waiting(const TaskPtr& task) {
     auto& waiting = waiting_on(task->lane);
-    // Inserted near the front, among the first deadlines.
+    // The search is fast, because requests with the earliest deadlines stand near the front.
     waiting.erase(std::ranges::find(waiting, task));
     deadlines_.erase({task->deadline, task->id});
   }
 
-  // It may fire for a request that started since; that costs less than setting it again for each
-  // request.
+  // The timer may fire for a request that has started meanwhile. That costs less than setting the
+  // timer again for each request.
   void arm() {
     if (deadlines_.empty()) return;
     const Clock::time_point first = deadlines_.begin()->first;
@@ -258,7 +258,8 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
       used->close();
     }
     const auto* failure = std::get_if<HttpFailure>(&end.answer);
-    // Its cause may have hit other connections that have stood open as long.
+    // The reason of the failure may concern other connections that were open as long, so the idle
+    // ones are closed.
     if (failure != nullptr) close_idle();
     if (failure != nullptr && !failure->sent && task->reused && !task->retried && !closed_) {
       task->retried = true;
@@ -302,7 +303,7 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
   std::unordered_map<HttpLink*, TaskPtr> asked_;
   std::deque<TaskPtr> waiting_;
   std::deque<TaskPtr> waiting_reserved_;
-  std::set<std::pair<Clock::time_point, Id>> deadlines_;  // of waiting requests
+  std::set<std::pair<Clock::time_point, Id>> deadlines_;  // deadlines of waiting requests
   std::optional<Clock::time_point> armed_for_;
   asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, asio::io_context::executor_type>
       deadline_timer_;

@@ -30,11 +30,11 @@ class io_context;
 namespace tarry::net {
 
 struct HttpClientOptions {
-  std::string host;  // a name or an address
+  std::string host;  // a host name or an address
   std::uint16_t port = 80;
   std::string unix_path = {};   // of a unix socket (at most 107 bytes), instead of host and port
-  std::size_t connections = 4;  // at most, for requests on the common lane
-  std::size_t reserved = 0;     // at most, in addition, for the reserved lane
+  std::size_t connections = 4;  // the most that may be open for requests on the common lane
+  std::size_t reserved = 0;     // the same, in addition, for the reserved lane
   std::int64_t connect_timeout_ms = 5'000;
   std::int64_t idle_timeout_ms = 60'000;  // shorter than that of servers, so that a server rarely
                                           // closes first
@@ -54,7 +54,7 @@ struct HttpCall {
   std::string target;
   std::string body;
   std::string_view content_type;     // of static lifetime; empty: none
-  std::int64_t timeout_ms = 30'000;  // from `send` to the answer's end
+  std::int64_t timeout_ms = 30'000;  // from `send` to the end of the answer
   HttpLane lane = HttpLane::common;
 };
 

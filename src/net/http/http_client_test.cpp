@@ -35,7 +35,7 @@ class HttpClientTest : public ::testing::Test {
     run([&] { client_.emplace(io_, options); });
   }
 
-  // Runs it on the client's thread, and waits.
+  // Runs the task on the client's thread, and waits for its end.
   template <typename Task>
   void run(Task task) {
     std::promise<void> done;
@@ -141,7 +141,7 @@ TEST_F(HttpClientTest, who_asks_for_a_reserved_connection_takes_a_common_one_onl
   auto reserved = send("/reserved", "{}", HttpLane::reserved);
   RawConnection second = server_.accept();
   EXPECT_EQ(second.receive().target, "/reserved");
-  // Whichever is free first takes it, and of those that wait the one that has waited longest.
+  // The connection that becomes free first takes the request that has waited longest.
   auto beyond = send("/beyond", "{}", HttpLane::reserved);
   auto last = send("/last");
   first.answer("1");

@@ -19,7 +19,7 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr std::size_t kChunk = 16 * 1024;
-// How long an answer may still come after its caller has stopped waiting.
+// How long the link waits for an answer after its caller has stopped waiting.
 constexpr std::chrono::seconds kAfterHangUp{10};
 
 }  // namespace
@@ -74,7 +74,7 @@ void HttpLink::connect() {
   }
   error_code no_address;
   const auto address = asio::ip::make_address(options_.host, no_address);
-  if (!no_address) {  // a name may take a server's answer, an address needs no thread for it
+  if (!no_address) {  // a name may need a DNS server's answer; an address needs no resolver thread
     on_resolved(Resolver::results_type::create(tcp::endpoint(address, options_.port), options_.host,
                                                std::to_string(options_.port)));
     return;
@@ -138,7 +138,7 @@ void HttpLink::on_written(bool whole) {
   } else if (hung_up_) {
     half_close();
   }
-  // The read reports a failed write: perhaps the server answered before it closed.
+  // A failed write is reported by the read, because the server may have answered before it closed.
 }
 
 void HttpLink::read() {
@@ -150,7 +150,7 @@ void HttpLink::read() {
 
 void HttpLink::on_read(const error_code& error, std::size_t size) {
   if (state_ == State::closed) return;
-  if (state_ == State::idle) {  // the end, or unexpected bytes
+  if (state_ == State::idle) {  // the server closed the connection, or sent unexpected bytes
     close();
     on_dead_(*this);
     return;
@@ -173,7 +173,8 @@ void HttpLink::take(std::string_view bytes) {
   for (;;) {
     held_.erase(0, parser_->feed(held_));
     if (!parser_->done() || parser_->message().status / 100 != 1) break;
-    parser_.emplace(HttpParser::Side::response, options_.limits);  // an interim answer
+    parser_.emplace(HttpParser::Side::response,
+                    options_.limits);  // the answer was an interim one (1xx)
   }
   if (parser_->fault()) {
     held_.clear();

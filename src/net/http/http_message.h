@@ -14,9 +14,9 @@ struct HttpField {
 
 struct HttpMessage {
   unsigned version = 11;  // 10 or 11
-  std::string method;     // requests
-  std::string target;     // requests
-  unsigned status = 0;    // responses
+  std::string method;     // of requests
+  std::string target;     // of requests
+  unsigned status = 0;    // of responses
   std::vector<HttpField> fields;
   std::string body;
 

@@ -15,7 +15,7 @@ HttpAnswer http_once(HttpClientOptions options, HttpCall call) {
   std::optional<HttpAnswer> answered;
   client.send(std::move(call), [&](HttpAnswer answer) {
     answered = std::move(answer);
-    client.close();  // or the connection that is kept would keep `run` from returning
+    client.close();  // otherwise the kept connection would prevent `run` from returning
   });
   io.run();
   TARRY_ASSERT(answered.has_value());

@@ -7,7 +7,7 @@
 
 namespace tarry::net {
 
-/// Connects, calls, hangs up.
+/// Connects, sends the call, receives the answer, and closes the connection.
 [[nodiscard]] HttpAnswer http_once(HttpClientOptions options, HttpCall call);
 
 }  // namespace tarry::net

@@ -28,8 +28,8 @@ bool is_about_framing(const error_code& error) noexcept {
          error == BeastError::bad_transfer_encoding;
 }
 
-/// On the field that begins `rest`, which says otherwise than one before it how long the body is,
-/// or nothing that can be read.
+/// The error text for the field that begins `rest`: it contradicts an earlier field about the
+/// length of the body, or cannot be read.
 std::string framing_text(std::string_view rest, const HttpMessage& before) {
   const std::string_view line = rest.substr(0, rest.find("\r\n"));
   const std::size_t colon = std::min(line.find(':'), line.size());
@@ -114,14 +114,14 @@ class HttpParser::Beast final : public HttpParser::Impl,
   }
   void on_field_impl(beast::http::field, beast::string_view name, beast::string_view value,
                      error_code&) override {
-    if (in_trailer_) return;  // nothing that we ask for may stand there
+    if (in_trailer_) return;  // fields of a trailer are ignored; nobody asks for them
     message.fields.push_back({{name.data(), name.size()}, {value.data(), value.size()}});
   }
   void on_header_impl(error_code& error) override {
     in_trailer_ = true;
     const std::string* coding = message.find("Transfer-Encoding");
     if (coding == nullptr) return;
-    // Beast takes "gzip, chunked" for chunked, and "gzip" for no coding at all.
+    // Beast reads "gzip, chunked" as chunked, and "gzip" as no coding at all.
     if (message.version < 11 || !base::equals_ignoring_case(*coding, "chunked")) {
       fault = HttpFault::unsupported_coding;
       fault_text = "the transfer coding " + base::quoted(*coding) +
@@ -129,7 +129,7 @@ class HttpParser::Beast final : public HttpParser::Impl,
       error = BeastError::bad_transfer_encoding;
     }
   }
-  // Reserves no room for a length that is only claimed: the body grows as it arrives.
+  // Reserves no memory for a length that is only announced: the body grows as it arrives.
   void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
   std::size_t on_body_impl(beast::string_view piece, error_code&) override { return take(piece); }
   void on_chunk_header_impl(std::uint64_t, beast::string_view, error_code&) override {}
@@ -140,12 +140,13 @@ class HttpParser::Beast final : public HttpParser::Impl,
     std::string& body = message.body;
     const std::size_t needed = body.size() + piece.size();
     if (needed > body.capacity()) {
-      // A large body that doubled its buffer would take up to twice its bytes. The buffer never
-      // exceeds its length.
+      // If the buffer of a large body doubled each time, it could take twice the memory of the
+      // body. So it grows by less, and never beyond the announced length.
       constexpr std::size_t kMostWaste = 1 << 20;
       std::size_t room = needed + std::min(needed, std::max(needed / 4, kMostWaste));
       if (const auto all = length()) room = std::min<std::size_t>(room, *all);
-      std::string grown;  // reserve() at least doubles a string that has grown once
+      // A new string, because reserve() at least doubles one that has grown before
+      std::string grown;
       grown.reserve(std::max(room, needed));
       grown.append(body);
       body.swap(grown);
@@ -155,7 +156,8 @@ class HttpParser::Beast final : public HttpParser::Impl,
   }
   void on_finish_impl(error_code&) override {}
 
-  // Beast's own limit covers one call only: it forgets the lines that it has taken.
+  // Counts the bytes of the head over all calls. Beast's own limit covers one call only, because it
+  // forgets the lines that it has consumed.
   void count_head(std::size_t taken, std::size_t waiting, error_code& error) {
     const std::size_t all = error == BeastError::need_more ? taken + waiting : taken;
     if (all > head_left_) error = BeastError::header_limit;

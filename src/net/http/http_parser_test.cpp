@@ -165,7 +165,8 @@ TEST(HttpParser, keeps_its_limits) {
 
 TEST(HttpParser, a_head_may_be_as_long_as_its_limit_however_it_comes) {
   const HttpLimits limits{.head_bytes = 256, .body_bytes = 1'000};
-  const auto head_of = [](std::size_t bytes) {  // in lines of eight, but for two of them
+  // The head has lines of eight bytes, except for two lines
+  const auto head_of = [](std::size_t bytes) {
     std::string head = "POST / HTTP/1.1\r\nContent-Length: 500\r\n";
     while (head.size() + 18 < bytes) head += "X: xyz\r\n";
     head += "Y: ";
@@ -186,7 +187,7 @@ TEST(HttpParser, a_head_may_be_as_long_as_its_limit_however_it_comes) {
   }
 }
 
-// Bytes that were already taken count too.
+// Bytes of lines that the parser has consumed count too.
 TEST(HttpParser, a_head_that_comes_line_by_line_has_the_same_limit) {
   HttpParser parser(Side::request, {.head_bytes = 256, .body_bytes = 4});
   std::string held = "POST / HTTP/1.1\r\n";

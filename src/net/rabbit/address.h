@@ -8,8 +8,8 @@
 namespace tarry::net {
 
 struct RabbitTls {
-  std::string ca_file;           // PEM; empty: Debian's bundle of the system's
-  std::string certificate_file;  // PEM, for brokers that ask for one; empty: none
+  std::string ca_file;           // PEM; empty: the system's bundle, at Debian's path
+  std::string certificate_file;  // PEM, for brokers that require one; empty: none
   std::string key_file;          // PEM
 };
 
@@ -20,10 +20,10 @@ struct RabbitAddress {
   std::string user = "guest";
   std::string password = "guest";
   std::optional<RabbitTls> tls;
-  std::uint16_t heartbeat_s = 10;  // 1 .. 3600; after two that did not come the connection is dead
+  std::uint16_t heartbeat_s = 10;  // 1 .. 3600; after two missing heartbeats the connection is dead
   std::int64_t connect_timeout_ms = 5'000;
-  std::int64_t confirm_timeout_ms = 30'000;  // after so long without an answer the connection is
-                                             // dead
+  std::int64_t confirm_timeout_ms = 30'000;  // if no answer comes for this time, the connection
+                                             // is dead
 };
 
 }  // namespace tarry::net

@@ -1,5 +1,5 @@
-// librabbitmq's headers. Since 0.12 (Debian 13) they have a folder of their own, and the old place,
-// the only one in Debian 12, gives a warning.
+// librabbitmq's headers. Since 0.12 (Debian 13) they are in a folder of their own; including them
+// from the old place then gives a warning. Debian 12 has only the old place.
 #pragma once
 
 #if __has_include(<rabbitmq-c/amqp.h>)

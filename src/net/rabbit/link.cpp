@@ -108,8 +108,8 @@ Result<void> RabbitLink::open(const RabbitAddress& address) {
                                               : failure(status);
   }
   limit_sending(address.confirm_timeout_ms);
-  // Without the one, a broker that runs short of memory or disk stops reading and does not say so.
-  // Without the other, a consumer does not learn that its queue is gone.
+  // Without "connection.blocked", a broker that runs short of memory or disk stops reading and does
+  // not say so. Without "consumer_cancel_notify", a consumer does not learn that its queue is gone.
   std::array<amqp_table_entry_t, 2> can{flag_entry("connection.blocked"),
                                         flag_entry("consumer_cancel_notify")};
   amqp_table_entry_t capabilities =

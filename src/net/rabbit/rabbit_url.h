@@ -1,5 +1,5 @@
-// URLs of RabbitMQ: the part that sinks and intakes share. It says where the broker is and how to
-// log in, and it reads the options of either.
+// URLs of RabbitMQ: the part that sinks and intakes share. It names the broker and the login, and
+// reads the options of a sink or an intake.
 //
 // Errors name the value and the limit, and never a password. Pure functions, except for
 // password_file.
@@ -45,7 +45,7 @@ Result<void> set_password_file(std::string_view value, Options& options) {
   return read_password_file(value, options);
 }
 
-/// `rest` is the part after amqp: or amqps:; `known` are its options.
+/// `rest` is the part after amqp: or amqps:; `known` are the options that the caller accepts.
 template <typename Options>
 [[nodiscard]] Result<Options> read_url(std::string_view scheme, std::string_view rest,
                                        std::span<const base::UrlOption<Options>> known) {

@@ -50,7 +50,7 @@ class Redis {
   /// Replies come in the order in which commands were sent; in a cluster, this holds for each node.
   virtual void send(RedisCommand command, Done done) = 0;
 
-  /// Sends several commands that belong together (MULTI ... EXEC), with no other command between
+  /// Sends several commands that belong together (MULTI ... EXEC); no other command is sent between
   /// them. `done` gets the reply of the last one, or the first failure.
   virtual void send(std::vector<RedisCommand> commands, Done done) = 0;
 
@@ -71,14 +71,14 @@ class Redis {
   virtual void close() = 0;
 
   /// `is_connected` says whether commands can be carried out now, as far as is known. The number
-  /// below grows with every new connection, in a cluster also with every broken one. When it has
-  /// grown, facts about the servers may no longer be true, because a server may have restarted and
-  /// lost its data.
+  /// `connections` grows with every new connection, and in a cluster with every broken one too.
+  /// When it has grown, facts about the servers may no longer be true, because a server may have
+  /// restarted and lost its data.
   [[nodiscard]] virtual bool is_connected() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t connections() const noexcept = 0;
 
-  /// For messages: "127.0.0.1:6379", "/run/redis.sock", or for a master that sentinels watch
-  /// "orders (10.0.0.7:6379)".
+  /// The server's name in messages: "127.0.0.1:6379", "/run/redis.sock", or, for a master that
+  /// sentinels watch, "orders (10.0.0.7:6379)".
   [[nodiscard]] virtual std::string server() const = 0;
 };
 

@@ -18,7 +18,8 @@ namespace {
 
 namespace asio = boost::asio;
 
-// A server that has answered as a master for this long is left at once when it no longer does.
+// If the client was not redirected to a replica for this long, the pauses between such redirections
+// start again with the shortest.
 constexpr std::chrono::seconds kForgetLeavesAfter{10};
 
 }  // namespace
@@ -79,21 +80,21 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
 
  private:
   using Clock = RedisBackoff::Clock;
-  // Waits for the connection.
+  // A command that waits for the connection.
   struct Held {
     std::string bytes;
     std::size_t replies = 0;
     Done done;
   };
-  // Waits for its replies.
+  // A command that waits for its replies.
   struct Outstanding {
     Done done;
-    std::uint64_t start = 0;  // the offset of its bytes, in the link's count `sent`
+    std::uint64_t start = 0;  // the offset of its first byte, in the link's count `sent`
     std::size_t replies = 0;
   };
 
-  // The link owns this object until its end, so that every `done` runs, whatever the client's owner
-  // does.
+  // The link owns this object until the link's end, so that every `done` runs, whatever the
+  // client's owner does.
   void connect() {
     const auto self = shared_from_this();
     link_ = std::make_shared<RedisLink>(
@@ -113,7 +114,8 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
     }
     left_at_once_ = 0;
     backoff_.succeeded();
-    // The old master may be a replica now, and nobody has reported that.
+    // If nobody has reported a new master, the subscription may still be on the old one, which may
+    // be a replica now.
     if (sentinels_ && subscriber_) subscriber_->follow();
     ++connections_;
     for (Held& held : std::exchange(held_, {})) {
@@ -137,16 +139,16 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
   void on_switched() {
     if (closed_) return;
     if (link_ && link_->ready()) follow_master();
-    if (!link_) {  // it can be reached: nothing to wait for
+    if (!link_) {  // the new master can be reached, so there is no reason to wait
       backoff_.succeeded();
       next_attempt_ = {};
     }
     if (subscriber_) subscriber_->follow();
   }
 
-  // Without sentinels the name may lead to another server now, or the user may have named a
-  // replica. In the latter case a new connection leads to the same server, so it is not made at
-  // each answer.
+  // Without sentinels, the host name may lead to another server by now; or the user has named a
+  // replica. In the latter case a new connection leads to the same server, so the client does not
+  // reconnect after each such answer.
   bool may_leave() {
     if (sentinels_) return true;
     const auto now = Clock::now();
@@ -171,7 +173,7 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
 
   static bool is_of_replica(RedisView reply) noexcept {
     if (!reply.is_error()) return false;
-    // For a script, Redis 6.2 puts its own words before it.
+    // In an error of a script, Redis 6.2 puts other words before READONLY.
     return reply.text().starts_with("READONLY") ||
            reply.text().find(" -READONLY ") != std::string_view::npos;
   }
@@ -202,7 +204,7 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
       held.swap(held_);
       last_error_ = end.error;
       next_attempt_ = Clock::now() + backoff_.failed();
-    } else if (!held_.empty()) {  // came after the break
+    } else if (!held_.empty()) {  // these commands came after the connection broke
       connect();
     }
     for (Outstanding& each : outstanding) {
@@ -225,9 +227,9 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
   std::shared_ptr<RedisSentinels> sentinels_;  // null: one server, at a known place
   bool watching_ = false;
   std::shared_ptr<RedisLink> link_;
-  bool leaving_ = false;  // it leads to no master any more
+  bool leaving_ = false;  // the connection no longer leads to a master
   std::string leaving_why_;
-  int left_at_once_ = 0;  // connections in turn, which were of no use
+  int left_at_once_ = 0;  // how many connections in a row had to be left as soon as they were ready
   std::shared_ptr<RedisSubscriber> subscriber_;
   std::deque<Held> held_;
   std::deque<Outstanding> outstanding_;

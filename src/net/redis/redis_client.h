@@ -35,10 +35,10 @@ class io_context;
 namespace tarry::net {
 
 struct RedisTls {
-  std::string ca_file;           // PEM; empty: the system's
-  std::string certificate_file;  // PEM, for servers that ask for one; empty: none
+  std::string ca_file;           // PEM; empty: the system's authorities
+  std::string certificate_file;  // PEM, for servers that require one; empty: none
   std::string key_file;          // PEM
-  std::string server_name;       // checked, and sent as SNI; empty: the host
+  std::string server_name;       // checked, and sent as SNI; empty: the host is used
 };
 
 struct RedisAddress {
@@ -50,26 +50,27 @@ struct RedisAddress {
 /// Options of a server that sentinels watch.
 struct RedisSentinelOptions {
   std::vector<RedisAddress> addresses;  // at least one
-  std::string master;                   // their name for it
-  std::string user;                     // for the sentinels, like the password
+  std::string master;                   // the sentinels' name for it
+  std::string user;                     // for the sentinels, as is the password
   std::string password;
 };
 
 struct RedisOptions {
-  std::string host = "127.0.0.1";  // a name or an address
+  std::string host = "127.0.0.1";  // a host name or an address
   std::uint16_t port = 6379;
-  std::string unix_path;  // not empty: instead of host and port
+  std::string unix_path;  // if not empty, used instead of host and port
   /// If set, it replaces the three members above: the sentinels are asked for the address before
   /// each connection, and only a master is used.
   std::optional<RedisSentinelOptions> sentinels;
-  bool is_sentinel = false;  // the server is one itself; for messages
+  bool is_sentinel = false;  // the server is a sentinel; for messages
   std::string user;          // empty: the server's default user
   std::string password;      // empty, and no user: no AUTH
   std::uint32_t database = 0;
   std::optional<RedisTls> tls;
-  std::int64_t connect_timeout_ms = 5'000;   // until AUTH and SELECT are answered
-  std::int64_t command_timeout_ms = 10'000;  // without a byte of a reply: the connection counts as
-                                             // dead
+  std::int64_t connect_timeout_ms = 5'000;  // until AUTH and SELECT are answered
+  // If no byte of a reply comes for this time, the connection
+  std::int64_t command_timeout_ms = 10'000;
+  // counts as dead
   std::size_t max_reply_bytes = 1ull << 30;  // of one whole reply
   std::string client_name = "tarry";         // CLIENT SETNAME; a refusal is ignored
 };
@@ -81,7 +82,7 @@ class RedisClient final : public Redis {
 
   void send(RedisCommand command, Done done) override;
   void send(std::vector<RedisCommand> commands, Done done) override;
-  /// Sends `replies` encoded commands. `done` as above.
+  /// Sends `replies` commands that are encoded already. `done` as above.
   void send(std::string_view bytes, std::size_t replies, Done done);
   void send_to_masters(RedisCommand command, EachDone done) override;
   void subscribe(RedisChannels kind, std::vector<std::string> channels, OnMessage on_message,

@@ -28,7 +28,7 @@ using ClusterTimer = asio::basic_waitable_timer<ClusterClock, asio::wait_traits<
 constexpr std::string_view kAsking = "*1\r\n$6\r\nASKING\r\n";
 constexpr int kMostRedirects = 5;
 constexpr std::chrono::milliseconds kTryAgainEvery{50};
-// From one map to the next question, at least.
+// The least time from one slot map to the next request for one.
 constexpr std::chrono::milliseconds kMapEvery{100};
 
 }  // namespace
@@ -69,7 +69,8 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
       });
       return;
     }
-    const std::vector<NodePtr> masters = serving();  // an answer may change it
+    // A copy, because an answer may change `serving_`
+    const std::vector<NodePtr> masters = serving();
     struct Asked {
       EachDone done;
       std::vector<NodeAnswer> answers;
@@ -112,7 +113,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
       subscription.subscriber->close();
     }
     for (auto& [name, node] : nodes_) node->client.close();
-    // Callers that wait for the map get their answer when their nodes close, or here.
+    // Callers that wait for the slot map are answered when their nodes close, otherwise here.
     asio::post(io_, [self = shared_from_this()] { self->end_refresh(self->closed_error()); });
   }
 
@@ -149,7 +150,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     Redis::Done done;
     ClusterClock::time_point deadline;
     int redirects = 0;
-    bool remapped = false;  // the map was asked for on its behalf
+    bool remapped = false;  // the slot map was requested for this command before
   };
   using ClusterRequestPtr = std::shared_ptr<ClusterRequest>;
 
@@ -166,7 +167,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     return only;
   }
 
-  // For a node: counts each connection made, and each one that broke.
+  // Counts each connection that the node's client made, and each one that broke.
   static std::uint64_t changes_of(const Node& node) noexcept {
     return 2 * node.client.connections() - (node.client.is_connected() ? 1 : 0);
   }
@@ -193,8 +194,8 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     finish(request, RedisFailure{std::move(none), false});
   }
 
-  // Used here and wherever a request waits for the map: `this` stays alive, because closing answers
-  // all of them.
+  // Here, and wherever a request waits for the slot map, capturing `this` is safe: closing answers
+  // all waiting requests.
   void route_by_new_map(const ClusterRequestPtr& request) {
     refresh([this, request](const Result<void>& result) {
       if (!result) return finish(request, RedisFailure{result.error(), false});
@@ -270,7 +271,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     if (!redirect.ask) {
       slots_[redirect.slot] = to;
       serving_.clear();
-      refresh_in_background();  // others have moved with it, most likely
+      refresh_in_background();  // other slots have probably moved too
     }
     transmit(to, request, redirect.ask);
   }
@@ -308,7 +309,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     return node;
   }
 
-  // Masters that serve any slot. Slots lie in long runs of one node.
+  // The masters that serve any slot. A node usually serves long runs of slots.
   const std::vector<NodePtr>& serving() {
     if (!serving_.empty()) return serving_;
     const Node* last = nullptr;
@@ -336,8 +337,8 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     refresh([](const Result<void>&) {}, doubted);
   }
 
-  // Asks for the map, of one node after another; of `doubted`, which seems to be away or cut off
-  // from the others, last.
+  // Asks one node after another for the slot map. The node `doubted`, which seems to be away or cut
+  // off from the others, is asked last.
   void refresh(WithMap then, const NodePtr& doubted = nullptr) {
     if (closed_) return then(closed_error());
     waiting_.push_back(std::move(then));
@@ -351,7 +352,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     });
   }
 
-  // Servers with a connection come first.
+  // Nodes with a connection come first.
   std::vector<RedisAddress> to_be_asked() const {
     std::vector<RedisAddress> nodes;
     for (const bool connected : {true, false}) {
@@ -457,7 +458,8 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     }
   }
 
-  // The node that serves the slots, as long as it is known and serves any.
+  // The node for plain channels: the present one, as long as its subscription stands and it serves
+  // any slot.
   NodePtr plain_node() const {
     for (const auto& [name, subscription] : subscriptions_) {
       if (subscription.subscriber->stands() &&
@@ -475,15 +477,15 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
 
   std::map<std::string, NodePtr> nodes_;
   std::vector<NodePtr> slots_;
-  std::vector<NodePtr> serving_;  // by slots_; empty: not known
+  std::vector<NodePtr> serving_;  // computed from slots_; empty: not computed yet
   bool mapped_ = false;
   ClusterClock::time_point mapped_at_;
-  std::uint64_t retired_changes_ = 0;  // of nodes that are gone
+  std::uint64_t retired_changes_ = 0;  // connection changes of nodes that have left the cluster
 
   bool refreshing_ = false;
   std::uint64_t round_ = 0;
-  NodePtr doubted_;                         // is asked last
-  std::shared_ptr<RedisMapSearch> search_;  // while there is one
+  NodePtr doubted_;                         // the node that is asked last
+  std::shared_ptr<RedisMapSearch> search_;  // null if no search is running
   std::vector<WithMap> waiting_;
   ClusterTimer map_due_;
 

@@ -12,8 +12,8 @@
 // redirected, that answer is EXECABORT, which the caller gets. If EXEC itself is redirected, the
 // server has discarded the transaction, and the client sends all of it to the other node.
 //
-// It subscribes to sharded channels at the nodes that serve their slots, and to plain ones at any
-// node.
+// The client subscribes to sharded channels at the nodes that serve their slots, and to plain
+// channels at any node.
 //
 // Thread safety: none. Everything happens on the io_context's thread, callbacks included.
 #pragma once
@@ -29,7 +29,8 @@ namespace tarry::net {
 
 class RedisCluster final : public Redis {
  public:
-  /// `seeds`: some of its nodes, at least one. `options`: for every node, except host and port.
+  /// `seeds`: some of the cluster's nodes, at least one. `options`: for every node; host and port
+  /// are ignored.
   RedisCluster(boost::asio::io_context& io, std::vector<RedisAddress> seeds, RedisOptions options);
   ~RedisCluster() override;  // closes
 

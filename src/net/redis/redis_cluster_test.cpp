@@ -1,4 +1,4 @@
-// Against real clusters of Debian's redis-server.
+// RedisCluster against real clusters of Debian's redis-server.
 #include "net/redis/redis_cluster.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ using tarry::testing::RedisClusterServers;
 using tarry::testing::RedisRig;
 using tarry::testing::RedisServer;
 
-// Keys of each third of the slots, and so of each master.
+// One key in each third of the slots, and so on each master.
 const std::string kFirst = "{b}k";   // slot 3300
 const std::string kSecond = "{c}k";  // slot 7365
 const std::string kThird = "{a}k";   // slot 15495
@@ -73,20 +73,20 @@ TEST_F(RedisClusterTest, FollowsASlotStepByStep) {
   ASSERT_EQ(rig_.ask({"SET", kFirst, "1"}), "OK");
   ASSERT_EQ(rig_.ask({"SET", other, "1"}), "OK");
   servers().begin_move(slot, 0, 1);
-  EXPECT_EQ(rig_.ask({"INCR", kFirst}), "(2)");  // it is there still
+  EXPECT_EQ(rig_.ask({"INCR", kFirst}), "(2)");  // the key is still on node 0
   servers().move_key(kFirst, 0, 1);
-  EXPECT_EQ(rig_.ask({"INCR", kFirst}), "(3)");  // ASK
+  EXPECT_EQ(rig_.ask({"INCR", kFirst}), "(3)");  // by an ASK
   EXPECT_EQ(rig_.ask({"INCR", other}), "(2)");
   EXPECT_EQ(RedisRig::text_of(rig_.send_batch({{"MULTI"}, {"INCR", other}, {"EXEC"}})),
             "(array of 1)");
   EXPECT_TRUE(RedisRig::text_of(rig_.send_batch({{"MULTI"}, {"INCR", kFirst}, {"EXEC"}}))
                   .starts_with("!EXECABORT"));
-  auto both = rig_.send({"MGET", kFirst, other});  // TRYAGAIN, until both are on one side
+  auto both = rig_.send({"MGET", kFirst, other});  // TRYAGAIN, until both keys are on the same node
   rig_.flush();
   servers().move_key(other, 0, 1);
   EXPECT_EQ(RedisRig::text_of(std::move(both)), "(array of 2)");
   servers().end_move(slot, 1);
-  EXPECT_EQ(rig_.ask({"INCR", kFirst}), "(4)");  // MOVED
+  EXPECT_EQ(rig_.ask({"INCR", kFirst}), "(4)");  // by a MOVED
   EXPECT_EQ(servers().ask(1, {"GET", kFirst}), "$1\r\n4\r\n");
 
   servers().begin_move(slot, 1, 0);
@@ -96,7 +96,7 @@ TEST_F(RedisClusterTest, FollowsASlotStepByStep) {
   EXPECT_EQ(rig_.ask({"INCR", kFirst}), "(5)");
 }
 
-// Errors of that kind that a node has answered.
+// How many errors of this kind the node has sent.
 int errors_of(const RedisClusterServers& servers, std::size_t node, const std::string& kind) {
   const std::string told = servers.ask(node, {"INFO", "errorstats"});
   const std::string field = "errorstat_" + kind + ":count=";
@@ -111,12 +111,13 @@ TEST_F(RedisClusterTest, IsRedirectedOnceAndKnowsItThen) {
   servers().move_key(kFirst, 0, 1);
   const int refused = errors_of(servers(), 1, "MOVED");
   EXPECT_EQ(rig_.ask({"INCR", kFirst}), "(2)");
-  EXPECT_EQ(errors_of(servers(), 1, "MOVED"), refused);  // ASKING went before it
+  EXPECT_EQ(errors_of(servers(), 1, "MOVED"), refused);  // the client sent ASKING first
   servers().end_move(slot, 1);
   const int moved = errors_of(servers(), 0, "MOVED");
   EXPECT_EQ(rig_.ask({"INCR", kFirst}), "(3)");
   for (int i = 0; i < 10; ++i) EXPECT_EQ(rig_.ask({"GET", kFirst}), "3");
-  EXPECT_EQ(errors_of(servers(), 0, "MOVED"), moved + 1);  // the map was set right by it
+  // The first MOVED has corrected the client's map
+  EXPECT_EQ(errors_of(servers(), 0, "MOVED"), moved + 1);
   servers().begin_move(slot, 1, 0);
   servers().move_key(kFirst, 1, 0);
   servers().end_move(slot, 0);
@@ -153,11 +154,11 @@ TEST_F(RedisClusterTest, HearsShardedChannelsOfEveryNode) {
     EXPECT_EQ(rig_.ask({"SPUBLISH", channel, "x"}), "(1)");
     EXPECT_EQ(inbox_.next(), channel + "=x");
   }
-  // A slot that moves takes its channel along.
+  // When a slot moves, its channel moves too.
   const std::uint16_t slot = redis_slot("{b}wake");
   servers().begin_move(slot, 0, 1);
   servers().end_move(slot, 1);
-  EXPECT_EQ(rig_.ask({"GET", kFirst}), "(nil)");  // which learns it by a MOVED
+  EXPECT_EQ(rig_.ask({"GET", kFirst}), "(nil)");  // the client learns of the move by a MOVED
   ASSERT_EQ(inbox_.next(), "subscribed");
   servers().until([&] { return rig_.ask({"SPUBLISH", "{b}wake", "y"}) == "(1)"; });
   std::string heard = inbox_.next();
@@ -200,7 +201,7 @@ TEST_F(RedisClusterFault, FollowsAFailover) {
   own.fail_over(3);
   EXPECT_EQ(rig_.ask_until_answered({"INCR", kFirst}), "(2)");
   EXPECT_GT(before(), connections);
-  // And a crash: server 0, a replica now, takes over again.
+  // A crash has the same effect as a failover: server 0, which is a replica now, takes over again.
   own.wait_until_follows(0);
   own.server(3).kill9();
   own.until([&] { return rig_.ask({"INCR", kFirst}).starts_with("("); });

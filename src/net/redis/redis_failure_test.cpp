@@ -1,4 +1,4 @@
-// Failures on the way: servers that refuse, die or hang, or are no Redis.
+// Failures of connections: servers that refuse, die or hang, or are not Redis.
 #include <string>
 #include <vector>
 
@@ -82,7 +82,7 @@ TEST(RedisRefusalTest, user) {
   options.user = "alice";
   options.password = "pw";
   RedisRig rig;
-  rig.open(options);  // she may not PING, and may be served all the same
+  rig.open(options);  // the user may not PING, and the connection is used nevertheless
   EXPECT_EQ(rig.ask({"ACL", "WHOAMI"}), "alice");
 }
 
@@ -104,7 +104,7 @@ TEST(RedisRefusalTest, no_room) {
                 " has no room for another connection: ERR max number of clients reached");
 }
 
-// Answers the first bytes with these, and waits until the client is gone.
+// A server answers the first bytes with `answer`, and waits until the client has disconnected.
 std::string refusal_after(std::string_view answer, bool then_close = false) {
   RawServer server;
   RedisRig rig;
@@ -167,7 +167,7 @@ TEST(RedisBreakTest, waits_between_attempts_and_comes_back) {
   const std::string refused =
       "unavailable: cannot connect to " + at(server.port()) + ": Connection refused";
   EXPECT_EQ(rig.ask({"PING"}), refused);
-  EXPECT_EQ(rig.ask({"PING"}), refused);  // the attempt's, or the last error again
+  EXPECT_EQ(rig.ask({"PING"}), refused);  // the error of a new attempt, or the last error again
   server.start();
   EXPECT_EQ(rig.ask_until_answered({"PING"}), "PONG");
 }
@@ -199,7 +199,7 @@ TEST(RedisBreakTest, knows_which_commands_the_kernel_never_had) {
   rig.open(RedisRig::to(server));
   ASSERT_EQ(rig.ask({"PING"}), "PONG");
   server.pause();
-  const std::string megabyte(1 << 20, 'x');  // the sockets cannot take 64 of them
+  const std::string megabyte(1 << 20, 'x');  // the sockets' buffers have no room for 64 of them
   std::vector<RedisRig::Future> futures;
   rig.run([&] {
     for (int i = 0; i < 64; ++i) futures.push_back(rig.send_now({"APPEND", "a", megabyte}));
@@ -241,7 +241,8 @@ TEST(RedisBreakTest, gives_up_a_server_that_hangs) {
   EXPECT_EQ(rig.ask_until_answered({"PING"}), "PONG");
 }
 
-// Its name may lead to the new master by now.
+// The client leaves a demoted master, because its name may lead to the new master by now. But if a
+// new connection leads to a replica again, the client does not leave it at every answer.
 TEST(RedisBreakTest, leaves_a_master_that_was_demoted_and_not_a_replica_at_each_answer) {
   RedisServer server;
   const RedisServer other;

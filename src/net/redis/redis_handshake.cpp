@@ -8,7 +8,7 @@
 namespace tarry::net {
 namespace {
 
-// Of the server's text: some of its errors are a page long.
+// How many bytes of a server's error are shown: some errors are a page long.
 constexpr std::size_t kMaxRedisWords = 160;
 
 }  // namespace
@@ -87,7 +87,8 @@ std::optional<Error> RedisHandshake::judge(Step step, std::string_view said) con
       return failed(said.starts_with("NOPERM") ? permission_denied : invalid_argument,
                     "refused database " + std::to_string(options_.database), said);
     case Step::ping:
-      if (said.starts_with("NOPERM")) return std::nullopt;  // may be so: known and ready it is
+      // The user may not PING, but the server has accepted it and is ready
+      if (said.starts_with("NOPERM")) return std::nullopt;
       break;
   }
   if (said.starts_with("NOAUTH")) return failed(permission_denied, "asks for a password", said);

@@ -19,7 +19,7 @@
 
 namespace tarry::net {
 
-/// A server's text, for a message: one line, shortened if it is long.
+/// Prepares a server's text for a message: makes it one line, and shortens it if it is long.
 [[nodiscard]] std::string redis_says(std::string_view said);
 
 class RedisHandshake {
@@ -27,7 +27,7 @@ class RedisHandshake {
   explicit RedisHandshake(const RedisOptions& options);
 
   [[nodiscard]] std::size_t replies() const noexcept { return steps_.size(); }
-  /// The commands, for the wire.
+  /// The commands, encoded for sending.
   [[nodiscard]] std::string bytes() const;
 
   /// Takes the next reply. An error ends the handshake; it is one line that names the server.

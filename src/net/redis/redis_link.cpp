@@ -16,7 +16,7 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::size_t kRedisChunk = 64 * 1024;
-// Of the output buffers; kept from one write to the next.
+// Limits the memory that the output buffers keep from one write to the next.
 constexpr std::size_t kRedisKeptOutput = 1024 * 1024;
 
 }  // namespace
@@ -113,7 +113,8 @@ void RedisLink::on_written(const SystemError& error, std::size_t size) {
   if (state_ == State::ended) {
     finish();
   } else if (error) {
-    write_failed_ = true;  // the read reports why: the server may have said it before it closed
+    // The read reports the reason, which the server may have sent before it closed
+    write_failed_ = true;
   } else {
     write();
   }
@@ -197,14 +198,15 @@ void RedisLink::end(Error error) {
   if (found_by_ && !end_.was_ready) sentinels_->distrust(*found_by_);
   stream_->close();
   timer_.cancel();
-  // A write's own end says how much of it the kernel has taken.
+  // If a write is in progress, its end tells how many bytes the kernel has taken, and finishes the
+  // link.
   if (!writing_) {
     asio::post(timer_.get_executor(), [self = shared_from_this()] { self->finish(); });
   }
 }
 
 void RedisLink::finish() {
-  // The events own the object that owns this one.
+  // Moved out first, because the events own the owner of this link.
   Events events = std::move(events_);
   events.on_end(std::move(end_));
 }
@@ -243,7 +245,7 @@ void RedisLink::check_progress() {
   const auto now = Clock::now();
   if (now - progress_ < limit) {
     arm(progress_ + limit);
-  } else if (stream_->has_input()) {  // this process itself was late
+  } else if (stream_->has_input()) {  // this process was late, not the server
     progress_ = now;
     arm(now + limit);
   } else {

@@ -41,8 +41,8 @@ class RedisLink : public std::enable_shared_from_this<RedisLink> {
  public:
   struct End {
     Error error;
-    bool was_ready = false;   // it had been ready before
-    std::uint64_t taken = 0;  // the kernel took the bytes before this offset, and none from it on
+    bool was_ready = false;   // whether the link had been ready
+    std::uint64_t taken = 0;  // the kernel took exactly the bytes before this offset
   };
   struct Events {
     base::UniqueFunction<void()> on_ready;
@@ -95,7 +95,7 @@ class RedisLink : public std::enable_shared_from_this<RedisLink> {
   RedisOptions options_;  // host and port replaced by those that sentinels found
   Events events_;
   const std::shared_ptr<RedisSentinels> sentinels_;
-  std::shared_ptr<RedisSentinelSearch> search_;  // while it runs
+  std::shared_ptr<RedisSentinelSearch> search_;  // null if no search is running
   std::optional<std::size_t> found_by_;          // which sentinel named the server
   const std::unique_ptr<RedisStream> stream_;
   Timer timer_;

@@ -10,12 +10,12 @@
 namespace tarry::net {
 namespace {
 
-// A node that does not answer by then is not waited for alone.
+// If a node does not answer within this time, the next one is asked as well.
 constexpr std::chrono::milliseconds kNextNodeAfter{500};
 
 Result<std::vector<RedisSlotRange>> ranges_in(const RedisAddress& node, RedisAnswer answer) {
   if (auto* failure = std::get_if<RedisFailure>(&answer)) {
-    // The question changes nothing.
+    // CLUSTER SLOTS changes nothing, so an unknown outcome does no harm.
     const bool lost = failure->error.code == ErrorCode::unknown_outcome;
     return Error{lost ? ErrorCode::unavailable : failure->error.code, failure->error.message};
   }
@@ -81,8 +81,8 @@ void RedisMapSearch::on_answer(const RedisAddress& node, RedisAnswer answer) {
   finish(error_ ? *std::move(error_) : no_slot_served(cluster_));
 }
 
-// A node that is new or was forgotten by the others knows at most a part: the search goes on for
-// one that knows more.
+// Keeps the map with the most slots. A node that is new, or that the others have forgotten, knows
+// only a part of the slots; then the search goes on.
 void RedisMapSearch::take(std::vector<RedisSlotRange> ranges) {
   std::vector<bool> covered(kRedisSlots);
   for (const RedisSlotRange& range : ranges) {

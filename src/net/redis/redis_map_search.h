@@ -57,12 +57,12 @@ class RedisMapSearch : public std::enable_shared_from_this<RedisMapSearch> {
   Timer timer_;
   std::size_t asked_ = 0;
   std::size_t answered_ = 0;
-  std::vector<RedisSlotRange> best_;  // of the maps received
-  std::size_t best_covers_ = 0;       // slots
+  std::vector<RedisSlotRange> best_;  // the best map so far
+  std::size_t best_covers_ = 0;       // how many slots best_ covers
   std::optional<Error> error_;        // the most informative one
 };
 
-/// The error for a caller that finds no node for a slot.
+/// The error for a command when no node serves its slot.
 [[nodiscard]] Error no_slot_served(const std::string& cluster);
 
 }  // namespace tarry::net

@@ -22,7 +22,7 @@ std::optional<std::uint16_t> slot_of(std::int64_t number) noexcept {
   return static_cast<std::uint16_t>(number);
 }
 
-// A server that does not know its own name says "?" or nothing.
+// A server that does not know its own name sends "?" or an empty name.
 RedisAddress address_of(std::string_view host, std::uint16_t port, const RedisAddress& from) {
   const bool unknown = host.empty() || host == "?";
   return {unknown ? from.host : std::string(host), port};

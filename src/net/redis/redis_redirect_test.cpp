@@ -13,7 +13,8 @@ TEST(RedisRedirect, TellsSlotAndServer) {
   EXPECT_FALSE(moved->ask);
   EXPECT_EQ(moved->slot, 3999);
   EXPECT_EQ(moved->to, (RedisAddress{"127.0.0.1", 6381}));
-  const auto ask = redis_redirect("ASK 16383 ::1:1", kAsked);  // IPv6 comes without brackets
+  // An IPv6 address has no brackets here
+  const auto ask = redis_redirect("ASK 16383 ::1:1", kAsked);
   ASSERT_TRUE(ask);
   EXPECT_TRUE(ask->ask);
   EXPECT_EQ(ask->to, (RedisAddress{"::1", 1}));

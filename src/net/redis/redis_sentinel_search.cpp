@@ -51,7 +51,7 @@ void RedisSentinelSearch::ask_next() {
           [self, sentinel](RedisReply reply) { self->on_reply(sentinel, reply.view()); },
           [self, sentinel](RedisLink::End end) { self->on_end(sentinel, std::move(end.error)); }});
   asked.link->start();
-  // However many there are, all are asked within the available time.
+  // The interval depends on the number of sentinels, so that all are asked within the time-out.
   const auto each = std::chrono::milliseconds(sentinels_[0].connect_timeout_ms /
                                               static_cast<std::int64_t>(sentinels_.size()));
   const bool last = asked_.size() == sentinels_.size();
@@ -136,8 +136,8 @@ std::string RedisSentinelSearch::names(bool (*which)(const Asked&)) const {
   return all;
 }
 
-// All have failed. The most telling error wins: a sentinel that does not know the master, then one
-// that refused, then one that cannot be reached.
+// The error if all sentinels have failed. The most telling one wins: first a sentinel that does not
+// know the master, then one that refused, then one that cannot be reached.
 Error RedisSentinelSearch::failure() const {
   const std::string master = base::quoted(master_);
   const std::string ignorant = names([](const Asked& each) { return each.knows_no_such_master; });

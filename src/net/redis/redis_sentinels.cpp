@@ -85,7 +85,7 @@ void RedisSentinels::watch(OnSwitched on_switched) {
   }
 }
 
-// Messages from before the subscription stood were not heard.
+// Asks again after a new subscription, because messages from before it were missed.
 void RedisSentinels::on_watching(std::size_t sentinel) {
   if (closed_) return;
   prefer(sentinel);
@@ -97,7 +97,7 @@ void RedisSentinels::on_watching(std::size_t sentinel) {
   });
 }
 
-// "orders 10.0.0.7 6379 10.0.0.8 6379": from where to where.
+// `message` is "orders 10.0.0.7 6379 10.0.0.8 6379": name, old address, new address.
 void RedisSentinels::on_switch(std::size_t by, std::string_view message) {
   const std::string& name = options_.sentinels->master;
   const std::size_t end = message.rfind(' ');

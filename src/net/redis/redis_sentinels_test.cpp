@@ -41,7 +41,7 @@ std::string name_of(RedisRig& rig) {
 
 class RedisSentinelsTest : public ::testing::Test {
  protected:
-  // To the sentinels it is that user.
+  // Connects; the sentinels' login is user "ann".
   void open_as_ann(RedisFamily& family) {
     RedisOptions options = of(family);
     options.sentinels->user = "ann";
@@ -56,7 +56,7 @@ class RedisSentinelsTest : public ::testing::Test {
     });
     ASSERT_EQ(inbox_.next(), "subscribed");
   }
-  // Asks until it is this one that answers.
+  // Asks until this server answers.
   void wait_for(const RedisServer& server) {
     const std::string mark = std::to_string(server.port());
     ASSERT_EQ(server.ask({"SET", "where", mark}), "+OK\r\n");
@@ -65,7 +65,7 @@ class RedisSentinelsTest : public ::testing::Test {
   }
 
   testing::Inbox inbox_;
-  RedisRig rig_;  // its thread may put until it has gone
+  RedisRig rig_;  // destroyed first: its thread may put into the inbox
 };
 
 TEST_F(RedisSentinelsTest, say_where_the_master_is) {
@@ -189,7 +189,7 @@ TEST_F(RedisSentinelsTest, of_which_one_names_what_is_no_master) {
   EXPECT_EQ(said,
             "unavailable: Redis at orders (" + local(replica) +
                 ") is not a master, although its sentinels say so: it says that it is a slave");
-  // The next attempt asks another one first.
+  // The next attempt asks another sentinel first.
   rig_.open(by_sentinels({stale.port(), family.sentinel().port()}));
   wait_for(family.master());
 }
@@ -221,7 +221,7 @@ TEST_F(RedisSentinelsTest, a_failover_is_followed_by_commands_and_subscription) 
   EXPECT_EQ(heard, "from the new one");
 }
 
-// With a user that has exactly the rights in docs/guide/redis.md.
+// The user has exactly the rights in docs/guide/redis.md.
 TEST_F(RedisSentinelsTest, tell_of_a_new_master_while_the_old_one_still_answers) {
   RedisFamily family;
   ASSERT_EQ(family.sentinel().ask({"ACL", "SETUSER", "ann", "on", ">pw", "resetchannels",
@@ -231,7 +231,8 @@ TEST_F(RedisSentinelsTest, tell_of_a_new_master_while_the_old_one_still_answers)
   open_as_ann(family);
   subscribe();
   EXPECT_EQ(rig_.ask({"PING"}), "PONG");
-  // Left alone, it would not be told for hours, and would go on as a master.
+  // The sentinel will not tell the old master of the change for hours, so that it goes on as a
+  // master.
   EXPECT_EQ(family.sentinel().ask({"SENTINEL", "DEBUG", "publish-period", "10000000"}), "+OK\r\n");
   family.fail_over();
   wait_for(family.master());
@@ -239,7 +240,7 @@ TEST_F(RedisSentinelsTest, tell_of_a_new_master_while_the_old_one_still_answers)
   EXPECT_TRUE(RedisFamily::is_master(family.replica()));
 }
 
-// Nobody listens while the master changes, and the old one goes on as a master.
+// The client is not subscribed while the master changes, and the old master goes on as a master.
 TEST_F(RedisSentinelsTest, are_asked_again_once_they_are_listened_to_again) {
   RedisFamily family;
   ASSERT_EQ(family.sentinel().ask({"ACL", "SETUSER", "ann", "on", ">pw", "&*", "+@all"}),
@@ -288,7 +289,7 @@ TEST_F(RedisSentinelsTest, a_master_that_became_a_replica_is_left) {
   rig_.open(of(family));
   EXPECT_EQ(rig_.ask({"SET", "a", "1"}), "OK");
   family.until_followed();
-  // By hand, and connections stay; the sentinel notices in its own time.
+  // The roles are swapped by hand, without closing connections; the sentinel notices it later.
   EXPECT_EQ(family.replica().ask({"REPLICAOF", "NO", "ONE"}), "+OK\r\n");
   RedisFamily::follow(family.master(), family.replica());
   const std::string said = rig_.ask({"SET", "a", "2"});

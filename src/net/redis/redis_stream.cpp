@@ -92,7 +92,7 @@ void RedisStream::connect(OnConnected done) {
 void RedisStream::resolve(OnConnected done) {
   SystemError no_address;
   const auto address = asio::ip::make_address(options_.host, no_address);
-  if (!no_address) {  // a name may take a server's answer, an address needs no thread for it
+  if (!no_address) {  // a name may need a DNS server's answer; an address needs no resolver thread
     connect_to({Tcp::endpoint(address, options_.port)}, std::move(done));
     return;
   }
@@ -119,7 +119,7 @@ void RedisStream::connect_to(const std::vector<Protocol::endpoint>& endpoints, O
           return;
         }
         connected_ = true;
-        SystemError ignored;  // a unix socket has no such option
+        SystemError ignored;  // a unix socket does not have this option
         socket_.set_option(Tcp::no_delay(true), ignored);
         handshake(std::move(done));
       });

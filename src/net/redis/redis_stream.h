@@ -26,8 +26,8 @@
 
 namespace tarry::net {
 
-/// "127.0.0.1:6379", "[::1]:6379" or "/run/redis.sock"; for a master that sentinels know, their
-/// name for it and its address: "orders (127.0.0.1:6379)".
+/// "127.0.0.1:6379", "[::1]:6379" or "/run/redis.sock"; for a master that sentinels watch, the
+/// sentinels' name for it and its address: "orders (127.0.0.1:6379)".
 [[nodiscard]] std::string redis_server_name(const RedisOptions& options);
 [[nodiscard]] std::string redis_server_name(const RedisAddress& address);
 /// For messages: "Redis at 127.0.0.1:6379", or "the sentinel at ...".
@@ -50,9 +50,9 @@ class RedisStream {
   /// Connects, with TLS's handshake if there is one. May be called once. The error is one line that
   /// names the server.
   void connect(OnConnected done);
-  /// One read at a time.
+  /// Reads some bytes. One read at a time.
   virtual void read_some(boost::asio::mutable_buffer into, OnBytes done) = 0;
-  /// Writes all bytes; one write at a time, also during a read.
+  /// Writes all bytes. One write at a time; a read may be in progress meanwhile.
   virtual void write(boost::asio::const_buffer bytes, OnBytes done) = 0;
   void close();
 

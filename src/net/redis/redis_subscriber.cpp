@@ -42,7 +42,7 @@ void RedisSubscriber::on_ready() {
     link_->end({ErrorCode::unavailable, "another server is the master now"});
     return;
   }
-  // One by one: one command may not name channels of several slots.
+  // Each channel has its own command, because one command may not name channels of several slots.
   std::string bytes;
   for (const std::string& channel : channels_) {
     RedisCommand command(sharded_ ? "SSUBSCRIBE" : "SUBSCRIBE");
@@ -77,7 +77,8 @@ void RedisSubscriber::follow() {
   if (!link_) {
     backoff_.succeeded();
     timer_.expires_at(
-        Clock::time_point::max());  // no timer; a late one belongs to an older connection
+        // Stops the timer; a completion that comes late belongs to an older connection
+        Clock::time_point::max());
     start();
   } else if (link_->ready() && is_elsewhere()) {
     link_->end({ErrorCode::unavailable, "another server is the master now"});

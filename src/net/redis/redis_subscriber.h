@@ -33,9 +33,10 @@ class RedisSubscriber : public std::enable_shared_from_this<RedisSubscriber> {
   /// Whether all channels are confirmed, on an open connection.
   [[nodiscard]] bool stands() const noexcept { return link_ && confirmed_ == channels_.size(); }
   void start();
-  /// Call it when the sentinels may name another server: it moves to that server if they do.
+  /// Call it when the sentinels may name another server: if they do, the subscription moves to that
+  /// server.
   void follow();
-  /// Call it when the same host name may lead to another server now.
+  /// Call it when the host name may lead to another server now: the subscription reconnects.
   void renew();
   void close();
 
@@ -62,7 +63,7 @@ class RedisSubscriber : public std::enable_shared_from_this<RedisSubscriber> {
   Timer timer_;
   RedisBackoff backoff_;
   std::shared_ptr<RedisLink> link_;
-  std::size_t confirmed_ = 0;  // channels
+  std::size_t confirmed_ = 0;  // number of confirmed channels
   bool closed_ = false;
 };
 

@@ -95,7 +95,7 @@ TEST_F(RedisSubscriberTest, asks_an_idle_server_for_a_sign_of_life) {
       first.send("*3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n"
                  "*3\r\n$9\r\nsubscribe\r\n$5\r\nother\r\n:2\r\n"));
   ASSERT_EQ(inbox_.next(), "subscribed");
-  EXPECT_TRUE(first.wait_for_end());  // no PONG came
+  EXPECT_TRUE(first.wait_for_end());  // ends because no PONG came
   RawConnection second = server.accept();
   EXPECT_TRUE(second.receive_some());
 }

@@ -28,7 +28,8 @@ class RedisTlsStream final : public RedisStream {
   void write(asio::const_buffer bytes, OnBytes done) override {
     asio::async_write(*tls_, bytes, std::move(done));
   }
-  // The kernel is given records, and a part of one may be on its way before the write fails.
+  // False, because the kernel gets TLS records, and may have sent a part of one when the write
+  // fails.
   [[nodiscard]] bool counts_written() const noexcept override { return false; }
 
  private:
@@ -98,8 +99,8 @@ class RedisTlsStream final : public RedisStream {
       return refused(std::string("its certificate is not trusted: ") +
                      X509_verify_cert_error_string(verdict));
     }
-    // A server without TLS will not have it later; but if the connection broke, the next one may
-    // work.
+    // A server without TLS will not have it at the next attempt either. But if the connection
+    // broke, the next one may work.
     Error failed = refused("the TLS handshake failed: " + error.message());
     if (error.category() != asio::error::get_ssl_category()) {
       failed.code = ErrorCode::unavailable;

@@ -92,7 +92,7 @@ TEST_F(RedisTlsTest, refuses_a_certificate_that_it_does_not_trust) {
   RedisOptions to = options();
   to.tls->ca_file = files_.certificate("other-ca");
   EXPECT_TRUE(ask(to).starts_with(no_tls("its certificate is not trusted: ")));
-  to.tls->ca_file.clear();  // the system's do not know our CA either
+  to.tls->ca_file.clear();  // the system's authorities have not signed it either
   EXPECT_TRUE(ask(to).starts_with(no_tls("its certificate is not trusted: ")));
 }
 
@@ -103,7 +103,7 @@ TEST_F(RedisTlsTest, shows_its_own_certificate) {
   to.tls->key_file = files_.key("client");
   EXPECT_EQ(ask(to), "hello");
   to.tls->certificate_file.clear();
-  // TLS 1.3: the server says so only after our handshake is done.
+  // With TLS 1.3, the server refuses only after our handshake is done.
   const std::string said = ask(to);
   EXPECT_NE(said.find(":" + std::to_string(port_)), std::string::npos) << said;
 }
@@ -164,7 +164,8 @@ TEST_F(RedisTlsTest, tells_a_server_without_tls) {
   serve();
   RedisOptions to = options();
   to.port = port_ = server_->port();
-  to.connect_timeout_ms = 500;  // it waits for the end of a line, which TLS has none of
+  // The server waits for the end of a line, which a TLS handshake does not have
+  to.connect_timeout_ms = 500;
   EXPECT_EQ(ask(to), "unavailable: no TLS with Redis at 127.0.0.1:" + std::to_string(port_) +
                          ": no handshake within 500ms");
 }

@@ -9,15 +9,15 @@ namespace tarry::net {
 namespace {
 
 constexpr std::size_t kAlign = alignof(std::max_align_t);
-constexpr std::size_t kLargestBlock = 64 * 1024;  // except for one larger piece
+constexpr std::size_t kLargestBlock = 64 * 1024;  // a single piece may need a larger one
 
-constexpr std::size_t kHead = kAlign;  // where a block's own bytes begin
+constexpr std::size_t kHead = kAlign;  // offset of a block's usable bytes
 
 constexpr std::size_t aligned(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
 }  // namespace
 
-// Null: there is no memory.
+// Returns null if there is no memory.
 std::byte* RedisArena::add_block(std::size_t size, bool zeroed) noexcept {
   const std::size_t whole = kHead + size;
   if (whole < size) return nullptr;
@@ -31,7 +31,7 @@ void RedisArena::free_blocks() noexcept {
   while (last_ != nullptr) std::free(std::exchange(last_, last_->before));
 }
 
-// Null if it needs a block of its own.
+// Returns null if the piece needs a block of its own.
 void* RedisArena::cut(std::size_t size) noexcept {
   if (size > left_) {
     if (size > next_size_ / 2) return nullptr;
@@ -53,7 +53,8 @@ void* RedisArena::take(std::size_t bytes) noexcept {
   return add_block(size, false);
 }
 
-// A large one uses calloc, which need not touch the pages of an array that was only announced.
+// A large piece uses calloc, which need not touch the pages: the elements of an announced array may
+// never arrive.
 void* RedisArena::take_zeroed(std::size_t bytes) noexcept {
   const std::size_t size = aligned(bytes);
   if (void* const taken = cut(size)) return std::memset(taken, 0, size);

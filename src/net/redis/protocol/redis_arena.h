@@ -28,7 +28,7 @@ class RedisArena {
   }
   ~RedisArena() { free_blocks(); }
 
-  /// Memory of this size; null if there is none.
+  /// Memory of this size; null if memory has run out.
   [[nodiscard]] void* take(std::size_t bytes) noexcept;
   /// The same, all bits zero.
   [[nodiscard]] void* take_zeroed(std::size_t bytes) noexcept;
@@ -36,7 +36,7 @@ class RedisArena {
  private:
   static constexpr std::size_t kFirstBlock = 512;
 
-  // Stands at the start of each block, so that the list of blocks needs no memory of its own.
+  // Head is at the start of each block, so that the list of blocks needs no memory of its own.
   struct Head {
     Head* before;
   };

@@ -8,14 +8,14 @@
 namespace tarry::net {
 namespace {
 
-// The most that an argument costs besides its bytes, and a command besides its arguments.
+// The most bytes that the encoding adds to an argument, and to a command.
 constexpr std::size_t kRedisFrame = 24;
 
 }  // namespace
 
-// RESP is "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n". The body is held as
-// "\r\n$3\r\nSET\r\n$1\r\nk", a line's end before each argument, so that one append makes it and
-// the length after it.
+// In RESP a command is "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n". The body is kept as
+// "\r\n$3\r\nSET\r\n$1\r\nk", with a line's end before each argument instead of after it, so that
+// one append writes it together with the length that follows.
 
 RedisCommand::RedisCommand(std::string_view name, std::size_t reserve) : name_(name) {
   body_.reserve(name.size() + reserve + 2 * kRedisFrame);

@@ -10,10 +10,10 @@
 namespace tarry::net {
 namespace {
 
-// Of the reader's buffer; kept from one reply to the next.
+// Limits the memory that the reader's buffer keeps from one reply to the next.
 constexpr std::size_t kRedisKeptBuffer = 256 * 1024;
 constexpr std::size_t kRedisLeastElement = 3;  // "+\r\n"
-constexpr int kRedisMaxDepth = 8;              // hiredis 0.14's own; 1.x has none
+constexpr int kRedisMaxDepth = 8;              // hiredis 0.14 has a limit of its own; 1.x has none
 
 bool too_deep(const redisReadTask* task) {
   int depth = 1;
@@ -28,11 +28,11 @@ struct RedisReader::Making {
 
   std::size_t max_reply_bytes;
   redisReplyObjectFunctions functions;
-  RedisArena arena;           // of the reply that is being read
+  RedisArena arena;           // memory of the reply that is being read
   std::size_t announced = 0;  // elements of its arrays, both read and still expected
 
-  // Where the piece goes: into its array; or, if it is a whole reply, into an arena of its own.
-  // hiredis takes a null answer for a lack of memory.
+  // Where the piece is stored: in its array, or, if it is a whole reply, in a new arena. If the
+  // result is null, hiredis assumes that memory has run out.
   static RedisNode* node_of(const redisReadTask* task) {
     if (task->parent != nullptr) {
       return static_cast<RedisNode*>(task->parent->obj)->elements + task->idx;
@@ -59,7 +59,8 @@ struct RedisReader::Making {
     return node;
   }
 
-  // hiredis asks for an array when it has read how many elements there shall be, before any came.
+  // hiredis calls this as soon as it has read the number of elements, before any element has
+  // arrived.
   template <typename Count>  // int in hiredis 0.14, std::size_t in 1.x
   static void* make_array(const redisReadTask* task, Count count) {
     Making& making = of(task);
@@ -86,10 +87,10 @@ struct RedisReader::Making {
 
   static void* make_nil(const redisReadTask* task) { return node_of(task); }
 
-  // The arena is destroyed with the next reply, or with the reader.
+  // Does nothing: the arena is freed with the next reply, or with the reader.
   static void free_reply(void* /*root*/) {}
 
-  // hiredis 1.x knows more types than 0.14: they are read as nil.
+  // hiredis 1.x knows more types than 0.14. Replies of these types are read as nil.
   template <typename Functions>
   static void add_new_types(Functions& functions) {
     if constexpr (requires { functions.createDouble; }) {
@@ -131,7 +132,8 @@ void RedisReader::Free::operator()(redisReader* reader) const noexcept { redisRe
 void RedisReader::feed(std::string_view bytes) {
   if (fault_ != Fault::none) return;
   fed_ += bytes.size();
-  redisReaderFeed(reader_.get(), bytes.data(), bytes.size());  // `next` reports its fault
+  // `next` reports a fault in these bytes
+  redisReaderFeed(reader_.get(), bytes.data(), bytes.size());
 }
 
 std::optional<RedisReply> RedisReader::next() {

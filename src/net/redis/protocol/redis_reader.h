@@ -54,7 +54,7 @@ class RedisReader {
   const std::unique_ptr<Making> making_;
   std::unique_ptr<redisReader, Free> reader_;
   std::uint64_t fed_ = 0;
-  std::uint64_t reply_start_ = 0;  // of the reply that is being read, counted as fed_ is
+  std::uint64_t reply_start_ = 0;  // where the reply that is being read starts; counts like fed_
   Fault fault_ = Fault::none;
   std::string fault_text_;
 };

@@ -50,14 +50,14 @@ struct RedisNode {
   union {
     std::int64_t integer = 0;
     const char* text;
-    RedisNode* elements;  // also those of unexpected kinds, as nil
+    RedisNode* elements;  // also for arrays of unexpected kinds (RESP3), which are nil
   };
-  std::size_t size = 0;  // of text or elements
+  std::size_t size = 0;  // bytes of `text`, or number of `elements`
   RedisView::Kind kind = RedisView::Kind::nil;
 };
 
-/// The server that gave a reply. In a cluster it is the node, so that a further command can use the
-/// same connection; null if the node has left the cluster since.
+/// The server that gave a reply. In a cluster it is the node, so that a later command can use the
+/// same connection; null if that node has left the cluster meanwhile.
 struct RedisOrigin {
   bool is_node = false;  // otherwise there is only one server
   std::weak_ptr<Redis> node;

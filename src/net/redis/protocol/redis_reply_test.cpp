@@ -39,7 +39,8 @@ TEST(RedisReplyTest, reads_every_kind) {
   EXPECT_EQ(parse("*0\r\n")->view().size(), 0u);
 }
 
-// Memory is taken when an array is announced: all of a reply's count together, at every level.
+// Memory is taken when an array is announced. The announced elements of all arrays in a reply count
+// together, at every level.
 TEST(RedisReplyTest, arrays_that_cannot_all_come_are_refused_as_they_are_announced) {
   RedisReader reader(1 << 20);
   reader.feed("*200000\r\n");
@@ -48,7 +49,7 @@ TEST(RedisReplyTest, arrays_that_cannot_all_come_are_refused_as_they_are_announc
   reader.feed("*200000\r\n");
   EXPECT_FALSE(reader.next());
   EXPECT_EQ(reader.fault(), Fault::too_large);
-  // And for each reply separately.
+  // Each reply is counted separately.
   RedisReader many(1 << 10);
   for (int i = 0; i < 10; ++i) {
     std::string whole = "*200\r\n";
@@ -157,7 +158,7 @@ TEST(RedisReaderTest, bounds_a_reply_that_does_not_end) {
   EXPECT_EQ(reader.fault(), Fault::too_large);
 }
 
-// hiredis would allocate 16 GB for it.
+// Without this limit, hiredis would allocate 16 GB for the array.
 TEST(RedisReaderTest, does_not_make_room_for_elements_that_cannot_come) {
   RedisReader reader(1 << 20);
   reader.feed("*2147483647\r\n");
@@ -165,7 +166,7 @@ TEST(RedisReaderTest, does_not_make_room_for_elements_that_cannot_come) {
   EXPECT_EQ(reader.fault(), Fault::too_large);
 }
 
-// Random replies, cut at random: as many come out as went in, in order.
+// Cuts the bytes of random replies at random places: the same replies must come out, in order.
 RC_GTEST_PROP(RedisReaderTest, reads_the_same_however_it_is_cut, ()) {
   const auto texts = *rc::gen::container<std::vector<std::string>>(rc::gen::string<std::string>());
   std::string bytes;

@@ -7,7 +7,7 @@
 namespace tarry::net {
 namespace {
 
-// From the cluster specification, and from CLUSTER KEYSLOT.
+// Values from the cluster specification, and from CLUSTER KEYSLOT.
 TEST(RedisSlot, AsTheClusterCounts) {
   EXPECT_EQ(redis_slot("123456789"), 0x31C3u);
   EXPECT_EQ(redis_slot("foo"), 12182u);
@@ -19,7 +19,8 @@ TEST(RedisSlot, OfWhatStandsBetweenTheFirstBraces) {
   EXPECT_EQ(redis_slot("{user1000}.following"), redis_slot("user1000"));
   EXPECT_EQ(redis_slot("foo{bar}{zap}"), redis_slot("bar"));
   EXPECT_EQ(redis_slot("foo{{bar}}zap"), redis_slot("{bar"));
-  EXPECT_NE(redis_slot("foo{}{bar}"), redis_slot("bar"));  // empty braces: the whole key
+  // Empty braces do not count: the whole key is hashed
+  EXPECT_NE(redis_slot("foo{}{bar}"), redis_slot("bar"));
   EXPECT_NE(redis_slot("foo{bar"), redis_slot("bar"));
 }
 
