@@ -1,4 +1,4 @@
-// Batches: an answer an item, in order; one bad item fails alone; as many as 10,000.
+// Batches: one answer per item, in order; a bad item fails alone; up to 10,000 items.
 #include "contract.h"
 #include "core/limits.h"
 

@@ -1,4 +1,4 @@
-// What only the engine's contract has verbs for: claims by key, Move, the end of a claim by
+// Verbs that only the engine's contract has: claims by key, Move, and the end of a claim by
 // migration.
 #include "contract.h"
 #include "core/carried.h"
@@ -76,7 +76,7 @@ TEST_P(ByKey, AClaimOfTheSameKeyTwiceTakesItOnce) {
   EXPECT_EQ(claimed.size(), 1u);
 }
 
-// What else is ready in the queue is none of its affair.
+// Other ready messages of the queue do not concern this claim.
 TEST_P(ByKey, AClaimThatWaitsForAKeyWaitsUntilThatKeyIsDue) {
   const Queue q = queue();
   (void)must(q.push({.key = "now", .payload = "x"}));
@@ -89,7 +89,8 @@ TEST_P(ByKey, AClaimThatWaitsForAKeyWaitsUntilThatKeyIsDue) {
   request.wait = 30min;
   core::Ticket ticket = 0;
   const auto waiting = submit_async(rig().engine(), std::move(request), ticket);
-  // Until it waits; one that was answered at once instead is told by what it was answered.
+  // Wait until the claim waits. If it was answered at once instead, the checks below show the
+  // answer.
   wait_until("the claim waits",
              [&] { return waiting.ready() || must(q.stats()).waiting_claims >= 1; });
   clock().advance(5min - 1ms);
@@ -165,7 +166,7 @@ TEST_P(ByKey, AMoveKeepsWhatTheMessageHasBeenThrough) {
   EXPECT_EQ(must(q.ack(delivery.receipt())), Outcome::done);
 }
 
-// So that another store takes what this one makes of it.
+// The tallies are limited, so that another store accepts what this one exports.
 TEST_P(ByKey, AMoveOfTheMostThatIsCountedIsNotCountedBeyond) {
   const Queue q = queue();
   constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
@@ -264,7 +265,7 @@ TEST_P(ByKey, MovedAwayIsGoneAndCountedAsThat) {
   EXPECT_EQ(must(q.stats()).counters.acked, 0u);
 }
 
-// A move does not take what is there, whatever the queue says of pushes.
+// A move never replaces an existing message, whatever rule the queue has for pushes.
 TEST_P(ByKey, AMoveHasItsOwnRuleForATakenKey) {
   const Queue q = queue();
   for (const IfExists rule : {IfExists::keep, IfExists::replace, IfExists::earlier}) {
@@ -289,7 +290,8 @@ TEST_P(ByKey, AMoveHasItsOwnRuleForATakenKey) {
   }
 }
 
-// What the message has been through would be lost.
+// These rules would replace or move the existing message, and the moved one's history would be
+// lost.
 TEST_P(ByKey, AMoveThatWouldTakeWhatIsThereIsRefused) {
   const Queue q = queue();
   (void)must(q.push({.key = "k", .payload = "here", .due = in(1h)}));
@@ -389,7 +391,7 @@ TEST_P(ByKey, AForecastCountsWhatFallsDueWhen) {
 
 TEST_P(ByKey, AForecastOfManyBucketsIsWhole) {
   const Queue q = queue();
-  constexpr std::size_t kEach = 7;  // seconds between two of them: most buckets have none
+  constexpr std::size_t kEach = 7;  // seconds between two messages, so most buckets are empty
   constexpr std::size_t kCount = 1'201;
   std::vector<Push> messages;
   for (std::size_t i = 0; i < kCount; ++i) {
@@ -407,7 +409,7 @@ TEST_P(ByKey, AForecastOfManyBucketsIsWhole) {
     filled += count > 0 ? 1 : 0;
   }
   EXPECT_EQ(sum, kCount);
-  EXPECT_GE(filled, kCount - 1);  // one may have fallen due meanwhile
+  EXPECT_GE(filled, kCount - 1);  // one message may have fallen due meanwhile
 }
 
 TEST_P(ByKey, AForecastCountsWhatIsScheduledOrReadyAndNothingElse) {

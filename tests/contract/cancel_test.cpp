@@ -1,4 +1,4 @@
-// DESIGN 3, the second row of the verb table: cancel; and what becomes of a message whose running
+// DESIGN 3, the second row of the verb table: cancel. And what happens to a message whose running
 // delivery was cancelled.
 #include <tuple>
 
@@ -46,7 +46,7 @@ TEST_P(CancelCell, AnswersAndActsAsTheTableSays) {
 
   switch (outcome) {
     case Outcome::cancelled: {
-      ASSERT_TRUE(after);  // the queue remembers
+      ASSERT_TRUE(after);  // after it has ended, the queue remembers it
       MessageInfo ended = *before;
       ended.state = State::remembered;
       ended.payload.clear();
@@ -230,7 +230,7 @@ TEST_P(CancelVerb, OfManyRemembersEach) {
   std::vector<std::string> keys{made.key};
   for (int i = 0; i < 40; ++i) {
     keys.push_back("k" + std::to_string(i));
-    // Ready and scheduled, of the default priority and of others.
+    // Ready and scheduled messages, of the default priority and of others.
     (void)must(q.push({.key = keys.back(),
                        .payload = "x",
                        .due = in(i % 2 == 0 ? Millis(0) : Millis(1h)),

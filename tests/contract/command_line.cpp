@@ -17,7 +17,7 @@ namespace tarry::contract {
 namespace {
 
 // Invariants
-//  1. A request has a thread of its own, and its completion runs there, at the end.
+//  1. Each request has its own thread, which runs the completion at its end.
 //  2. A thread is joined by a later `submit` or by `close`, never by itself.
 class CommandLineEngine final : public core::Engine {
  public:
@@ -71,7 +71,7 @@ class CommandLineEngine final : public core::Engine {
         if (job.waits) stop(job);
       }
     }
-    // Nothing is added once it is closed, and a job stays where it is until it has been joined.
+    // Once closed_ is set, no job is added, and a job stays in jobs_ until its thread was joined.
     for (auto& [ticket, job] : jobs_) {
       if (job.thread.joinable()) job.thread.join();
     }
@@ -102,7 +102,7 @@ class CommandLineEngine final : public core::Engine {
     };
     Result<core::Reply> reply = say_on_command_line(request, run);
     const std::lock_guard lock(job.mutex);
-    // Whatever the server handed to a program that was ended is released by the server.
+    // The program was stopped. The server releases any messages that it had handed to the program.
     if (!job.stopped) return reply;
     if (is_closed()) return Error{ErrorCode::closed, "the store was closed"};
     return core::Reply(core::ClaimReply());
@@ -127,7 +127,7 @@ class CommandLineEngine final : public core::Engine {
   core::Ticket last_ticket_ = 0;
   bool closed_ = false;
   std::map<core::Ticket, Job> jobs_;
-  std::vector<core::Ticket> ended_;  // whose threads have nothing left to do
+  std::vector<core::Ticket> ended_;  // requests whose threads have nothing left to do
   core::AnswerThread answers_;
 };
 

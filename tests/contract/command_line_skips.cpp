@@ -9,7 +9,7 @@ namespace {
 
 struct Skip {
   std::string_view suite;
-  std::string_view test;  // what its name begins with
+  std::string_view test;  // the beginning of its name
   std::string_view why;
 };
 

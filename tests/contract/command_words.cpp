@@ -65,8 +65,8 @@ app::ExitCode code_of(const core::ItemsReply& reply) {
   return code;
 }
 
-/// Says one request; each member function one kind. Where the library has refused all the keys of
-/// a request before it came here, nothing is left to be said.
+/// Carries out one request by commands; each member function handles one kind of request. If the
+/// library has refused all keys of a request before, there is nothing left to run.
 class Speaker {
  public:
   explicit Speaker(const RunCommand& run) : run_(run) {}
@@ -194,7 +194,8 @@ class Speaker {
       words.insert(words.end(), {"--if-exists", std::string(to_string(*patch.if_exists))});
     }
     if (words.size() == 2) {
-      // The command wants something to set: what stands, or what a new queue has anyway.
+      // The command needs at least one setting. So read the settings of the queue, or, if there is
+      // no queue yet, set the default of one.
       const Words info{"queue", "info", "--", request.queue};
       auto standing = read(info, settings_in);
       if (standing || standing.error().code != ErrorCode::not_found) return standing;
@@ -249,7 +250,8 @@ class Speaker {
   }
 
  private:
-  // A receipt names its queue; the command's word for it is for people.
+  // A receipt names its queue, so the command accepts any queue name: the argument is only for
+  // people.
   static constexpr const char* kAnyQueue = "q";
 
   static std::string text(const std::string& bytes, core::Slice slice) {
@@ -279,7 +281,7 @@ class Speaker {
     return {ErrorCode::damaged, "the command's answer cannot be read"};
   }
 
-  /// A command that prints its answer and exits with 0, or prints an error alone.
+  /// Runs a command that prints its answer and exits with 0, or prints only an error.
   template <typename Decode>
   Answered read(const Words& words, Decode decode) const {
     const auto ran = run(words);
@@ -293,14 +295,14 @@ class Speaker {
     return core::Reply(std::move(*reply));
   }
 
-  /// The library answers an empty page or forecast of a queue that is not there; the commands say
-  /// that it is not.
+  /// If there is no such queue, the library answers an empty page or forecast, but the commands
+  /// print an error.
   static Answered nothing_where_unknown(Answered answered, core::Reply nothing) {
     if (answered || answered.error().code != ErrorCode::not_found) return answered;
     return Answered(std::move(nothing));
   }
 
-  /// A command that prints an outcome for each of its words.
+  /// Runs a command that prints one outcome for each of its arguments.
   Answered items(const Words& words) const {
     const auto ran = run(words);
     if (!ran) return ran.error();
@@ -311,7 +313,7 @@ class Speaker {
     return core::Reply(std::move(*reply));
   }
 
-  /// One run for each item, since each has flags of its own.
+  /// One run for each item, because each item has its own flags.
   template <typename Items, typename One>
   Answered each(const Items& list, One one) const {
     core::ItemsReply all;

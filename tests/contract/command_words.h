@@ -14,7 +14,7 @@
 
 namespace tarry::contract {
 
-/// Runs one command: the words behind `tarry --store URL -o json`, and its standard input.
+/// Runs one command: the arguments after `tarry --store URL -o json`, and its standard input.
 using RunCommand =
     std::function<Ran(const std::vector<std::string>& words, std::string_view input)>;
 

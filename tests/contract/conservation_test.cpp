@@ -1,5 +1,5 @@
-// Guarantee 9, and with it 1, 4 and 5: whatever is done, by however many, each accepted message is
-// accounted for, delivered by live claims only, and never again after its ack.
+// Guarantee 9, and with it 1, 4 and 5: whatever many clients do, each accepted message is accounted
+// for, is delivered by live claims only, and never again after its ack.
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -13,7 +13,7 @@ namespace {
 
 class Conservation : public Contract {
  protected:
-  /// One more random act on a random queue; counts what was accepted.
+  /// Performs one random action on a random queue, and counts the accepted messages.
   void act(std::mt19937& random) {
     const auto pick = [&](std::uint32_t bound) {
       return static_cast<std::uint32_t>(random() % bound);
@@ -191,7 +191,7 @@ TEST_P(Conservation, WorkersThatWaitGetEverythingOnce) {
     workers.emplace_back([&] {
       for (;;) {
         const auto claimed = q.claim({.max = 3, .lease = kLongLease, .wait = 1h});
-        if (!claimed) return;  // closed
+        if (!claimed) return;  // the store is closed
         for (const Delivery& delivery : *claimed) {
           {
             const std::lock_guard lock(mutex);

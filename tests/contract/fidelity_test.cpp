@@ -23,12 +23,13 @@ std::string noise(std::size_t size) {
 
 class Fidelity : public Contract {
  protected:
-  /// What a key or a header may hold here: on the command line no zero byte, which ends a word.
+  /// What a key or a header may contain in this run: on the command line no zero byte, because it
+  /// ends an argument.
   [[nodiscard]] std::string sayable(std::string bytes) const {
     if (is_by(By::command_line)) std::erase(bytes, '\0');
     return bytes;
   }
-  /// Pushes, then sees it by get, claim and, for the key, list and cancel.
+  /// Pushes a message, then checks it by get and claim, and its key also by list and cancel.
   void expect_kept(std::string_view key, std::string_view payload, const Headers& headers) {
     const Queue q = queue();
     const Pushed pushed = must(q.push({.key = key, .payload = payload, .headers = headers}));

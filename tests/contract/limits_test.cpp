@@ -1,5 +1,6 @@
-// Bad input: each limit of core/limits.h at the limit and one over, and what is ill-formed. Each
-// gets one line that names the value and the limit, and changes nothing.
+// Bad input: each limit of core/limits.h is tried at the limit and one above it, and so are
+// ill-formed values. Each error is one line that names the value and the limit, and changes
+// nothing.
 #include "core/limits.h"
 
 #include "contract.h"
@@ -41,7 +42,7 @@ TEST_P(Limits, QueueNames) {
        {"a b", "a\n", "a,b", "a\"", "caf\xc3\xa9", "a#", "a?b", "a%41"}) {
     refused(queue(bad).push({.key = "k", .payload = "x"}), kInvalid, {"127"});
   }
-  if (is_by(By::command_line)) return;  // whose words end at a zero byte
+  if (is_by(By::command_line)) return;  // an argument ends at a zero byte
   refused(queue(std::string_view("a\0b", 3)).push({.key = "k", .payload = "x"}), kInvalid, {"127"});
 }
 
@@ -115,7 +116,7 @@ TEST_P(Limits, HeaderCounts) {
   EXPECT_EQ(must(q.push({.key = "a", .payload = "x", .headers = most})).outcome, Outcome::pushed);
   EXPECT_EQ(find(q, "a")->headers, most);
   EXPECT_EQ(claim_one(q).headers(), most);
-  // As many as fit into the 16 KiB of names and values.
+  // As many headers as fit into the 16 KiB of names and values.
   refused(q.push({.key = "b", .payload = "x", .headers = Headers(core::kMaxHeaders, {"n", ""})}),
           kTooLarge, {"16384", "4096"});
   EXPECT_FALSE(find(q, "b"));
@@ -150,7 +151,7 @@ TEST_P(Limits, Delays) {
 
 TEST_P(Limits, Moments) {
   const Queue q = queue();
-  constexpr std::int64_t year_2200 = 7'289'654'399'999;  // its last millisecond
+  constexpr std::int64_t year_2200 = 7'289'654'399'999;  // the year's last millisecond
   const std::int64_t last = now_ms() + core::kMaxDelayMs;
   const auto moment = [](std::int64_t value) { return at(Time(Millis(value))); };
   EXPECT_EQ(ms(must(q.push({.key = "first", .payload = "x", .due = moment(0)})).due), 0);
@@ -322,7 +323,8 @@ TEST_P(Limits, BytesOfAGet) {
       refused(item, kTooLarge, {"\"k\"", std::to_string(core::kMaxReplyBytes)});
     }
   }
-  EXPECT_EQ(answered, core::kMaxReplyBytes / core::kDefaultMaxPayload - 1);  // with their keys
+  // The payloads count together with their keys.
+  EXPECT_EQ(answered, core::kMaxReplyBytes / core::kDefaultMaxPayload - 1);
 
   again.with_payload = false;
   const auto bare = std::get<core::GetReply>(must(submit(rig().engine(), std::move(again))));
@@ -365,7 +367,7 @@ TEST_P(Limits, Settings) {
 }
 
 TEST_P(Limits, EnumeratorsThatAreNone) {
-  if (is_by(By::command_line)) return;  // which has words for what there is
+  if (is_by(By::command_line)) return;  // a command accepts only the names of existing values
   const Queue q = queue();
   (void)must(q.push({.key = "k", .payload = "x"}));
   const QueueSettings before = must(q.stats()).settings;

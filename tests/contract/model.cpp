@@ -254,7 +254,7 @@ ModelPushed Model::move(const ModelPush& move, std::uint32_t attempt, const Tall
                         std::optional<std::int64_t> pushed_ms) {
   const bool known = move.key && messages_.contains(*move.key);
   ModelPush push = move;
-  if (!push.if_exists) push.if_exists = IfExists::reject;  // not the queue's
+  if (!push.if_exists) push.if_exists = IfExists::reject;  // a move does not use the queue's rule
   const ModelPushed pushed = this->push(push);
   if (known) return pushed;
   ModelMessage& message = messages_.at(pushed.key);

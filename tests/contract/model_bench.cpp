@@ -28,9 +28,9 @@ void same(std::string_view what, const T& got, const T& want) {
 
 Time moment(std::int64_t value) { return Time(Millis(value)); }
 
-// docs/formats/redis.md: what has a past goes behind what has none, then by member: made ones, in
-// the order of their making, and keys by their bytes, those that begin with a control character
-// behind an 0x1F.
+// The order of docs/formats/redis.md: messages with a history go after those without one, then the
+// members of the ZSET decide. Generated keys go in the order in which they were generated, other
+// keys by their bytes; a key that begins with a control character has an 0x1F in front.
 std::string redis_tie(const ModelMessage& message) {
   const bool has_past = message.tallies.claims > 0 || message.tallies.revives > 0;
   std::string tie(1, has_past ? '1' : '0');
@@ -53,7 +53,7 @@ const std::vector<std::string>& key_pool() {
   return keys;
 }
 
-// The smallest segments, so that sequences fill several and have them cleaned.
+// The smallest segments, so that a sequence of commands fills several and the store cleans them.
 ModelBench::ModelBench(const EngineSpec& spec) : rig_(spec, {}, "&sync=os&segment=64KiB") {}
 
 Model ModelBench::initial_model(const SettingsPatch& settings) {
@@ -69,7 +69,7 @@ Model ModelBench::initial_model(const SettingsPatch& settings) {
 std::string ModelBench::key(KeyId id) const {
   if (id >= kFirstGeneratedKey) return generated_keys_.at(id);
   const std::string& pooled = key_pool().at(static_cast<std::size_t>(id));
-  // A word of a command ends at the first zero byte.
+  // An argument of a command ends at its first zero byte.
   if (rig_.spec().by == By::command_line && pooled.front() == '\0') return "\x01";
   return pooled;
 }
@@ -145,7 +145,7 @@ void ModelBench::reschedule(KeyId id, Due due, std::optional<std::uint32_t> prio
 
 void ModelBench::claim(const ClaimOptions& options, const std::vector<ModelMessage>& want) {
   std::vector<Delivery> got = must(queue().claim(options));
-  if (rig_.spec().shards > 1) {  // each shard has its own order
+  if (rig_.spec().shards > 1) {  // the order is defined within a shard only
     const auto place = [&](const Delivery& delivery) {
       return std::ranges::find(want, delivery.key(),
                                [this](const ModelMessage& message) { return key(message.key); }) -
@@ -212,8 +212,8 @@ void ModelBench::configure(const SettingsPatch& patch, const QueueSettings& want
   same("configure", must(queue().configure(patch)) == want, true);
 }
 
-// Asked after each move of the clock, so that the engine, like the model, has seen each time that
-// there was: when a lease runs out is when the shard sees that it has.
+// Each move of the clock is followed by a request, so that the engine sees every time that the
+// model sees: for the engine a lease runs out when its shard notices.
 void ModelBench::advance(Millis by) {
   rig_.clock().advance(by);
   (void)must(queue().stats());
@@ -255,7 +255,7 @@ void ModelBench::check_info(const Model& model, const ModelMessage& want, const 
   } else {
     same(name + "reason given", got.reason.empty(), false);
   }
-  if (state == State::remembered) return;  // its payload need not be kept
+  if (state == State::remembered) return;  // a remembered message need not have its payload
   same(name + "headers", got.headers == want.headers, true);
   same(name + "payload", got.payload, with_payload ? want.payload : std::string());
 }

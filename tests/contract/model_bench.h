@@ -1,5 +1,5 @@
-// ModelBench: an engine under test beside the model. It says each command to the engine, and holds
-// the engine's answer against the model's; a difference throws, which fails the property and lets
+// ModelBench: an engine under test beside the model. It gives each command to the engine, and
+// compares the answer with the model's. A difference throws, which fails the property and lets
 // rapidcheck shrink the sequence.
 //
 // Not thread safe.
@@ -22,13 +22,13 @@ class ModelBench {
  public:
   explicit ModelBench(const EngineSpec& spec);
 
-  /// Configures the queue so; engine and model stand at the same place then.
+  /// Gives the queue these settings. The returned model then agrees with the engine.
   [[nodiscard]] Model initial_model(const SettingsPatch& settings);
   [[nodiscard]] bool can_reopen() const {
     return rig_.spec().kind != Kind::memory && rig_.spec().by == By::library;
   }
 
-  // Each takes what the model says must be answered.
+  // Each takes the answer that the model gives.
   void push(const std::vector<ModelPush>& messages, const std::vector<ModelPushed>& want);
   void cancel(const std::vector<KeyId>& keys, const std::vector<ModelAnswer>& want);
   void reschedule(KeyId key, Due due, std::optional<std::uint32_t> priority,
@@ -49,11 +49,11 @@ class ModelBench {
   void step(Millis by);
   void reopen() { rig_.reopen(); }
 
-  /// One message as `get` shows it; nothing where the model has none.
+  /// Compares one message as `get` shows it; the model may have none.
   void check_key(const Model& model, KeyId key);
-  /// Stats, counters, conservation.
+  /// Compares stats and counters, and checks conservation.
   void check_stats(const Model& model);
-  /// Everything: each message by list (in pages of `limit`) and by get, and the stats.
+  /// Compares everything: each message by list (in pages of `limit`) and by get, and the stats.
   void check_all(const Model& model, std::uint32_t limit);
 
  private:
@@ -66,7 +66,7 @@ class ModelBench {
   Rig rig_;
   std::map<Uid, std::uint64_t> ids_;
   std::map<KeyId, std::string> generated_keys_;
-  std::vector<std::string> receipts_;  // by claim
+  std::vector<std::string> receipts_;  // by the claim's number
 };
 
 }  // namespace tarry::contract

@@ -7,12 +7,12 @@
 namespace tarry::contract {
 namespace {
 
-// ---- what commands are made of
+// ---- random parts of commands
 
 std::int64_t millis(std::int64_t from, std::int64_t to) { return *rc::gen::inRange(from, to + 1); }
 bool chance(int one_in) { return *rc::gen::inRange(0, one_in) == one_in - 1; }
 
-// Half the time of a message that is there.
+// Half of the time the key of an existing message.
 KeyId any_key(const Model& model) {
   if (!model.messages().empty() && chance(2)) {
     const auto nth = *rc::gen::inRange<std::size_t>(0, model.messages().size());
@@ -28,7 +28,7 @@ bool key_exists(const Model& model, KeyId key) {
 }
 
 Due any_due(const Model& model) {
-  if (!model.messages().empty() && chance(4)) {  // close to that of a message that is there
+  if (!model.messages().empty() && chance(4)) {  // close to the due time of an existing message
     const auto nth = *rc::gen::inRange<std::size_t>(0, model.messages().size());
     const auto at = std::next(model.messages().begin(), static_cast<std::ptrdiff_t>(nth));
     return Due::at(Time(Millis(at->second.due + millis(-1, 1))));
@@ -54,8 +54,8 @@ std::optional<Millis> to_millis(std::optional<std::int64_t> value) {
   return Millis(*value);
 }
 
-// Mostly one that is live, often an old one of a message that is leased again, else one of the
-// latest.
+// Mostly a live claim, often an old claim of a message that is leased again, otherwise one of the
+// latest claims.
 std::size_t any_claim(const Model& model) {
   std::vector<std::size_t> live;
   std::vector<std::size_t> old;
@@ -130,7 +130,7 @@ class PushAct final : public Act {
   }
 
  private:
-  // As many as engines claim in a way of their own (redis: scripts/bulk.lua).
+  // So many messages that engines claim them in a special way (redis: scripts/bulk.lua).
   void push_many() {
     messages_.resize(40);
     for (ModelPush& message : messages_) message.due = Due::after(Millis(1'000));
@@ -266,7 +266,8 @@ class GetAct final : public Act {
 
 // ---- time
 
-// To the millisecond at which something happens, or the one before it: where mistakes live.
+// Moves the clock to the millisecond at which something happens, or to the one before it, because
+// mistakes are likely there.
 std::int64_t to_the_next_event(const Model& model) {
   std::vector<std::int64_t> events;
   for (const auto& [key, message] : model.messages()) {
@@ -298,7 +299,8 @@ class AdvanceAct final : public Act {
   std::int64_t by_ = 0;
 };
 
-// Steps are multiples of ten seconds: the engine takes clocks within a second for the same.
+// Steps are multiples of ten seconds, because the engine treats clocks within a second of each
+// other as equal.
 class StepAct final : public Act {
  public:
   explicit StepAct(const Model&) : by_(*rc::gen::inRange(-6, 7) * 10'000) {}
@@ -353,7 +355,7 @@ class PurgeAct final : public Act {
   void show(std::ostream& os) const override { os << "purge"; }
 };
 
-// Made anew at once, so that the model need not know a queue that is not there.
+// The queue is made again at once, so that the model need not know missing queues.
 class RemoveAct final : public Act {
  public:
   explicit RemoveAct(const Model& model) : force_(chance(2)) {
@@ -471,7 +473,7 @@ class ReopenAct final : public Act {
 
 }  // namespace
 
-// A command named twice comes twice as often.
+// A command that is listed twice is drawn twice as often.
 rc::Gen<ActPtr> any_act(const Model& model, bool reopens) {
   namespace gen = rc::state::gen;
   auto often =

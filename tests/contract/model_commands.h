@@ -1,5 +1,5 @@
-// The commands that the model test plays: each made at random, with an eye on where the model
-// stands, so that most of them meet something.
+// The commands of the model test. Each is random, but takes the model's state into account, so that
+// most commands meet something.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace tarry::contract {
 
 class Act : public rc::state::Command<Model, ModelBench> {
  public:
-  /// Plays on the model, and on the bench where there is one.
+  /// Runs on the model, and also on the bench if there is one.
   virtual void play(Model& model, ModelBench* bench) const = 0;
 
   void apply(Model& model) const override { play(model, nullptr); }
@@ -27,8 +27,8 @@ class Act : public rc::state::Command<Model, ModelBench> {
 
 using ActPtr = std::shared_ptr<const rc::state::Command<Model, ModelBench>>;
 
-/// The next command, given where the model stands. With `reopens`, the store is at times closed and
-/// opened again.
+/// The next command for this state of the model. With `reopens`, some commands close the store and
+/// open it again.
 [[nodiscard]] rc::Gen<ActPtr> any_act(const Model& model, bool reopens);
 
 }  // namespace tarry::contract

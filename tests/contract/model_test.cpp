@@ -1,7 +1,8 @@
-// Engine and model side by side: random sequences of commands, each answer compared, at the end all
-// that is there. What fails is shrunk, and printed with what makes it come again.
+// Engine and model side by side: random sequences of commands. Each answer is compared, and at the
+// end all messages. A failing sequence is shrunk and printed, together with the parameters that
+// repeat it.
 //
-// RC_PARAMS="max_success=5000 max_size=200" plays more and longer ones; with "seed=…" the same.
+// RC_PARAMS="max_success=5000 max_size=200" runs more and longer sequences; "seed=…" repeats one.
 #include <cstdlib>
 #include <sstream>
 
@@ -23,12 +24,12 @@ rc::detail::Configuration configuration(int sequences, int commands) {
   return wanted == nullptr ? config : rc::detail::configFromString(wanted, config);
 }
 
-// Settings under which things happen within a few commands.
+// Settings with which something happens within a few commands.
 SettingsPatch any_settings() {
   SettingsPatch patch;
   patch.lease = *rc::gen::element<Millis>(1s, 10s);
   patch.max_attempts = *rc::gen::element<std::uint32_t>(1, 2, 10);
-  patch.backoff_min = patch.backoff_max = 0ms;  // a retry's jitter is the engine's secret
+  patch.backoff_min = patch.backoff_max = 0ms;  // the model cannot know the jitter of a retry
   patch.remember = *rc::gen::element<Millis>(0s, 1ms, 10s);
   patch.dead_keep = *rc::gen::element<Millis>(1s, 30s, 30 * 24h);
   patch.if_exists = *rc::gen::element(IfExists::reject, IfExists::replace);

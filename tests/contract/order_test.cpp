@@ -1,6 +1,6 @@
 // Guarantee 8: among what is due, by priority, then by due time, then in push order.
 //
-// Keys share the part in braces, and so a shard, where the engine has several.
+// All keys have the same part in braces, so they share a shard even if the engine has several.
 #include "contract.h"
 
 namespace tarry::contract {

@@ -1,5 +1,5 @@
-// Pending<T>: an answer that a callback will bring. Waiting for it is bounded, so that a test whose
-// answer never comes fails instead of hanging; the bound is no statement about speed.
+// Pending<T>: the answer that a callback will deliver. Waiting for it is limited in time, so that a
+// test whose answer never comes fails instead of hanging; the limit says nothing about speed.
 //
 // Thread safety: the callback may run on any thread; one thread waits.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace tarry::contract {
 
-/// How long a test waits for what must come. Only ever seen by a test that fails.
+/// How long a test waits at most. Only failing tests wait that long.
 inline constexpr std::chrono::seconds kPatience{30};
 
 template <typename T>
@@ -26,7 +26,7 @@ class Pending {
  public:
   Pending() : state_(std::make_shared<State>()) {}
 
-  /// To be handed to the verb: a second call is counted, and `get` then throws.
+  /// The callback for the verb. A second call of it is counted, and `get` then throws.
   [[nodiscard]] Callback<T> callback() const {
     return [state = state_](Result<T> result) {
       const std::lock_guard lock(state->mutex);
@@ -51,7 +51,7 @@ class Pending {
     return *state_->result;
   }
 
-  /// Where the callback ran.
+  /// The thread that ran the callback.
   [[nodiscard]] std::thread::id thread() const {
     const std::lock_guard lock(state_->mutex);
     return state_->thread;
@@ -68,7 +68,8 @@ class Pending {
   std::shared_ptr<State> state_;
 };
 
-/// Asks until it holds. For what other threads bring about and nobody tells.
+/// Checks again and again until the predicate holds. For changes that other threads make without a
+/// notification.
 template <typename Predicate>
 void wait_until(const char* what, Predicate&& holds) {
   const auto until = std::chrono::steady_clock::now() + kPatience;

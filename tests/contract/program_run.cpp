@@ -13,7 +13,7 @@
 namespace tarry::contract {
 namespace {
 
-// Memory in place of a pipe: nobody has to read while the program runs.
+// Memory instead of a pipe, so that nobody has to read while the program runs.
 class SpawnedFile {
  public:
   explicit SpawnedFile(std::string_view content) : fd_(::memfd_create("tarry", MFD_CLOEXEC)) {
@@ -45,7 +45,8 @@ pid_t spawn(const std::vector<std::string>& words, int in, int out, int err) {
   posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
-  // The server's sockets are the test's: whoever hangs up must be seen to.
+  // The program must not inherit the sockets of the test's server: a connection would stay open
+  // although the test has closed it.
   posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
   std::string program = TARRY_PROGRAM;
   std::vector<char*> arguments{program.data()};
@@ -71,8 +72,8 @@ Ran ProgramRun::run_to_end(const std::vector<std::string>& words, std::string_vi
     if (stopped_) return {128 + SIGKILL, {}, {}};
     running_ = spawn(words, in.fd(), out.fd(), err.fd());
   }
-  // Seen to have ended first, and then reaped under the lock: `stop` never meets a pid that is
-  // another's by now.
+  // First wait until the program has ended, then reap it under the lock. So `stop` never signals a
+  // pid that belongs to another process by now.
   siginfo_t ended{};
   while (::waitid(P_PID, static_cast<id_t>(running_), &ended, WEXITED | WNOWAIT) != 0) {
     if (errno != EINTR) throw std::runtime_error(std::string("waitid: ") + std::strerror(errno));

@@ -1,6 +1,7 @@
-// One run of the built program: words in, its two outputs and its exit code back.
+// One run of the built program: takes its arguments, returns its two outputs and its exit code.
 //
-// Thread safety: `run_to_end` and `stop` may be called on two threads; one run an object.
+// Thread safety: `run_to_end` and `stop` may be called on two threads. Each object runs the program
+// once.
 #pragma once
 
 #include <sys/types.h>
@@ -13,16 +14,16 @@
 namespace tarry::contract {
 
 struct Ran {
-  int code = 0;  // over 128: ended by a signal
+  int code = 0;  // above 128: a signal ended the program
   std::string out;
   std::string err;
 };
 
 class ProgramRun {
  public:
-  /// Returns when the program has ended. Throws where it cannot be started.
+  /// Returns when the program has ended. Throws if it cannot be started.
   [[nodiscard]] Ran run_to_end(const std::vector<std::string>& words, std::string_view input);
-  /// Ends it at once, or keeps it from beginning.
+  /// Ends the program at once, or keeps it from starting.
   void stop();
 
  private:

@@ -1,4 +1,4 @@
-// DESIGN 3, the first row of the verb table: push, for every rule and everywhere a message can be.
+// DESIGN 3, the first row of the verb table: push, for every rule and every state of the message.
 #include <tuple>
 
 #include "contract.h"
@@ -6,13 +6,13 @@
 namespace tarry::contract {
 namespace {
 
-// A rule, and where the answer depends on it which way the new due time lies.
+// A rule and, if the answer depends on it, whether the new due time is earlier or later.
 enum class Rule : std::uint8_t {
   reject,
   keep,
   replace,
-  earlier_by_less,  // earlier, with a due time before the one that stands
-  earlier_by_more,  // earlier, with one after it
+  earlier_by_less,  // rule `earlier`; the new due time is before the existing one
+  earlier_by_more,  // rule `earlier`; the new due time is after it
   later_by_less,
   later_by_more,
 };
@@ -48,7 +48,7 @@ IfExists if_exists(Rule rule) {
 
 bool is_sooner(Rule rule) { return rule == Rule::earlier_by_less || rule == Rule::later_by_less; }
 
-// The table itself.
+// The verb table itself.
 Outcome expected(Rule rule, Place place) {
   switch (place) {
     case Place::absent: return Outcome::pushed;
@@ -136,7 +136,7 @@ TEST_P(PushCell, AnswersAndActsAsTheTableSays) {
     EXPECT_EQ(ms(pushed.due), placed.due_ms);
   }
 
-  // Whatever it did, the receipts of before are fenced off, and the live one is not.
+  // Whatever the push did, old receipts stay stale, and the live one stays valid.
   for (const std::string& receipt : placed.old_receipts) {
     EXPECT_EQ(must(q.ack(receipt)), Outcome::stale);
   }

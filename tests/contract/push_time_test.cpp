@@ -1,4 +1,4 @@
-// When a message was pushed: kept by all that happens to it, but for a new push.
+// The push time of a message: everything that happens to the message keeps it, except a new push.
 #include "contract.h"
 
 namespace tarry::contract {
@@ -6,7 +6,7 @@ namespace {
 
 class PushTime : public Contract {
  protected:
-  /// What is told of a push at this moment.
+  /// The push time that `get` must answer for a push at this moment.
   [[nodiscard]] std::optional<Time> now() { return rig().kept_push_time(now_ms()); }
   [[nodiscard]] std::optional<Time> told(const Queue& q, std::string_view key = "k") {
     return find(q, key).value().pushed;
@@ -29,7 +29,7 @@ TEST_P(PushTime, IsTheStoresClockWhenItAcceptedThePush) {
   }
 }
 
-// With generated keys and due times that are known many go another way on Redis.
+// Many messages with generated keys and absolute due times take a different path on Redis.
 TEST_P(PushTime, IsToldOfManyThatWerePushedTogether) {
   const Queue q = queue();
   const std::vector<Push> pushes(20, Push{.payload = "x", .due = at(clock().now() + 1h)});

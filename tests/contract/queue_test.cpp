@@ -6,7 +6,7 @@
 namespace tarry::contract {
 namespace {
 
-// One message in each state, of the keys "scheduled", "ready", "leased", "stopping", "dead",
+// One message in each state; the keys are "scheduled", "ready", "leased", "stopping", "dead" and
 // "remembered".
 struct Zoo {
   std::string leased;  // receipts
@@ -63,7 +63,7 @@ TEST_P(Pausing, EndsByItselfAtItsTime) {
   EXPECT_FALSE(must(q.stats()).paused);
 }
 
-// Whoever looks why a message does not come.
+// `get` shows the pause, for a user who looks up why a message does not come.
 TEST_P(Pausing, IsToldOfEachMessage) {
   const Queue q = queue();
   (void)must(q.configure({.remember = kRemember}));
@@ -194,7 +194,7 @@ TEST_P(Removing, LeavesNothing) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::conflict);
   expect_names(refused.error(), {"queue q", "2 messages leased"});
-  EXPECT_EQ(find(q, "ready")->state, State::ready);  // refused: all as it was
+  EXPECT_EQ(find(q, "ready")->state, State::ready);  // refused, so nothing has changed
   EXPECT_TRUE(must(q.stats()).paused);
   EXPECT_EQ(must(q.remove(true)), 5u);
   EXPECT_EQ(q.stats().error().code, ErrorCode::not_found);
@@ -361,8 +361,8 @@ TEST_P(Statistics, OfAQueueThatIsNotThere) {
   expect_names(stats.error(), {"missing"});
 }
 
-// Each verb, of a queue that nobody has made: none of them makes it. What makes one (push, pause,
-// settings) has its own tests.
+// Runs each verb on a queue that nobody has made; none of these verbs makes it. The verbs that make
+// a queue (push, pause, configure) have their own tests.
 TEST_P(Statistics, NothingIsDoneToAQueueThatIsNotThere) {
   const Queue q = queue("missing");
   EXPECT_TRUE(must(q.claim()).empty());
@@ -378,7 +378,8 @@ TEST_P(Statistics, NothingIsDoneToAQueueThatIsNotThere) {
   const std::string_view key = "k";
   EXPECT_EQ(must(q.revive({&key, 1})), 0u);
   EXPECT_EQ(q.remove().error().code, ErrorCode::not_found);
-  if (!is_by(By::command_line)) {  // whose words may be mistyped: they are told so
+  if (!is_by(By::command_line)) {  // on the command line the name may be mistyped, so it prints an
+                                   // error
     must(q.resume());
     EXPECT_EQ(must(q.purge()), 0u);
     EXPECT_EQ(must(q.revive()), 0u);
@@ -387,7 +388,7 @@ TEST_P(Statistics, NothingIsDoneToAQueueThatIsNotThere) {
   EXPECT_TRUE(must(store().stats()).queues.empty());
 }
 
-// Most of these keys are where nobody has pushed: the queue is there all the same.
+// Most of these keys belong to shards to which nobody has pushed; the queue exists all the same.
 TEST_P(Statistics, AMessageThatIsNotThereIsNoQueueThatIsNotThere) {
   const Queue q = queue("there");
   (void)must(q.push({.key = "k", .payload = "x", .due = in(1h)}));
@@ -473,7 +474,7 @@ TEST_P(Statistics, MeasureLatenessOfFirstAttempts) {
   for (int i = 0; i < 4; ++i) {
     const Delivery delivery = claim_one(q);
     if (delivery.attempt() == 1) ++first_attempts;
-    // What is released is claimed for its first attempt again.
+    // A released message is claimed again as its first attempt.
     const auto outcome = i == 0 ? q.release(delivery.receipt()) : q.retry(delivery.receipt(), 1s);
     EXPECT_EQ(must(outcome), Outcome::done);
     clock().advance(1s);
@@ -571,7 +572,8 @@ TEST_P(Listing, MissesNothingThatStaysWhileOthersComeAndGo) {
   EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()).size(), 100u);
 }
 
-// From page to page messages go past where the list is: to consumers and back, to other times.
+// Between two pages, messages move past the position of the list: consumers claim them and give
+// them up, and others get new times.
 TEST_P(Listing, OfTheWholeMissesNothingThatIsMovedMeanwhile) {
   const Queue q = queue();
   std::set<std::string> keys;

@@ -1,5 +1,5 @@
-// The redis-servers on which the suite's Redis stores live: one set a process, started when it is
-// first asked for.
+// The redis-servers for the suite's Redis stores. Each process has one set of them, which starts
+// when a test first asks for it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ enum class RedisServers : std::uint8_t { one, cluster, sentinel };
 
 /// "redis+unix:///...?shards=2" or the like.
 [[nodiscard]] std::string redis_url(RedisServers servers, std::uint32_t shards);
-/// Leaves nothing in them. Throws where they do not answer.
+/// Deletes everything in them. Throws if they do not answer.
 void clear_redis(RedisServers servers);
 
 }  // namespace tarry::contract

@@ -1,4 +1,4 @@
-// What survives a restart of a store that outlives its process: everything that was answered.
+// A store that outlives its process keeps everything that it has answered over a restart.
 #include <algorithm>
 #include <map>
 
@@ -47,7 +47,7 @@ class Reopen : public Contract {
     const Picture before = picture(queue());
     rig().reopen();
     expect_same_picture(before, picture(queue()));
-    rig().reopen();  // and recovery of what was recovered is the same again
+    rig().reopen();  // a second recovery gives the same result
     expect_same_picture(before, picture(queue()));
   }
 };
@@ -61,7 +61,8 @@ TEST_P(Reopen, AQueueThatWasRemovedStaysAway) {
   EXPECT_EQ(must(gone.remove()), 50u);
   rig().reopen();
   EXPECT_EQ(queue("gone").stats().error().code, ErrorCode::not_found);
-  (void)must(queue("late").push({.key = "k", .payload = "late"}));  // takes its number
+  // This queue takes the number of the removed one.
+  (void)must(queue("late").push({.key = "k", .payload = "late"}));
   EXPECT_EQ(must(queue("late").stats()).counters.accepted, 1u);
   reopen_and_compare();
   EXPECT_EQ(find(queue("late"), "k")->payload, "late");
@@ -111,7 +112,7 @@ TEST_P(Reopen, KeepsDueTimesPrioritiesAndAttempts) {
   for (const Delivery& delivery : claim(q, 5)) (void)must(q.retry(delivery.receipt(), 1h));
   for (const Delivery& delivery : claim(q, 3)) (void)must(q.release(delivery.receipt()));
   (void)claim(q, 2, 1s);
-  clock().advance(1s);  // two leases have run out
+  clock().advance(1s);  // two leases have run out now
   for (const Delivery& delivery : claim(q, 2)) (void)must(q.bury(delivery.receipt(), "why"));
   EXPECT_EQ(must(q.revive()), 2u);
   reopen_and_compare();
@@ -324,7 +325,7 @@ TEST_P(Reopen, MadeKeysAreStillKnownAndIdsStillNew) {
       keys.insert(pushed.key);
       ids.insert(pushed.id);
     }
-    // The youngest of all is gone before the store is closed: its id must not come again.
+    // The youngest message is gone before the store is closed; its id must not be given again.
     const Pushed gone = must(queue().push({.key = "gone", .payload = "x", .due = in(1h)}));
     ids.insert(gone.id);
     EXPECT_EQ(must(queue().cancel("gone")), Outcome::cancelled);

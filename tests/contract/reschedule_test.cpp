@@ -60,7 +60,7 @@ TEST_P(RescheduleCell, AnswersAndActsAsTheTableSays) {
     expect_same(moved, after);
     EXPECT_EQ(moved.id, placed.id);
 
-    // Not before its new time (guarantee 3), and then.
+    // The message is not delivered before its new time (guarantee 3), but then it is.
     if (to == To::future) {
       clock().advance(2h - 1ms);
       EXPECT_TRUE(nothing_due(q));

@@ -71,7 +71,7 @@ TEST_P(SettleCell, TheLiveReceiptIsDoneOnceAndActs) {
   const Answer answer = settle(q, verb, placed.live);
   EXPECT_EQ(answer, Outcome::done);
   const std::optional<MessageInfo> after = find(q, "k");
-  ASSERT_TRUE(after);  // the queue remembers
+  ASSERT_TRUE(after);  // after it has ended, the queue remembers it
   const QueueCounters now = must(q.stats()).counters;
 
   MessageInfo want = before;
@@ -142,7 +142,8 @@ TEST_P(Settling, AReceiptThatNobodyGaveIsStaleOrNone) {
   const Queue q = queue();
   (void)must(q.push({.key = "k", .payload = "x"}));
   const std::string receipt(claim_one(q).receipt());
-  // Where it reads as a receipt, it names no live claim; where it does not, that is said.
+  // A forged text may still read as a receipt, which then names no live claim; otherwise the error
+  // says that it is no receipt.
   std::size_t stale = 0;
   for (std::size_t i = 0; i < receipt.size(); ++i) {
     std::string forged = receipt;
@@ -214,7 +215,7 @@ TEST_P(Settling, AnAckIsDoneAgainWhileItIsRemembered) {
   }
   EXPECT_EQ(must(q.stats()).counters.acked, 1u);
   EXPECT_EQ(must(q.stats()).remembered, 1u);
-  // A setting that changes does not change what is remembered already.
+  // A change of the setting does not change messages that are already remembered.
   (void)must(q.configure({.remember = 0s}));
   EXPECT_EQ(must(q.ack(receipt)), Outcome::done);
   clock().advance(1ms);
@@ -250,7 +251,7 @@ TEST_P(Settling, AcksOfManyAreDoneAgainEachForItself) {
   for (Result<Answer>& answer : must(q.settle(items))) {
     EXPECT_EQ(must(std::move(answer)), Outcome::done);
   }
-  // The others with them, each a second time within the batch.
+  // Now all receipts, each twice within the batch.
   items.clear();
   for (const std::string& receipt : receipts) {
     items.push_back({.receipt = receipt, .action = Action::ack, .reason = {}});
@@ -270,7 +271,7 @@ TEST_P(Settling, RetryWithoutDelayFollowsTheBackoff) {
   const Queue q = queue();
   (void)must(q.configure({.max_attempts = 20, .backoff_min = 1s, .backoff_max = 8s}));
   (void)must(q.push({.key = "k", .payload = "x"}));
-  // Doubling from the least to the most, the upper half of each spread by jitter.
+  // The backoff doubles from its least to its most; jitter spreads each delay over its upper half.
   for (const std::int64_t full : {1'000, 2'000, 4'000, 8'000, 8'000, 8'000}) {
     const Answer answer = must(q.retry(claim_one(q).receipt()));
     EXPECT_EQ(answer, Outcome::done);
@@ -389,7 +390,7 @@ TEST_P(Settling, TheDeadAreForgottenAfterDeadKeep) {
   EXPECT_EQ(must(q.push({.key = "k", .payload = "y"})).outcome, Outcome::pushed);
 }
 
-// Guarantee 4: what a receipt is worth after each way that its claim can have ended.
+// Guarantee 4: after each way in which its claim can end, a receipt is stale.
 
 TEST_P(Settling, AReceiptIsFencedAfterReleaseAndTheNextClaim) {
   const Queue q = queue();

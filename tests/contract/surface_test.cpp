@@ -1,5 +1,5 @@
-// The two forms of each verb: where callbacks run, what a blocking verb does in one, and how
-// everything ends when the store is closed.
+// The two forms of each verb: where callbacks run, what a blocking verb does within a callback, and
+// how everything ends when the store is closed.
 #include <deque>
 #include <future>
 #include <memory>
@@ -12,7 +12,7 @@
 namespace tarry::contract {
 namespace {
 
-// One thread that runs what it is given, in order.
+// One thread that runs its tasks in order.
 class OwnThread {
  public:
   OwnThread() : thread_([this] { run(); }) {}
@@ -60,7 +60,7 @@ class OwnThread {
 class Surface : public Contract {};
 TARRY_ON_ALL_ENGINES(Surface);
 
-// Each verb once with its callback: answers checked, threads collected.
+// Calls each verb once with a callback, checks the answers, and collects the threads.
 std::vector<std::thread::id> each_verb_with_callback(const Store& store) {
   const Queue q = store.queue("q");
   std::vector<std::thread::id> threads;
@@ -190,8 +190,8 @@ TEST_P(Surface, EachVerbAnswersItsCallbackOnce) {
   for (const std::thread::id& thread : threads) EXPECT_NE(thread, std::this_thread::get_id());
 }
 
-// A callback may take the very mutex that is held around the verb; so it never runs within it, also
-// where the answer is known at once.
+// A callback may lock a mutex that the caller holds during the verb. So it never runs within the
+// verb, even if the answer is known at once.
 TEST_P(Surface, NoCallbackRunsWithinItsVerb) {
   const Queue q = queue();
   (void)must(q.configure({}));
@@ -207,7 +207,7 @@ TEST_P(Surface, NoCallbackRunsWithinItsVerb) {
     elsewhere(done, ErrorCode::invalid_argument, __LINE__);
   }
   {
-    Pending<Pushed> done;  // the only item of its batch is a bad one
+    Pending<Pushed> done;  // a batch of one bad item
     q.push({.key = "k", .payload = std::string(core::kDefaultMaxPayload + 1, 'x')},
            done.callback());
     elsewhere(done, ErrorCode::too_large, __LINE__);
@@ -268,7 +268,7 @@ TEST_P(Surface, AQueueInRedisGetsOtherShardsAndNoOtherDoes) {
   EXPECT_EQ(queue().reshard(0).error().code, ErrorCode::invalid_argument);
 }
 
-// The handle that the callback holds is the last one: what it was a handle of ends with it.
+// The callback holds the last handle: when it drops the handle, the store ends.
 TEST_P(Surface, ACallbackMayHoldTheLastHandleOfAClosedStore) {
   std::optional<Queue> mine = queue();
   const auto last = std::make_shared<std::optional<Queue>>(mine);
@@ -336,8 +336,8 @@ TEST_P(Surface, CallbacksOfOneCallerSeeTheirOrder) {
   std::vector<Pending<Pushed>> pushes(50);
   std::vector<Pending<Answer>> cancels(50);
   for (std::size_t i = 0; i < 50; ++i) {
-    // From one thread, push and cancel of the same key, neither waited for, would only be ordered
-    // where the engine keeps a connection's order; waited for, they always are.
+    // Each push is awaited before its cancel. Otherwise the order of both would only be certain if
+    // the engine keeps the order of a connection.
     q.push({.key = std::to_string(i), .payload = "x", .due = in(1h)}, pushes[i].callback());
   }
   for (std::size_t i = 0; i < 50; ++i) {
@@ -406,7 +406,8 @@ TEST_P(Surface, AllThatIsOutstandingIsAnsweredWhenTheStoreCloses) {
   store().close();
   for (auto& push : pushes) {
     const Result<Pushed> result = push.get();
-    // Done, or not begun, or, over a connection, cut while on its way; never in silence.
+    // The push was done, or did not begin, or its connection was closed while it was on its way;
+    // but it is always answered.
     if (!result) {
       EXPECT_TRUE(result.error().code == ErrorCode::closed ||
                   (is_remote() && result.error().code == ErrorCode::unknown_outcome))

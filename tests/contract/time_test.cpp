@@ -1,4 +1,5 @@
-// Guarantee 2: never early, by the store's own clock; and 7: what is due is delivered. Clock steps.
+// Guarantee 2: never early by the store's own clock. Guarantee 7: due messages are delivered. And
+// steps of the clock.
 #include "contract.h"
 
 namespace tarry::contract {
@@ -153,7 +154,7 @@ TEST_P(Times, ABackwardStepHoldsBackWhatIsNotYetDueByTheNewClock) {
   EXPECT_EQ(claim_one(q).key(), "k");
 }
 
-// More of them than an engine puts back in one go.
+// More messages than an engine puts back in one slice.
 TEST_P(Times, ABackwardStepHoldsBackHoweverManyOfWhateverPriorityWereReady) {
   const Queue q = queue();
   std::vector<Push> messages(2'500);
@@ -183,7 +184,7 @@ TEST_P(Times, StepsForthAndBackHoldADelayUntilBothClocksHaveComeToIt) {
   clock().step(1h);
   EXPECT_EQ(find(q, "delay")->state, State::scheduled);
   clock().step(-2h);
-  clock().advance(30min);  // the delay has passed; its due time has not come
+  clock().advance(30min);  // the delay has passed by BOOTTIME, but not by the wall clock
   EXPECT_EQ(find(q, "delay")->state, State::scheduled);
   EXPECT_EQ(claim_one(q).key(), "other");
   clock().advance(1h - 1ms);

@@ -1,4 +1,4 @@
-// Claims that wait: what answers them, who is answered, and how they end without.
+// Waiting claims: what answers them, which of them is answered, and how they end without messages.
 #include <future>
 #include <map>
 #include <stop_token>
@@ -160,7 +160,7 @@ TEST_P(Waiting, EndsEmptyWhenItsTimeIsOver) {
   clock().advance(1ms);
   EXPECT_TRUE(must(waiting.get()).empty());
   wait_until("no waiting claim", [&] { return must(queue().stats()).waiting_claims == 0; });
-  // And what falls due later is there for the next.
+  // A message that falls due later is there for the next claim.
   clock().advance(1h);
   EXPECT_EQ(claim_one(queue()).attempt(), 1u);
 }
@@ -244,7 +244,7 @@ TEST_P(Waiting, CanBeWithdrawn) {
   rig().engine().withdraw(ticket);
   EXPECT_TRUE(std::get<core::ClaimReply>(must(waiting.get())).items.empty());
   wait_until("no waiting claim", [&] { return must(queue().stats()).waiting_claims == 0; });
-  rig().engine().withdraw(ticket);  // once more: ignored
+  rig().engine().withdraw(ticket);  // a second withdrawal is ignored
   (void)must(queue().push({.key = "k", .payload = "x"}));
   EXPECT_EQ(claim_one(queue()).attempt(), 1u);
 }
@@ -262,7 +262,8 @@ TEST_P(Waiting, AWithdrawnOneLosesNothingWhateverTheRace) {
     rig().engine().withdraw(ticket);
     EXPECT_EQ(must(pushed.get()).outcome, Outcome::pushed);
     std::vector<Delivery> handed = deliveries(must(waiting.get()));
-    // Either it was handed over, or it was never begun; what was begun in between is released.
+    // The claim either got the message or never began. If it had begun in between, the message was
+    // released.
     while (handed.empty()) handed = must(queue().claim({.lease = kLongLease, .wait = 1h}));
     ASSERT_EQ(handed.size(), 1u);
     EXPECT_EQ(handed[0].key(), key);
@@ -322,7 +323,7 @@ TEST_P(Waiting, AStopThatIsNeverRequestedChangesNothing) {
   const auto waiting = waiting_claim(queue(), until(stop.get_token()));
   (void)must(queue().push({.key = "b", .payload = "x"}));
   EXPECT_EQ(keys_of(must(waiting.get())), std::vector<std::string>{"b"});
-  stop.request_stop();  // too late for both
+  stop.request_stop();  // too late for both claims
   EXPECT_EQ(must(queue().stats()).leased, 2u);
 }
 
@@ -433,7 +434,7 @@ TEST_P(ClaimSize, HoldsOverSeveralQueuesAndNoneStarves) {
     EXPECT_EQ(some.size(), 5u);
     for (const Delivery& delivery : some) ++served[std::string(delivery.queue())];
   }
-  // Thirty of sixty were handed out: each queue had its turns.
+  // Thirty of the sixty messages were handed out, so each queue had its turns.
   for (const std::string_view name : names) EXPECT_GE(served[std::string(name)], 5) << name;
 }
 

@@ -57,7 +57,7 @@ TEST_F(AsioTokens, FuturesOfEachVerb) {
 TEST_F(AsioTokens, AHandlerRunsOnItsExecutorWhichHasWorkUntilThen) {
   asio::io_context loop;
   std::thread::id ran_on;
-  // Moved only: as handlers may be.
+  // Handlers may be move-only, as this one is.
   auto owned = std::make_unique<int>(7);
   async_push(queue, {.key = "k"},
              asio::bind_executor(loop, [&, owned = std::move(owned)](Result<Pushed> pushed) {
@@ -65,7 +65,7 @@ TEST_F(AsioTokens, AHandlerRunsOnItsExecutorWhichHasWorkUntilThen) {
                EXPECT_EQ(*owned, 7);
                ran_on = std::this_thread::get_id();
              }));
-  loop.run();  // does not return before
+  loop.run();  // returns only after the handler has run
   EXPECT_EQ(ran_on, std::this_thread::get_id());
 }
 

@@ -1,4 +1,4 @@
-// tarry::Server, by which a program that embeds tarry is looked into.
+// tarry::Server, through which a user can look into a program that embeds tarry.
 #include <gtest/gtest.h>
 #include <tarry/server.h>
 #include <tarry/store.h>
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In a directory of its own, which is left again at the end.
+// Runs in a directory of its own, and leaves it at the end.
 class EmbeddedServer : public ::testing::Test {
  protected:
   EmbeddedServer() { fs::current_path(directory.path()); }

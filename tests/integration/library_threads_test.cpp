@@ -1,5 +1,5 @@
-// The threads of the library inside a program: what they are called, and that signals are the
-// program's.
+// The threads of the library inside a program: their names, and that signals reach the program's
+// own threads.
 #include <gtest/gtest.h>
 #include <tarry/server.h>
 #include <tarry/store.h>
@@ -45,7 +45,7 @@ std::map<std::string, SeenThread> threads_of_process() {
 
 constexpr std::uint64_t bit(int signal) { return std::uint64_t{1} << (signal - 1); }
 
-// A handler that runs while the test looks.
+// A worker whose handler runs while the test looks at the threads.
 struct Work {
   explicit Work(const Store& store)
       : worker(store.queue("q"), {},
@@ -63,7 +63,7 @@ struct Work {
 };
 
 TEST(LibraryThreads, HaveNamesAndLeaveSignalsToTheProgram) {
-  std::thread([] {}).join();  // what a sanitizer starts beside the first thread is there now
+  std::thread([] {}).join();  // now the threads that a sanitizer starts beside the first one exist
   std::set<std::string> names;
   const auto before = threads_of_process();
 
@@ -83,7 +83,7 @@ TEST(LibraryThreads, HaveNamesAndLeaveSignalsToTheProgram) {
   for (const auto& [id, thread] : threads_of_process()) {
     if (before.contains(id)) continue;
     if (!thread.name.starts_with("tarry-")) {
-      ++unnamed;  // the test's own, which runs the worker
+      ++unnamed;  // the test's own thread, which runs the worker
       continue;
     }
     names.insert(thread.name);
@@ -106,7 +106,8 @@ TEST(LibraryThreads, HaveNamesAndLeaveSignalsToTheProgram) {
 TEST(LibraryThreads, AProgramThatWaitsForASignalAfterItOpenedAStoreGetsIt) {
   const auto store = tarry::open("memory:?shards=4");
   ASSERT_TRUE(store);
-  // To the process, as a service manager sends SIGTERM; one that a thread took would end it.
+  // The signal goes to the process, as a service manager sends SIGTERM. It would end the process if
+  // it reached a thread of the library.
   sigset_t wanted;
   sigset_t before;
   ::sigemptyset(&wanted);
@@ -128,7 +129,7 @@ std::size_t open_descriptors() {
   return count;
 }
 
-// A Queue of the store lives on after it was closed.
+// Returns a Queue that outlives its closed store.
 Queue opened_and_closed(const std::string& url) {
   const auto before = threads_of_process().size();
   auto store = tarry::open(url);

@@ -1,5 +1,5 @@
-// The remote engine and the server, over a real socket: what goes in at one end comes out at the
-// other, request and answer alike, and nothing that was claimed is lost between them.
+// The remote engine and the server, over a real socket: requests and answers pass unchanged, and no
+// claimed message is lost between the two.
 #include <future>
 #include <memory>
 #include <string>
@@ -20,7 +20,7 @@ using testing::FakeEngine;
 using testing::one_claimed;
 using testing::text_of;
 
-// One server and one client for all the tests: they hold no state of their own.
+// One server and one client serve all tests, because they keep no state.
 class RemoteOverServer : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -58,7 +58,8 @@ class RemoteOverServer : public ::testing::Test {
     return claim;
   }
 
-  // The next request behind the server must be a release; its receipts.
+  // The next request that reaches the engine behind the server must be a release. Returns its
+  // receipts.
   std::string released() {
     auto held = behind_.next();
     const auto* settle = std::get_if<core::SettleRequest>(&held.request);
@@ -103,7 +104,7 @@ core::Reply any_reply_to(const core::Request& request) {
   return core::CountReply{testing::any_u64()};
 }
 
-// Within what the engine's own rules let through; the wire's tests go beyond them.
+// Requests that the engine's own checks accept; the wire's tests go beyond these.
 core::Request sound_request() {
   switch (*rc::gen::inRange(0, 8)) {
     case 0: {
@@ -225,11 +226,11 @@ TEST_F(RemoteOverServer, withdrawing_a_claim_reaches_the_engine_behind) {
   remote_->withdraw(ticket);
   EXPECT_TRUE(std::get<core::ClaimReply>(*reply.get()).items.empty());
   behind_.wait_for_withdrawal(held.ticket);
-  held.answer(one_claimed("r"));  // it was too late
+  held.answer(one_claimed("r"));  // the withdrawal came too late
   EXPECT_EQ(released(), "r");
 }
 
-// Whichever of the two is quicker: the message is handed over or released, never neither.
+// Whether the answer or the withdrawal is quicker, the message is either handed over or released.
 TEST_F(RemoteOverServer, a_claim_answered_as_it_is_withdrawn_is_handed_over_or_released) {
   for (int round = 0; round < 200; ++round) {
     core::Ticket ticket = 0;
@@ -263,7 +264,8 @@ TEST_F(RemoteOverServer, a_drained_server_answers_its_waiting_claims_and_is_gone
   server_->drain(Millis(60'000), [&](std::size_t n) { open.set_value(n); });
   behind_.wait_for_withdrawal(held.ticket);
   held.answer(core::Reply(core::ClaimReply()));
-  EXPECT_EQ(reply.get().error().code, ErrorCode::unavailable);  // `closed` would be our own
+  // `closed` would mean that this client was closed.
+  EXPECT_EQ(reply.get().error().code, ErrorCode::unavailable);
   EXPECT_EQ(open.get_future().get(), 0u);
   EXPECT_EQ(ask(core::PurgeRequest{"q"}).get().error().code, ErrorCode::unavailable);
 }

@@ -1,12 +1,12 @@
-// Every short script, every call of the disk in it, every way for that call to go wrong: after a
-// prelude that leaves something of everything, scripts of up to kDepth operations are lived once
-// unharmed, and once for each call, kind of fault and end.
+// Every short script, with every call of the disk in it, and every way in which that call can fail.
+// After a prelude, which leaves messages in each state, scripts of up to kDepth operations are run
+// once without a fault, and once for each combination of call, kind of fault and end.
 //
-// A crash after a call and one before the next leave the same disk, and the second has had time to
-// answer more, so that more is asked of it: only that is lived. Nor does what follows a crash
-// matter: calls of the last operation only, since shorter scripts are lived too.
+// A crash after a call leaves the same disk as a crash before the next call, but in the second case
+// more requests may have been answered, so the test demands more of it. Only that case is run.
+// Faults are placed only in calls of the last operation, because shorter scripts are run too.
 //
-// TARRY_EXHAUSTIVE_DEPTH=2 (3, 4) for all of it, which is more than CI has time for.
+// TARRY_EXHAUSTIVE_DEPTH=2 (3, 4) runs all scripts of that length; CI has no time for all of them.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -33,7 +33,7 @@ Options options() {
   return options;
 }
 
-// What a, b and c mean is said in world_requests.cpp. Keys are b % 3.
+// world_requests.cpp says what a, b and c mean. The key is b % 3.
 constexpr Step push(std::uint8_t b, std::uint32_t c = 1500) { return {Op::push, 1, b, c}; }
 constexpr Step claim(std::uint8_t most) {
   return {Op::claim, static_cast<std::uint8_t>(most - 1), 1, 0};
@@ -42,7 +42,7 @@ constexpr Step claim(std::uint8_t most) {
 const std::vector<Step>& alphabet() {
   static const std::vector<Step> letters{
       push(1),                      // due soon
-      {Op::push, 2, 5, 7 * 2},      // replaces
+      {Op::push, 2, 5, 7 * 2},      // replaces the message
       {Op::push_many, 7, 4, 1500},  // without keys
       claim(2),
       {Op::ack, 0, 1, 0},
@@ -62,8 +62,8 @@ const std::vector<Step>& alphabet() {
   return letters;
 }
 
-// One message is leased, one is scheduled, one is dead; two segments are closed, one of them with
-// little in it that lives.
+// One message is leased, one is scheduled, one is dead. Two segments are closed, one of them with
+// few live bytes.
 Script prelude() {
   return {{Op::configure, 10, 2, 0},  // remembers for 10 s
           push(0),
@@ -159,7 +159,8 @@ class Exhaustive : public testing::Test {
       bool writes = false;
       std::uint64_t number = scripts_;
       for (const Kind& kind : kinds()) {
-        // Of scripts of two operations CI has time for an eighth, another one for each script.
+        // CI has time for an eighth of the scripts with two operations: each script tries another
+        // eighth of its faults.
         ++number;
         if (sampled_ && script.size() >= 2 && (number + call) % 8 != 0) continue;
         if (kind.short_write && !writes) continue;

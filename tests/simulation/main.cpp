@@ -1,4 +1,4 @@
-// tarry_simulate: lives worlds until one fails; scripts/simulate builds and runs it.
+// tarry_simulate: runs worlds until one fails. scripts/simulate builds and runs it.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace tarry::simulation;
 
-// Over fewer seeds than this a rare branch may well not be taken.
+// With fewer seeds than this, a rare branch may not have been taken by chance.
 constexpr std::uint64_t kSeedsForAllMarks = 20'000;
 
 void print(const Report& report) {

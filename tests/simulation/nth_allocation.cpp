@@ -1,6 +1,6 @@
-// Every Nth allocation of a verb fails, on the thread that calls it: either std::bad_alloc comes
-// and nothing has changed, or the verb says `unknown_outcome`; and the store goes on. A program of
-// its own, because it replaces operator new.
+// Every Nth allocation of a verb fails, on the thread that calls it. Then the verb either throws
+// std::bad_alloc and has changed nothing, or it says `unknown_outcome`; the store goes on. This is
+// a program of its own, because it replaces operator new.
 #include <gtest/gtest.h>
 #include <tarry/store.h>
 #include <tarry/worker.h>
@@ -22,14 +22,14 @@
 
 namespace {
 
-// The calling thread's: the engine's own threads are none of this test's concern, nor is the
-// calling one while it is lent to the engine: there, as on them, the end of memory is the end of
-// the program.
+// Counters of the calling thread. Allocations of the engine's own threads are not failed, nor those
+// of a thread that is lent to the engine: if memory ends there, the program ends.
 thread_local std::uint64_t fail_in = 0;  // 0: never
 thread_local bool has_failed = false;
 thread_local std::uint64_t allocations = 0;
 thread_local std::uint64_t allocated_bytes = 0;
-// But for what is as large as an answer with payloads.
+// Exception: allocations as large as an answer with payloads, which fail on the engine's threads if
+// large_fail is set.
 constexpr std::size_t kLarge = 1 << 20;
 std::atomic<bool> large_fail{false};  // on the engine's threads
 
@@ -62,8 +62,8 @@ namespace {
 
 enum class Came { answer, nothing, unknown };
 
-/// Runs `verb` with its first, second, third ... allocation failing, until it has no more.
-/// `after` is told what came of each.
+/// Runs `verb` again and again; the first time its first allocation fails, then its second, and so
+/// on until it has no more. Each time `after` gets the result.
 template <typename Verb>
 std::uint64_t each_allocation(const char* name, Verb verb,
                               const std::function<void(Came)>& after = {}) {
@@ -76,7 +76,7 @@ std::uint64_t each_allocation(const char* name, Verb verb,
       code = verb();
       fail_in = 0;
       if (code == ErrorCode::unknown_outcome) came = Came::unknown;
-      // A store in memory has no room then, as one on a full disk.
+      // A store in memory without memory answers like a store on a full disk.
       if (code == ErrorCode::no_space) came = Came::nothing;
     } catch (const std::bad_alloc&) {
       came = Came::nothing;
@@ -173,7 +173,7 @@ TEST_P(NthAllocation, OfAPushChangesNothing) {
     };
   };
   each_allocation("push", [&] { return code_of(queue.push({.payload = "x"})); }, whole(1));
-  // Of both shards: all or nothing.
+  // The batch goes to both shards: all of it is accepted, or nothing.
   std::uint64_t round = 0;
   std::vector<std::string> keys(20);
   std::vector<Push> batch(20);
@@ -190,7 +190,7 @@ TEST_P(NthAllocation, OfAPushChangesNothing) {
         return code_of(queue.push(batch));
       },
       whole(20));
-  // With a callback the answer is not the caller's to allocate.
+  // With a callback, the engine's thread allocates the answer, not the caller.
   before = accepted(queue);
   each_allocation(
       "push with a callback",
@@ -285,12 +285,14 @@ TEST_P(NthAllocation, OfAVerbOfTheWholeQueueChangesNothing) {
   each_allocation("revive", [&] { return code_of(queue.revive()); });
 }
 
-// Of an answer that the engine's own threads make: what was claimed is given back.
+// The engine's own threads make this answer. If its memory cannot be allocated, the claimed message
+// is released.
 TEST_P(NthAllocation, OfALargeAnswerEndsNothing) {
   Store store = opened();
   const Queue queue = store.queue("q");
   ASSERT_TRUE(queue.push({.key = "k", .payload = std::string(kLarge, 'x')}));
-  // A shard makes room for as long a batch as the last one was: that is small again.
+  // A shard reserves memory for a batch as large as the last one. The reschedule makes the last
+  // batch small again.
   ASSERT_TRUE(queue.reschedule("k", in(std::chrono::hours(1))));
   clock_.advance(std::chrono::hours(1));
   const auto claim = [&] {
@@ -304,7 +306,7 @@ TEST_P(NthAllocation, OfALargeAnswerEndsNothing) {
     queue.get("k", [&](const Result<MessageInfo>& found) { answered.set_value(code_of(found)); });
     return answered.get_future().get();
   };
-  EXPECT_EQ(get(), std::nullopt);  // which leaves room for whoever looks the key up
+  EXPECT_EQ(get(), std::nullopt);  // the lookup of the key has its memory from now on
   large_fail = true;
   const auto refused = claim();
   const auto unread = get();
@@ -319,7 +321,7 @@ TEST_P(NthAllocation, OfALargeAnswerEndsNothing) {
   EXPECT_EQ(claimed->front().attempt(), 1u);
 }
 
-// And the next one does not wait for it.
+// A removal that failed does not block the next one.
 TEST_P(NthAllocation, OfARemovalChangesNothing) {
   Store store = opened();
   const Queue queue = store.queue("q");
@@ -387,9 +389,9 @@ struct Cost {
   std::uint64_t bytes = 0;
 };
 
-/// What the calling thread allocates for a push of so many messages of `payload`.
+/// The memory that the calling thread allocates to push `count` messages of `payload`.
 Cost cost_of_push(const Queue& queue, std::size_t count, const std::string& payload) {
-  // So short that their strings in the answers need no memory.
+  // The keys are so short that their strings in the answers need no memory.
   std::vector<std::string> keys;
   for (std::size_t i = 0; i < count; ++i) {
     keys.push_back(std::to_string(count) + ":" + std::to_string(i));
@@ -407,7 +409,8 @@ Cost cost_of_push(const Queue& queue, std::size_t count, const std::string& payl
   return cost;
 }
 
-// A batch is built in one buffer, which takes each payload once: nothing is allocated a message.
+// A batch is built in one buffer, into which each payload is copied once. So there is no allocation
+// per message.
 TEST(Allocation, ABatchCostsNoneAMessage) {
   auto store = open("memory:");
   ASSERT_TRUE(store);

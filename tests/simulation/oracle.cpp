@@ -10,7 +10,7 @@ using embedded::Stage;
 
 namespace {
 
-// Anything else than errors.
+// Whether the reply acknowledges anything: not all of its items are errors.
 bool acknowledges(const core::Reply& reply) {
   const auto good = [](const auto& item) { return !item.error; };
   if (const auto* push = std::get_if<core::PushReply>(&reply)) {
@@ -27,7 +27,8 @@ bool acknowledges(const core::Reply& reply) {
 Oracle::Oracle(const Options& options, const timing::ManualClock& clock)
     : options_(options), clock_(&clock) {
   tolerance_.slices = options.wheel_slice < 1000;
-  // docs/semantics.md says by how much a delay may end early where the wall clock is set by little.
+  // docs/semantics.md says how much too early a delay may end if the wall clock is set by a small
+  // step.
   constexpr std::int64_t kPromisedMs = 40;
   tolerance_.clock = options.small_steps ? kPromisedMs : 0;
 }
@@ -44,7 +45,7 @@ Oracle::Queue& Oracle::queue(const std::string& name) {
 
 std::optional<contract::KeyId> Oracle::key_id(const Queue& queue, const std::string& name,
                                               std::string_view key) const {
-  // A user may name what the store has named.
+  // A user may use a key that the store has generated.
   if (const auto made = made_.find(name); made != made_.end()) {
     for (const auto& [id, text] : made->second) {
       if (text == key && queue.model.find(id) != nullptr) return id;
@@ -79,7 +80,7 @@ bool Oracle::pending() const {
   });
 }
 
-// ---- a turn, thing by thing
+// ---- a turn, step by step
 
 void Oracle::snapshot() { turn_.states.push_back(truth_); }
 
@@ -111,7 +112,8 @@ void Oracle::time_passed(const OneShard& /*shard*/) {
   if (!full_ && !may_fail_) {
     for (auto& [name, queue] : truth_.queues) queue.model.note_renewed();
   }
-  // A small step back right after a start is sat out with what had ended before it.
+  // Right after a start, the store waits until the clock has made up for a small step back.
+  // Meanwhile leases and messages that had ended before the step have not ended in the store.
   const bool sits_out = tolerance_.clock != 0 && now_.realtime_ms < highest_realtime_;
   const bool loose = tolerance_.slices || was_full_ || may_fail_ || sits_out;
   for (auto& [name, queue] : truth_.queues) {
@@ -129,7 +131,7 @@ void Oracle::time_passed(const OneShard& /*shard*/) {
   }
 }
 
-// What a sweep has reached: gone, or alive again.
+// Applies the progress of a sweep to the model: messages are removed or revived.
 void Oracle::swept(const OneShard& /*shard*/) {
   for (const auto& [name, sweep] : sweeps_) {
     if (!sweep.active) continue;
@@ -166,7 +168,7 @@ void Oracle::swept(const OneShard& /*shard*/) {
   }
 }
 
-// A removal takes everything, whoever has it; how many that were no mere memory.
+// A removal takes messages in any state. Returns how many of them were not only remembered.
 std::uint64_t Oracle::swept_away(Queue& queue) const {
   std::uint64_t count = 0;
   const auto messages = queue.model.messages();
@@ -191,8 +193,8 @@ void Oracle::turn_ended(const OneShard& shard) {
     std::erase_if(queue.refs, [&](const auto& ref) { return !live.contains(ref.first); });
   }
   snapshot();
-  // A turn without a batch leaves nothing: what survives is what the turns before have left, by
-  // now.
+  // A turn without a batch leaves nothing on disk. What can survive is the last written turn, with
+  // the changes that time has made to it since.
   if (!turns_.empty() && turns_.back().last_batch == turn_.last_batch) {
     Turn& written = turns_.back();
     if (written.went_on) written.states.pop_back();
@@ -203,7 +205,7 @@ void Oracle::turn_ended(const OneShard& shard) {
   }
   turn_ = Turn();
   ++turn_number_;
-  // What cannot come back any more.
+  // Drops the turns to which no crash can lead back any more.
   const std::uint64_t floor = options_.policy == embedded::SyncPolicy::os ? 0 : shard.answered();
   const bool synced = options_.policy == embedded::SyncPolicy::always;
   while (synced && turns_.size() > 1 && turns_[1].last_batch <= floor) turns_.pop_front();
@@ -251,7 +253,8 @@ void Oracle::answered(const embedded::Operation* op, const Result<core::Reply>& 
 bool Oracle::refused(const std::optional<Error>& error, bool ends) {
   if (!error) return false;
   if (may_fail_) return true;
-  // What the store keeps back between two rounds of cleaning (shard.cpp) is made for this much.
+  // The store's reserve between two rounds of cleaning (shard.cpp) is meant for at least this much
+  // work.
   const bool keeps_enough = options_.work_base >= embedded::ShardConfig::kWorkBase;
   if (error->code != ErrorCode::no_space) {
     fail(1, "refused without a cause: " + error->message);

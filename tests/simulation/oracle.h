@@ -1,8 +1,9 @@
-// Oracle: what a store may answer, and must. It looks over the shard's shoulder: after each thing
-// that a turn does it applies the same to its own model, in which verbs mean what the contract says
-// (contract/model.h); and where the engine is free to choose (which ids, which of the due, when in
-// a slice), it takes the choice and holds it against the rule. Answers are judged when they arrive;
-// what a crash has left is judged against what was true at the batch that survived.
+// Oracle: decides which answers of a store are allowed, and which it owes. It watches the shard:
+// after each step of a turn it applies the same step to its own model, in which verbs mean what the
+// contract says (contract/model.h). Where the engine may choose (which ids, which due messages,
+// when in a slice), the oracle takes over the choice and checks it against the rule. It judges
+// answers when they arrive. It compares the state after a crash with the truth at the batch that
+// survived.
 //
 // Thread safety: none.
 //
@@ -34,10 +35,10 @@ struct Failure {
   std::string what;
 };
 
-/// Not exact where it need not be.
+/// How far the shard may differ from the model.
 struct Tolerance {
-  bool slices = false;     // what time does may take several turns
-  std::int64_t clock = 0;  // ms that BOOTTIME's word on relative delays may be off by
+  bool slices = false;     // the effects of time may take several turns
+  std::int64_t clock = 0;  // ms by which a relative delay may differ by BOOTTIME
 };
 
 class Oracle {
@@ -50,21 +51,22 @@ class Oracle {
   [[nodiscard]] const std::optional<Failure>& failure() const noexcept { return failure_; }
   void fail(int invariant, std::string what);
 
-  /// A shard was opened; `state` is what recovery made of a journal that ends with `last_batch`.
-  /// `least`: the batch that must be there.
+  /// A shard was opened. `state` is the result of recovery, from a journal that ends with
+  /// `last_batch`; `least` is the batch that must at least be there.
   void opened(const OneShard& shard, std::uint64_t last_batch, std::uint64_t least, bool new_boot);
-  /// After OneShard said so.
+  /// Called when OneShard has taken this step.
   void watch(const OneShard& shard, OneShard::Moment moment, const embedded::Part* part);
   void turn_ended(const OneShard& shard);
   /// A request is on its way; the answer goes to `answered`.
   void asked(const embedded::OperationPtr& op);
   void answered(const embedded::Operation* op, const Result<core::Reply>& reply);
-  /// Errors are no surprise from now on, until the next opening.
+  /// From now on, errors are allowed, until the next opening.
   void expect_errors() noexcept { may_fail_ = true; }
-  /// Nothing may be acknowledged any more, until the next opening.
+  /// From now on, nothing may be acknowledged, until the next opening.
   void expect_no_answers() noexcept { sync_failed_ = true; }
-  /// The disk is full, or not any more: what takes room may be refused. What ends messages may not,
-  /// but in a store that was opened on a disk already full and had nothing to keep back.
+  /// The disk is full, or no longer full. Requests that need space may be refused meanwhile.
+  /// Requests that end messages may not be refused, unless the store was opened on a full disk and
+  /// could not keep a reserve.
   void disk_full(bool full) noexcept {
     full_ = full;
     was_full_ = was_full_ || full;
@@ -72,21 +74,22 @@ class Oracle {
 
   [[nodiscard]] bool is_full() const noexcept { return full_; }
 
-  /// Or said to be, by a fault.
+  /// The same after a fault that only pretended that the disk is full.
   void disk_was_full() noexcept { was_full_ = true; }
 
-  /// What time ends may have been put off for want of room, which no record says.
+  /// Whether the disk was full at some time. Then effects of time (a lease that ran out, a message
+  /// that expired) may have been put off for lack of space, and no record says so.
   [[nodiscard]] bool was_full() const noexcept { return was_full_; }
 
-  // -- for who draws requests
+  // -- for the code that draws requests
   [[nodiscard]] const std::vector<std::string>& receipts() const noexcept { return receipts_; }
   [[nodiscard]] bool sweeping(const std::string& queue) const { return sweeps_.contains(queue); }
   [[nodiscard]] std::string generated_key(const std::string& queue, std::uint32_t number) const;
-  /// Anything that is to be delivered yet, or is being delivered.
+  /// Whether a message is still to be delivered, or is being delivered.
   [[nodiscard]] bool pending() const;
   [[nodiscard]] std::uint64_t answers() const noexcept { return answers_; }
   [[nodiscard]] std::uint64_t deliveries() const noexcept { return deliveries_; }
-  /// Everything that the model holds must be as the shard has it. "" or the first difference.
+  /// Compares everything that the model holds with the shard. Returns "" or the first difference.
   [[nodiscard]] std::string difference(const embedded::ShardState& state) const;
 
  private:
@@ -101,27 +104,29 @@ class Oracle {
   };
   struct Truth {
     std::map<std::string, Queue> queues;
-    std::set<std::string>
-        going;  // it was decided that they go, and a crash changes nothing of that
+    // Queues whose removal is decided; a crash does not change that.
+    std::set<std::string> going;
   };
   struct Turn {
     std::uint64_t last_batch = 0;
-    std::vector<Truth> states;  // as each part of the turn left it; the last one is the turn's
-    bool went_on = false;       // that one is of a later turn, which wrote nothing
+    // The state after each part of the turn; the last one is that of the whole turn.
+    std::vector<Truth> states;
+    bool went_on = false;  // the last state is of a later turn, which wrote nothing
   };
   struct Claim {
     std::string queue;
-    std::size_t number = 0;  // the model's
+    std::size_t number = 0;  // the claim's number in the model
     Message message;
     std::int64_t decided_boot = 0;
     std::int64_t claimed = 0;
   };
-  using ClaimName = std::pair<std::uint64_t, std::uint32_t>;  // id, how many claims it had
+  // The message's id, and the number of its claims.
+  using ClaimName = std::pair<std::uint64_t, std::uint32_t>;
   struct Expectation {
     embedded::OperationPtr op;
     bool decided = false;
     std::vector<contract::ModelPushed> pushes;
-    std::vector<std::string> keys;  // of pushes
+    std::vector<std::string> keys;  // keys of pushes
     std::vector<std::optional<contract::ModelAnswer>> answers;
     std::vector<ClaimName> claims;
     std::vector<std::pair<std::optional<Message>, std::int64_t>> messages;
@@ -129,7 +134,7 @@ class Oracle {
     QueueSettings settings;
     std::uint64_t count = 0;
     std::uint64_t began_turn = 0;
-    bool there = false;  // removals: what they looked at
+    bool there = false;  // removals: what their first step saw
     bool leased = false;
   };
 
@@ -219,7 +224,7 @@ class Oracle {
 
   std::map<std::string, std::map<KeyId, std::string>> made_;  // keys that the store made
   std::map<const embedded::Operation*, Expectation> asked_;
-  std::map<ClaimName, Claim> granted_;  // leased, and not handed over yet
+  std::map<ClaimName, Claim> granted_;  // leased, but not handed over yet
   std::vector<std::string> receipts_;
   std::map<std::string, Claim, std::less<>> claims_;  // by receipt
   struct Start {
@@ -227,25 +232,25 @@ class Oracle {
     std::size_t claim = 0;
     std::int64_t boot = 0;
   };
-  std::vector<Start> starts_;  // of leases whose claims were durable later than they were decided
+  std::vector<Start> starts_;  // leases whose claims became durable after they were decided
   struct Sweep {
     const embedded::Operation* op = nullptr;
     bool purge = true;
-    bool active = false;  // decided
+    bool active = false;  // the request was decided
     bool removes = false;
   };
   std::map<std::string, Sweep> sweeps_;
-  std::set<std::uint64_t> ids_;    // that pushes were decided to get
-  std::set<std::uint64_t> given_;  // that they were told
+  std::set<std::uint64_t> ids_;    // ids that the shard decided to give to pushes
+  std::set<std::uint64_t> given_;  // ids that pushes were told
 
-  const embedded::ShardState* state_ = nullptr;  // of the turn under way
-  timing::Instant now_;                          // of the turn
+  const embedded::ShardState* state_ = nullptr;  // of the current turn
+  timing::Instant now_;                          // of the current turn
   std::int64_t highest_realtime_ = 0;
   bool may_fail_ = false;
   bool sync_failed_ = false;
   bool full_ = false;
   bool opened_full_ = false;
-  bool was_full_ = false;  // at some time: what time ends may have been put off
+  bool was_full_ = false;  // it was full at some time, so the effects of time may have been put off
   std::uint64_t answers_ = 0;
   std::uint64_t deliveries_ = 0;
 };

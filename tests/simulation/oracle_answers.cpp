@@ -1,4 +1,4 @@
-// Oracle: answers, held against what was expected of them.
+// Oracle: compares answers with the expected ones.
 #include <algorithm>
 
 #include "engines/embedded/records/tokens.h"
@@ -12,10 +12,10 @@ std::string text(Outcome outcome) { return std::string(to_string(outcome)); }
 }  // namespace
 
 void Oracle::check(const Expectation& expected, const core::PushReply& reply) {
-  if (reply.items.size() != expected.pushes.size()) return;  // refused as a whole
+  if (reply.items.size() != expected.pushes.size()) return;  // the request was refused as a whole
   for (std::size_t i = 0; i < reply.items.size(); ++i) {
     const core::PushResult& item = reply.items[i];
-    if (item.error) continue;  // judged when it was decided
+    if (item.error) continue;  // it was judged when it was decided
     const contract::ModelPushed& pushed = expected.pushes[i];
     if (item.outcome != pushed.outcome) {
       return fail(4, "push answered " + text(item.outcome) + " for " + text(pushed.outcome));
@@ -75,7 +75,7 @@ void Oracle::check(const Expectation& expected, const core::GetReply& reply) {
       return fail(7, "get answers state " + std::string(to_string(item->state)));
     }
     const std::int64_t left = std::max<std::int64_t>(message->lease_end - boot, 0);
-    // A run-out that there was no room for, or not yet the turn of.
+    // The lease has run out, but there was no space to record that, or its slice has not come yet.
     const bool put_off = was_full_ || may_fail_ || tolerance_.slices;
     if (item->lease_left && item->lease_left->count() > left && !put_off) {
       return fail(5, "get answers a longer lease");

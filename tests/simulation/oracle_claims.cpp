@@ -1,4 +1,4 @@
-// Oracle: what may be delivered, what must be, and in which order.
+// Oracle: which messages may be delivered, which must be, and in which order.
 #include <algorithm>
 #include <tuple>
 
@@ -43,8 +43,8 @@ bool Oracle::may_deliver(const Queue& queue, const Message& message) const {
   return true;
 }
 
-// What the store cannot overlook: due by both clocks, and the wall clock not just gone back by less
-// than a step, which the store sits out.
+// Whether the store must see that the message is due: it is due by both clocks. (The store may wait
+// while the wall clock has gone back by less than a step; `caught_up` excludes that case.)
 bool Oracle::must_deliver(const Message& message) const {
   return message.stage == Message::Stage::waiting && message.due <= now_.realtime_ms &&
          (!message.boot_due || *message.boot_due + tolerance_.clock <= now_.boottime_ms);
@@ -73,7 +73,7 @@ void Oracle::take(const std::string& name, const Message& message,
   granted_.emplace(called, std::move(claim));
 }
 
-// `max` 0: the claim had room for more.
+// `max` is 0 if the claim had room for more messages.
 void Oracle::check_order(const Queue& queue, const std::vector<Message>& taken, std::uint32_t max) {
   if (!caught_up() || queue.model.paused()) return;
   const auto place = [](const Message& message) {
@@ -92,7 +92,8 @@ void Oracle::check_order(const Queue& queue, const std::vector<Message>& taken, 
   }
 }
 
-// From the first look at it on nothing is claimed there, until the removal has ended.
+// After the removal's first look at the queue, nothing can be claimed there until the removal has
+// ended.
 bool Oracle::is_going(const std::string& queue) const {
   return std::ranges::any_of(asked_, [&](const auto& entry) {
     const embedded::Operation& op = *entry.first;
@@ -101,7 +102,7 @@ bool Oracle::is_going(const std::string& queue) const {
   });
 }
 
-// Waiting claims were served: by whom nothing says, until the answers come.
+// Waiting claims were served. Which claim got which message is unknown until the answers come.
 void Oracle::waiters_served(const OneShard& /*shard*/) {
   std::map<std::string, std::vector<const core::ClaimRequest*>> waiting;
   std::set<std::string> still;

@@ -1,4 +1,4 @@
-// Oracle: what each request does to the model, as soon as the shard has decided it.
+// Oracle: applies each request to the model as soon as the shard has decided it.
 #include <algorithm>
 
 #include "core/headers.h"
@@ -30,13 +30,14 @@ const core::PushItem& push_of(const core::MoveItem& item) { return item.push; }
 
 void Oracle::decide(const OneShard& shard, const embedded::Part& part) {
   const auto found = asked_.find(part.op.get());
-  if (found == asked_.end()) return;  // answered with an error by now
+  if (found == asked_.end()) return;  // it was already answered with an error
   Expectation& expected = found->second;
   expected.decided = true;
   if (const auto* remove = std::get_if<core::RemoveRequest>(&part.op->request)) {
-    return decide(*remove, expected);  // step by step, its errors too
+    return decide(*remove, expected);  // it is decided in several steps, and so are its errors
   }
-  // A shard that has stopped decides nothing; nor does one that had no room for the whole.
+  // A shard that has stopped decides nothing; nor does a shard without enough space for the whole
+  // request.
   const auto* revive = std::get_if<core::ReviveRequest>(&part.op->request);
   const bool sweeps = std::holds_alternative<core::PurgeRequest>(part.op->request) ||
                       (revive != nullptr && revive->all);
@@ -69,11 +70,11 @@ void Oracle::note_push(Queue& queue, const std::string& name, const core::PushRe
     if (pushed.key >= contract::kFirstGeneratedKey) made_[name][pushed.key] = std::string(key);
     return;
   }
-  // A later item of the batch has replaced it.
+  // A later item of the batch has replaced this message.
   queue.refs[pushed.uid] = {embedded::kNoHandle, result.id};
 }
 
-// `apply` does the item to the model: queue, item, push.
+// `apply` carries out the item on the model. Its arguments are queue, item and push.
 template <typename Request, typename Apply>
 void Oracle::decide_pushes(const Request& request, Expectation& expected, Apply&& apply) {
   const auto& reply = std::get<core::PushReply>(expected.op->reply);
@@ -172,7 +173,7 @@ void Oracle::decide(const core::SettleRequest& request, Expectation& expected) {
     std::optional<std::int64_t> delay;
     if (item.delay) delay = item.delay->count();
     if (item.action == SettleAction::retry && !item.delay && result.due_ms) {
-      // The jitter is the engine's choice, within the upper half.
+      // The engine chooses the jitter, within the upper half of the delay.
       delay = *result.due_ms - now_.realtime_ms;
       const QueueSettings& settings = queue.model.settings();
       const auto live = std::find_if(
@@ -306,7 +307,7 @@ void Oracle::decide(const core::RemoveRequest& request, Expectation& expected) {
   }
 }
 
-/// Its receipts stay with who has them, and are stale.
+/// Forgets a removed queue; its receipts, wherever they are, are stale from now on.
 void Oracle::forget(const std::string& queue) {
   truth_.queues.erase(queue);
   truth_.going.erase(queue);

@@ -1,4 +1,4 @@
-// Oracle: what a crash has left, held against what was true at the batch that survived.
+// Oracle: compares the state after a crash with the truth at the batch that survived.
 #include <algorithm>
 #include <set>
 #include <sstream>
@@ -64,14 +64,14 @@ std::string Oracle::difference(const embedded::ShardState& state, embedded::Hand
   if (is.stage == Stage::leased) {
     if (is.stopping != message.stopping) return differs("stopping", is.stopping, message.stopping);
     if (is.stamp_ms != message.lease) return differs("lease", is.stamp_ms, message.lease);
-    // One that another boot had begun anew, and that was not written down yet, begins once more.
+    // A lease that began again after another boot begins once more if that was not recorded yet.
     const bool again = message.renewed && is.until_ms == clock_->now().boottime_ms + message.lease;
     if (is.until_ms > message.lease_end && !again && !tolerance_.slices && !was_full_) {
       return differs("lease's end", is.until_ms, message.lease_end);
     }
   }
   if (is.stage == Stage::dead) {
-    // On a full disk one is left out, or the store's own words stand for it.
+    // On a full disk the reason is left out, or the store's own text replaces it.
     const bool left_out =
         was_full_ && (is.reason.empty() || is.reason.starts_with("retried after attempt "));
     if (message.reason && is.reason != *message.reason && !left_out)
@@ -122,7 +122,7 @@ std::string Oracle::difference(const embedded::ShardState& state, const Truth& t
   for (embedded::Handle handle = 0; handle < state.slab.end(); ++handle) {
     if (state.slab.is_live(handle)) ++there;
   }
-  std::size_t queues = 0;  // the number of one that was removed may be free
+  std::size_t queues = 0;  // the number of a removed queue may be unused
   for (embedded::QueueId id = 0; id < state.queue_count(); ++id) {
     if (state.queue(id).is_there()) ++queues;
   }
@@ -140,7 +140,8 @@ std::string Oracle::difference(const embedded::ShardState& state) const {
   return difference(state, truth_);
 }
 
-// A batch that ends amid a part's records: each message is as it was before, or as it is after.
+// The journal ends within the records of a part. Then each message must be either as before the
+// part, or as after it.
 bool Oracle::adopt_mixture(const embedded::ShardState& state, const Truth& before,
                            const Truth& after) {
   Truth mixed = after;
@@ -151,7 +152,8 @@ bool Oracle::adopt_mixture(const embedded::ShardState& state, const Truth& befor
       if (found != before.queues.end()) return false;
       continue;
     }
-    // Each message by its id: one that replaced another under its key is another message.
+    // Messages are compared by id: a message that replaced another one under the same key is a
+    // different message.
     std::map<std::uint64_t, std::pair<const Message*, const Message*>> known;
     if (found != before.queues.end()) {
       for (const auto& [key, message] : found->second.model.messages()) {
@@ -177,10 +179,10 @@ bool Oracle::adopt_mixture(const embedded::ShardState& state, const Truth& befor
       }
       if (is == nullptr || there.contains(is->key)) return false;
       there[is->key] = is;
-      // Of one that a later item of its batch replaced nobody had seen the place.
+      // A later item of the batch replaced this message before anybody had seen its place.
       places[is->uid] = {handle, state.slab[handle].id};
     }
-    // What is gone must be gone after, or have not been before.
+    // A message that is missing must be gone after the part, or must not have existed before it.
     for (const auto& [known_id, which] : known) {
       const auto [old, fresh] = which;
       const Message* any = old != nullptr ? old : fresh;
@@ -203,7 +205,8 @@ bool Oracle::adopt_mixture(const embedded::ShardState& state, const Truth& befor
   return difference(state, truth_).empty();
 }
 
-// A queue is written down before the first thing in it: cut there, it is empty.
+// A queue is recorded before the first message in it. If the journal ends there, the queue is
+// empty.
 Oracle::Truth Oracle::with_new_queues(const embedded::ShardState& state, const Truth& before,
                                       const Truth& after) const {
   Truth truth = before;
@@ -226,7 +229,7 @@ void Oracle::adopt(const OneShard& shard, std::uint64_t last_batch) {
     return;
   }
   if (at == turns_.rbegin()) return fail(4, "the journal goes on beyond what was written");
-  // Amid a turn.
+  // The journal ends within a turn.
   const std::vector<Truth>& states = (at - 1)->states;
   const Truth* before = &whole;
   for (const Truth& state_after : states) {
@@ -243,7 +246,8 @@ void Oracle::adopt(const OneShard& shard, std::uint64_t last_batch) {
               difference(state, states.back()));
 }
 
-// A lease began when its claim was durable, which no record says: read back it may be shorter.
+// A lease begins when its claim is durable, but no record says so. After recovery it may be
+// shorter.
 void Oracle::settle_leases(const embedded::ShardState& state) {
   for (auto& [name, queue] : truth_.queues) {
     const auto messages = queue.model.messages();
@@ -284,8 +288,7 @@ void Oracle::opened(const OneShard& shard, std::uint64_t last_batch, std::uint64
   if (!turns_.empty()) adopt(shard, last_batch);
   if (failure_) return;
   settle_leases(shard.state());
-  // Receipts of claims that are not there any more name nothing; the next claim may take their
-  // name.
+  // If a claim is lost, its receipt names nothing, and the next claim may get the same receipt.
   std::erase_if(claims_, [&](const auto& entry) {
     const Claim& claim = entry.second;
     const auto found = truth_.queues.find(claim.queue);

@@ -22,7 +22,7 @@ int find_planted(const std::string& which, unsigned jobs) {
     Plan plan;
     plan.seeds = kSeeds;
     plan.jobs = jobs;
-    // The lowest seed that finds it: each process stops at its own first find.
+    // Finds the lowest seed that shows the bug; each process stops at its own first find.
     const Report report = run(plan);
     base::planted_bug = base::Bug::none;
     if (report.finds.empty()) {

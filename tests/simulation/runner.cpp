@@ -23,9 +23,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What a process tells its parent, in memory that both see.
+// What a process reports to its parent, in memory that both share.
 struct Board {
-  std::atomic<std::uint64_t> seed{0};  // the one being lived
+  std::atomic<std::uint64_t> seed{0};  // the seed that it runs now
   std::atomic<std::uint64_t> lived{0};
   std::atomic<bool> found{false};
   std::uint64_t step = 0;
@@ -181,17 +181,18 @@ namespace {
 
 using embedded::Row;
 
-// Rows of recovery's table that are not asked of a long run of worlds. S7 and R1 are of bytes that
-// check and yet are wrong, which no crash and no rot makes: recovery_damage_test.cpp has them.
-// The others are rare in worlds: recovery_segments_test.cpp has them.
+// Rows of recovery's table that even a long run of worlds need not meet. S7 and R1 concern bytes
+// that pass their check and are still wrong, which neither a crash nor bit rot produces;
+// recovery_damage_test.cpp tests them. The others are rare in worlds; recovery_segments_test.cpp
+// tests them.
 constexpr Row kNotAsked[] = {Row::s4_by_proof,  Row::s5_begun, Row::s5_before,      Row::s7,
                              Row::s7_newer,     Row::r1,       Row::r1_contradicts, Row::r1_above,
                              Row::r1_left_below};
 
 }  // namespace
 
-// Every other row, and every branch of cleaning. "cleaning.no-room" and "cleaning.again" are
-// cleaner_test's: a shard keeps back what a copy takes.
+// Every other row, and every branch of cleaning. cleaner_test covers "cleaning.no-room" and
+// "cleaning.again": in a world the shard always keeps enough space for a copy.
 std::vector<std::string> missing_marks(const Figures& figures) {
   std::vector<std::string> wanted{
       "cleaning.dead-segment",    "cleaning.holds-off",    "cleaning.garbage",

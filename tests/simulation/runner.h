@@ -1,6 +1,7 @@
-// Runner: many worlds, in several processes, so that one which aborts is a find like any other.
+// Runner: runs many worlds, in several processes, so that a process that aborts is a find like any
+// other.
 //
-// Thread safety: none; forks.
+// Thread safety: none; it forks.
 #pragma once
 
 #include <cstdint>
@@ -24,21 +25,21 @@ struct Plan {
   std::uint64_t first = 1;
   std::uint64_t seeds = 1000;
   unsigned jobs = 1;
-  double seconds = 0;  // 0: as long as it takes
+  double seconds = 0;  // 0: no limit
   std::function<void(std::uint64_t done)> progress;
 };
 
 struct Report {
   std::uint64_t lived = 0;
   double seconds = 0;
-  std::vector<Find> finds;  // at most one a process, the lowest seed first
+  std::vector<Find> finds;  // at most one per process, the lowest seed first
   Figures figures;
 };
 
-/// Lives the seeds first, first + 1, …; each process stops at its first find.
+/// Runs the seeds first, first + 1, …; each process stops at its first find.
 [[nodiscard]] Report run(const Plan& plan);
 
-/// The seed's script, made short, in words. In a process of its own.
+/// The shortened script of the find's seed, as text. Runs in a process of its own.
 [[nodiscard]] std::string explain(const Find& find);
 
 /// Branches of recovery and cleaning that no world has taken.

@@ -1,5 +1,5 @@
-// Shrinking: a failing script, made short. Steps are left out, in large pieces first, as long as
-// the life still fails by the same invariant (delta debugging, Zeller 2002).
+// Shrinking: shortens a failing script. It leaves out steps, large pieces first, as long as the
+// script still fails by the same invariant (delta debugging, Zeller 2002).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace tarry::simulation {
 
-/// The indices of the steps that are kept, in order. Lives at most `most_lives` lives.
+/// The indices of the steps that are kept, in order. Runs the script at most `most_lives` times.
 [[nodiscard]] std::vector<std::size_t> shrink(const Options& options,
                                               const std::vector<Step>& script, int invariant,
                                               int most_lives = 3000);

@@ -1,5 +1,4 @@
-// World: a short life with one fault in it, anywhere, the closing and opening of the store
-// included.
+// World: a short run with one fault at any place, including the closing and opening of the store.
 #include "base/assert.h"
 #include "world.h"
 
@@ -20,7 +19,8 @@ Life World::live(const std::vector<Step>& prelude, const std::vector<Step>& scri
   for (std::size_t i = 0; i < script.size() && shard_ && !faults_->dead(); ++i) {
     if (armed_) calls = faults_->calls();
     if (i + 1 == script.size()) count("calls.before-last", calls);
-    // A claimed message that cannot be read goes to the dead, which the oracle knows nothing of.
+    // A claimed message that cannot be read becomes dead, which the oracle does not know. So reads
+    // of claims do not fail.
     faults_->count_reads(script[i].op != Op::claim);
     if (script[i].op == Op::close) {
       close_and_open();
@@ -37,7 +37,8 @@ Life World::live(const std::vector<Step>& prelude, const std::vector<Step>& scri
     if (!first.empty()) count("failed." + first.substr(0, first.find(' ')));
   }
   if (!oracle_.failure()) end(trial);
-  // Draining takes longer than all else, and asks the same after each end.
+  // Draining takes longer than anything else, and checks the same after each end. So it runs for
+  // one kind of end only.
   if (!oracle_.failure() && trial.end == Trial::End::kill) {
     heal();
   } else if (!oracle_.failure()) {
@@ -50,11 +51,12 @@ Life World::live(const std::vector<Step>& prelude, const std::vector<Step>& scri
   return life;
 }
 
-// As one would who knows nothing of a fault: close, whatever that says, and open again.
+// Acts like a caller who does not know about the fault: closes the store, ignores the result, and
+// opens it again.
 void World::close_and_open() {
   const bool failed = shard_->shard().failure() || shard_->committer().failed();
   if (!failed) {
-    oracle_.expect_errors();  // claims that wait are told that the store closes
+    oracle_.expect_errors();  // waiting claims get an error, because the store closes
     shard_->close();
     oracle_.turn_ended(*shard_);
   }

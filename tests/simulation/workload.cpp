@@ -14,8 +14,8 @@ namespace {
 
 struct Kind {
   std::string_view name;
-  std::uint8_t weight;  // the highest that is drawn
-  std::uint8_t chance;  // of 8: how many seeds have it at all
+  std::uint8_t weight;  // the highest weight that is drawn
+  std::uint8_t chance;  // in eighths: how many seeds have it at all
 };
 
 constexpr std::array<Kind, kOps> kKinds{{
@@ -67,7 +67,7 @@ Options options_of(std::uint64_t seed) {
   options.payload = one_of<std::uint32_t>(random, {0, 40, 200, 1000});
   options.small_steps = random() % 4 == 0;
   options.steps = static_cast<std::uint32_t>(20 + random() % 180);
-  // Those that are drawn below came later: what the seeds before them draw stays as it was.
+  // Options that are drawn below were added later, so that earlier draws of a seed stay the same.
   constexpr auto kDrawn = static_cast<std::size_t>(Op::remove);
   for (std::size_t op = 0; op < kDrawn; ++op) {
     const Kind& kind = kKinds[op];
@@ -76,8 +76,8 @@ Options options_of(std::uint64_t seed) {
     options.weights[op] = has ? weight : std::uint8_t{0};
   }
   if (options.weights[static_cast<std::size_t>(Op::fill)] != 0) {
-    // A full disk asks most of a store that keeps back what is shipped, of small segments, and
-    // while it stays full.
+    // A full disk is hardest for a store with the production reserve and small segments, if it
+    // stays full for long.
     if (random() % 4 != 0) {
       options.work_base = embedded::ShardConfig::kWorkBase;
       options.segment_bytes = std::min<std::uint64_t>(options.segment_bytes, 4096);
@@ -88,7 +88,7 @@ Options options_of(std::uint64_t seed) {
   options.recent_bytes =
       one_of<std::uint64_t>(random, {0, 0, 2000, embedded::RecordReads::kRecentBytes});
   options.kept_claims = one_of<std::uint64_t>(random, {1, 10, embedded::ShardConfig::kKeptClaims});
-  // No seed that has found something (CMakeLists.txt) is among these.
+  // None of these seeds is among those that have found something (CMakeLists.txt).
   if (seed % 8 == 4 || seed % 8 == 7) {
     options.weights[kDrawn] = static_cast<std::uint8_t>(1 + random() % kKinds[kDrawn].weight);
     options.reason = one_of<std::uint32_t>(random, {0, 40, core::kMaxReason, core::kMaxReason});
@@ -101,7 +101,7 @@ std::vector<Step> script_of(const Options& options) {
   std::vector<int> weights(options.weights.begin(), options.weights.end());
   if (weights.back() == 0) weights.pop_back();
   std::discrete_distribution<std::size_t> draw(weights.begin(), weights.end());
-  // How far the committer lags behind is each world's own.
+  // Each world has its own lag of the committer behind the shard.
   const std::uint64_t lag = random() % 3;
   std::vector<Step> script;
   for (std::uint32_t i = 0; i < options.steps; ++i) {
@@ -147,7 +147,7 @@ std::string key_of(std::uint32_t number) {
     case 3: return std::string(512, 'k');
     case 4: return std::string(511, 'k') + "K";
     case 5: return "\xFF\xFE\x80";
-    case 6: return made(tag, 0, 1);  // as if we had made it
+    case 6: return made(tag, 0, 1);  // a key like one that the store generates
     case 7: return made(tag + 1, 0, 1);
     case 8: return "{a}b";
     case 9: return "_" + std::string(24, 'A');

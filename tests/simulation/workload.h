@@ -1,8 +1,8 @@
-// Workload: what a seed draws. The options of one world, and a script of steps; both follow from
-// the seed alone, so a world can be lived again, and a script can be shortened.
+// Workload: the options of one world, and a script of steps. Both are drawn from the seed alone, so
+// a world can be run again, and its script can be shortened.
 //
-// Swarm testing (Groce et al., "Swarm Testing", ISSTA 2012): each seed has its own weights, many of
-// them zero, because what never happens lets the rest go further.
+// Swarm testing (Groce et al., "Swarm Testing", ISSTA 2012): each seed has its own weights for the
+// steps. Many of them are zero, so that the other steps reach more states.
 #pragma once
 
 #include <array>
@@ -39,20 +39,20 @@ enum class Op : std::uint8_t {
   list,
   stats,
   nothing,  // a turn without a request
-  sync,     // what the committer does on its own with 100ms
+  sync,     // the sync that the committer makes by itself with 100ms
   advance,
-  step,     // of the wall clock, either way
-  drift,    // the wall clock runs a little off
-  fill,     // the disk has no more room than it uses now, and a little
-  room,     // it has again
+  step,     // the wall clock steps forward or back
+  drift,    // the wall clock runs slightly too fast or too slow
+  fill,     // the disk has little more space than it uses now
+  room,     // the disk has enough space again
   fault,    // a later call of the disk fails
   kill,     // the process ends
   power,    // the machine loses power
-  reboot,   // that, and starts again
+  reboot,   // the machine loses power and starts again
   close,    // the store is closed and opened
-  rebuild,  // a state is replayed from the journal beside the living one
-  rot,      // one byte of a copy of the disk turns: opened, it refuses or nothing is lost
-  remove,   // a queue, with nothing else under way; now and then a crash cuts it short
+  rebuild,  // the state is rebuilt from the journal and compared
+  rot,      // a byte of a copy of the disk changes; opening it must fail, or nothing may be lost
+  remove,   // removes a queue, while nothing else is running; sometimes a crash interrupts it
   kCount,
 };
 inline constexpr std::size_t kOps = static_cast<std::size_t>(Op::kCount);
@@ -62,9 +62,9 @@ struct Step {
   Op op = Op::nothing;
   std::uint8_t a = 0;
   std::uint8_t b = 0;
-  std::uint32_t c = 0;       // a seed of its own, where more is to be drawn
-  bool turns = true;         // a turn follows
-  std::uint8_t commits = 3;  // so many jobs are made durable after it, at most
+  std::uint32_t c = 0;       // a further seed, for steps that draw more
+  bool turns = true;         // whether a turn follows
+  std::uint8_t commits = 3;  // at most this many jobs are made durable after the step
 };
 [[nodiscard]] std::string to_string(const Step& step);
 
@@ -77,12 +77,12 @@ struct Options {
   std::uint64_t cleaning_slice = 512 << 10;
   std::uint64_t work_base = 64 << 10;
   std::uint64_t kept_claims = 65'536;
-  std::uint64_t recent_bytes = 0;  // of the journal that are read back from RAM
+  std::uint64_t recent_bytes = 0;  // of the journal, which are read from RAM
   std::uint32_t queues = 1;
   std::uint32_t keys = 8;
   std::uint32_t payload = 64;  // bytes at most
-  std::uint32_t reason = 0;    // bytes at most, of what is buried or retried; 0: a few, buried
-  bool small_steps = false;    // of the clock: below what the store takes for a step
+  std::uint32_t reason = 0;    // bytes at most, of a bury or retry; 0: a few bytes, only for buries
+  bool small_steps = false;    // the clock steps by less than the store treats as a step
   std::uint32_t steps = 100;
   std::array<std::uint8_t, kOps> weights{};
 };
@@ -90,7 +90,7 @@ struct Options {
 [[nodiscard]] std::vector<Step> script_of(const Options& options);
 [[nodiscard]] std::string to_string(const Options& options);
 
-/// Names that have broken stores before: long, binary, like ours, with braces.
+/// Keys that have broken stores before: long ones, binary ones, ones like ours, ones with braces.
 [[nodiscard]] std::string key_of(std::uint32_t number);
 
 }  // namespace tarry::simulation

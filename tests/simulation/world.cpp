@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int64_t kSecond = 1000;
 constexpr std::int64_t kHour = 3600 * kSecond;
-constexpr int kMostTurns = 10'000;  // of anything that must come to an end
+constexpr int kMostTurns = 10'000;  // of any loop that must end
 
 }  // namespace
 
@@ -51,7 +51,7 @@ void World::turn() {
 }
 
 bool World::commit() {
-  // What a job answers comes after its own sync: that one's failure counts already.
+  // A job answers after its own sync. If that sync failed, errors are allowed already.
   const bool done = shard_->commit();
   if (armed_ && faults_->failed() > 0) oracle_.expect_errors();
   return done;
@@ -89,7 +89,7 @@ void World::step(const Step& step) {
   count("step." + std::string(to_string(step.op)));
   switch (step.op) {
     case Op::advance: {
-      // Mostly short; now and then as long as a lease, or long enough for everything.
+      // Mostly a short time; sometimes as long as a lease, or long enough for everything.
       const std::int64_t ms = step.a % 8 == 0   ? step.b * kSecond * 60
                               : step.a % 3 == 0 ? step.b * kSecond
                                                 : step.b * 20;
@@ -153,7 +153,8 @@ void World::step(const Step& step) {
   flow(step);
 }
 
-// Alone: of what waits for its end the oracle would not know when it is decided.
+// Nothing else may be running: the oracle would not see when requests that wait for the removal are
+// decided.
 void World::remove(const Step& step) {
   settle();
   if (oracle_.failure() || oracle_.is_full() || shard_->shard().failure()) return;

@@ -1,4 +1,4 @@
-// The least that a user does: push a message, claim it back, ack it.
+// The smallest program of a user: push a message, claim it, ack it.
 #include <tarry/store.h>
 
 #include <chrono>
