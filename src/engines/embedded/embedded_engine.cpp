@@ -45,7 +45,7 @@ class Opening {
  public:
   explicit Opening(EmbeddedOptions options) : options_(std::move(options)) {
     if (!options_.clock) options_.clock = std::make_shared<timing::RealClock>();
-    // RAM has no disk to wait for.
+    // In RAM there is no disk to wait for.
     if (options_.path.empty() && !options_.directory) options_.sync = SyncPolicy::os;
     if (options_.holder.empty()) options_.holder = "pid " + std::to_string(getpid());
   }
@@ -86,7 +86,8 @@ class Opening {
       auto opened = storage::open_directory(options_.path, true);
       if (!opened) return std::move(opened).error();
       directory_ = std::move(*opened);
-      // Before the lock, which would create a file in a directory that is not ours.
+      // This comes before the lock, which would create a file even in a directory that is not a
+      // store.
       if (auto looked = read_identity(*directory_); !looked) return std::move(looked).error();
     }
     auto lock = lock_store(*directory_, options_.holder);

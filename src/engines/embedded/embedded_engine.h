@@ -23,12 +23,12 @@ struct EmbeddedOptions {
   SyncPolicy sync = SyncPolicy::always;
   std::uint32_t shards = 0;                 // 0: as many as the store has, 1 for a new store
   std::uint64_t segment_bytes = 0;          // 64 KiB .. 256 MiB; 0: 64 MiB, less on a small disk
-  std::uint64_t memory_bytes = UINT64_MAX;  // capacity in RAM, path empty only
+  std::uint64_t memory_bytes = UINT64_MAX;  // capacity in RAM; only if `path` is empty
   core::Limits limits;
   std::function<std::unique_ptr<storage::Directory>()> directory;  // for tests: instead of `path`
   std::shared_ptr<const timing::Clock> clock;                      // empty: the machine's
   std::string holder;                                              // for the lock; empty: "pid N"
-  std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // recovery, in bytes
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // of recovery, in bytes
   Log log;  // messages for the operator; called by any thread
 };
 

@@ -86,7 +86,8 @@ TEST_P(EmbeddedEngine, PushesAndHandsOutWhenDue) {
   EXPECT_EQ(stats(*engine, "q").counters.acked, 2u);
 }
 
-// Written as before, so that the program of before can open it again; until it is upgraded.
+// The store is written in version 1 until it is upgraded, so that the older program can still open
+// it.
 TEST_P(EmbeddedEngine, AStoreOfVersion1StaysOneUntilItIsUpgraded) {
   const std::string path = directory_.path() + "/store";
   const StoreIdentity older{1, GetParam(), 7, 11};
@@ -239,7 +240,7 @@ TEST_P(EmbeddedEngine, LeasesAndReceiptsSurviveARestart) {
   EXPECT_EQ(std::get<ItemsReply>(settled).items[0].outcome, Outcome::done);
 }
 
-// As in a shell script: one command after the other, each opening the store by itself.
+// Each run stands for a command of a shell script, which opens and closes the store by itself.
 TEST_P(EmbeddedEngine, ShortRunsLeaveFewFiles) {
   const auto files = [this] {
     std::map<std::string, std::string> found;
@@ -289,7 +290,8 @@ TEST_P(EmbeddedEngine, ASecondOpeningIsRefusedAndNamesTheFirst) {
   EXPECT_NE(second.error().message.find("pid "), std::string::npos) << second.error().message;
 }
 
-// As users keep cron jobs from running at once: `flock DIRECTORY tarry ...`.
+// Users lock the directory like this to keep two cron jobs from running at once: `flock DIRECTORY
+// tarry ...`.
 TEST_P(EmbeddedEngine, AStoreWhoseDirectoryIsLockedByHandOpens) {
   const std::string store = directory_.path() + "/store";
   std::filesystem::create_directory(store);

@@ -1,4 +1,4 @@
-// Threads that wait for their answers, and run the shards meanwhile.
+// A thread that waits for its answer runs the shards meanwhile.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -47,7 +47,7 @@ class Lend : public testing::TestWithParam<std::uint32_t> {
 };
 
 // Each client pushes, claims and settles until all that was pushed has been settled. Claims wait,
-// so that some are served by another's push.
+// so that some are served by another client's push.
 void live(core::Engine& engine, std::size_t pushes, std::size_t all,
           std::atomic<std::size_t>& settled) {
   for (std::size_t pushed = 0; settled.load() < all;) {
@@ -107,7 +107,7 @@ TEST_P(Lend, AClaimIsCompletedByItsWaiter) {
     for (int i = 0; i < 20; ++i) keys.push_back("k" + std::to_string(i));
     ASSERT_TRUE(ask_waiting(*engine, test::push("q", keys, Due(), "what it says")));
     std::set<std::string> claimed_keys;
-    while (claimed_keys.size() < keys.size()) {  // of several shards, too: some more than once
+    while (claimed_keys.size() < keys.size()) {  // a claim takes at most 7, from one or more shards
       auto reply = ask_waiting(*engine, test::claim("q", 7));
       ASSERT_TRUE(reply);
       const auto& claimed = std::get<ClaimReply>(*reply);

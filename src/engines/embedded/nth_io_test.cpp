@@ -29,7 +29,7 @@ class Lives {
     plan_ = plan;
   }
 
-  /// The requests, whatever the answers; in the middle the store is closed and opened.
+  /// Sends the requests and accepts any answer. Halfway, closes the store and opens it again.
   void live() {
     if (open()) verbs(0);
     close();
@@ -39,7 +39,7 @@ class Lives {
     first_ = faults_->first_failed();
   }
 
-  /// On the healthy disk. `power`: the machine has lost it.
+  /// Opens the store on the healthy disk and checks it. `power`: the machine lost power before.
   void look(bool power, std::uint64_t seed) {
     faults_->disarm();
     if (power) {
@@ -69,7 +69,7 @@ class Lives {
         dead.insert(key);
       }
     }
-    // No acked or cancelled message comes again, all others do.
+    // No acked or cancelled message is delivered again; all others are.
     clock_->advance(100 * 3'600'000);
     std::set<std::string> came;
     for (int i = 0; i < 100; ++i) {
@@ -122,7 +122,7 @@ class Lives {
                     [promise](Result<core::Reply> reply) { promise->set_value(std::move(reply)); });
     if (future.wait_for(kLongest) != std::future_status::ready) {
       ADD_FAILURE() << "no answer after " << faults_->first_failed();
-      std::abort();  // its threads would hold the test for ever
+      std::abort();  // otherwise the engine's threads would block the test for ever
     }
     return future.get();
   }
@@ -184,13 +184,13 @@ class Lives {
     configure.queue = "q";
     configure.patch.max_attempts = 9;
     (void)ask(std::move(configure));
-    // More than a segment holds: rolls, and cleaning.
+    // These fill more than a segment, so that new segments are begun and old ones cleaned.
     for (int i = 0; i < 6; ++i) {
       const std::string key = name + "big" + std::to_string(i);
       push(key, in(Hours(3)), 30'000);
       if (i % 2 == 0) end(test::cancel("q", key), key, Outcome::cancelled);
     }
-    // A shard whose sync has failed stays as it is; the other one is none of its concern.
+    // A shard whose sync has failed stays stopped; the other shard goes on.
     for (const std::string& key : std::set<std::string>(stopped_)) push(key, Due(), 10);
     stopped_.clear();
   }
@@ -202,10 +202,10 @@ class Lives {
   storage::VirtualDisk disk_{faults_};
   std::shared_ptr<timing::ManualClock> clock_ = std::make_shared<timing::ManualClock>();
   std::unique_ptr<core::Engine> engine_;
-  std::map<std::string, std::string> pushed_;  // answered so
-  std::set<std::string> ending_;               // asked
-  std::set<std::string> ended_;                // answered so
-  std::set<std::string> stopped_;              // refused by a shard that fails
+  std::map<std::string, std::string> pushed_;  // by key: payloads of accepted pushes
+  std::set<std::string> ending_;               // keys that a request was to end
+  std::set<std::string> ended_;                // keys that were answered as ended
+  std::set<std::string> stopped_;              // keys that a failed shard refused
   std::string why_;
   std::string first_;
   std::uint64_t calls_ = 0;

@@ -47,13 +47,13 @@ class RemovalLife {
   static Result<core::Reply> take(std::future<Result<core::Reply>> future) {
     if (future.wait_for(kLongestRemoval) != std::future_status::ready) {
       ADD_FAILURE() << "no answer";
-      std::abort();  // its threads would hold the test for ever
+      std::abort();  // otherwise the engine's threads would block the test for ever
     }
     return future.get();
   }
   Result<core::Reply> ask(core::Request request) { return take(send(std::move(request))); }
 
-  /// Two queues: "gone", of which one message is dead and one was acked, and "stays".
+  /// Fills two queues: "gone", in which one message is dead and one was acked, and "stays".
   void fill() {
     std::vector<std::string> keys;
     for (int i = 0; i < kRemovedMessages; ++i) keys.push_back("k" + std::to_string(i));
@@ -77,7 +77,7 @@ class RemovalLife {
     return test::receipts_of(std::get<core::ClaimReply>(*reply));
   }
 
-  /// How many messages, remembered ones included; -1 if there is no such queue.
+  /// The number of messages in the queue, remembered ones included; -1 if there is no such queue.
   int messages(const std::string& queue) {
     const auto reply = ask(core::StatsRequest{queue});
     if (!reply) {
@@ -103,7 +103,7 @@ class RemovalLife {
   std::unique_ptr<core::Engine> engine_;
 };
 
-// With a push during the removal, which must not be lost once it was accepted.
+// A push runs during the removal. If it is accepted, it must not be lost.
 TEST(QueueRemoval, IsWholeOrNothingWhereverTheProcessEnds) {
   int before = 0;
   int after = 0;
@@ -161,7 +161,7 @@ TEST(QueueRemoval, IsWholeOrNothingWhereverTheProcessEnds) {
       EXPECT_EQ(count, 1u) << "an accepted push is lost";
     }
     resumed += life.resumed();
-    // Once more, and by new numbers.
+    // A second removal works too, and a new queue gets the freed number.
     ASSERT_TRUE(life.ask(test::push("gone", "last")));
     ASSERT_TRUE(life.ask(core::RemoveRequest{"gone", true}));
     ASSERT_TRUE(life.ask(test::push("another", "x")));

@@ -1,4 +1,4 @@
-// Get and list: how much one answer holds. Forecasts: of more than one slice, of many shards.
+// How much one answer of get and list holds; forecasts over several slices and shards.
 #include <gtest/gtest.h>
 
 #include <future>
@@ -131,7 +131,7 @@ TEST_P(ShardQueries, AListIsCutIntoPagesByItsBytesAndLosesNothing) {
 }
 
 TEST_P(ShardQueries, AForecastCountsAllOfManySlices) {
-  constexpr std::size_t kBatches = 30;  // on one shard more than a slice
+  constexpr std::size_t kBatches = 30;  // if there is one shard, this is more than a slice
   constexpr std::size_t kBatch = 10'000;
   for (std::size_t i = 0; i < kBatches; ++i) {
     core::PushRequest request;

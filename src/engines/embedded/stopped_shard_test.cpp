@@ -77,7 +77,7 @@ TEST_F(StoppedShard, QueueVerbsTellHowFarTheyCame) {
   configure.queue = "q";
   configure.patch.max_attempts = 3;
   expect_partly(error_of(configure), "configure of queue q is done in part (on 3 of its 4 shards)");
-  // Nothing is left to change on those that answer.
+  // The second time nothing is left to change on the shards that answer.
   EXPECT_EQ(error_of(configure).code, ErrorCode::io_error);
   core::ReviveRequest revive;
   revive.queue = "q";
@@ -97,7 +97,7 @@ TEST_F(StoppedShard, APurgeTellsHowManyHaveGone) {
   const auto got = ask(get);
   ASSERT_TRUE(got) << got.error().message;
   for (const auto& item : std::get<core::GetReply>(*got).items) {
-    ASSERT_FALSE(item);  // gone, or nobody can say
+    ASSERT_FALSE(item);  // purged, or its shard has stopped
     left += item.error().code == ErrorCode::io_error ? 1 : 0;
   }
   EXPECT_GT(left, 0u);

@@ -96,7 +96,7 @@ OperationPtr Front::begin(core::Request request, core::Completion completion,
   }
   try {
     split_.dispatch(op);
-  } catch (...) {  // no memory: no shard has heard of it
+  } catch (...) {  // no memory: no shard has heard of the request
     tickets_.take_back(*op);
     throw;
   }
@@ -187,7 +187,8 @@ void Front::end_get(const OperationPtr& op) {
 // -- claims
 
 void Front::claim_visited(const OperationPtr& op, std::uint32_t shard) {
-  // (Where nothing of the rest checks, the claim ends empty, though it might have waited.)
+  // `rest` may turn out to hold no intact message. Then the claim ends empty, though it could have
+  // waited.
   if (op->rest || op->phase.load(std::memory_order_acquire) == ClaimPhase::taken) {
     end_claim(op);
     return;
@@ -256,7 +257,7 @@ void Front::end_claim(const OperationPtr& op) {
   tickets_.take_back(*op);
   if (op->waited) {
     waiting_.end(std::get<core::ClaimRequest>(op->request));
-    // The shard that served it has forgotten it already; the others have not.
+    // The shard that served the claim has forgotten it already; the others have not.
     if (shards_.size() > 1) forget_waiting(op);
   }
   auto& reply = std::get<core::ClaimReply>(op->reply);

@@ -98,14 +98,15 @@ class Front final : public core::Engine, public Router {
   QueueRemovals removals_;
   RequestSplit split_;
   std::atomic<bool> closed_{false};
-  // On a cache line of its own: every verb writes here, and its neighbours are only read.
+  // It has a cache line of its own, because every verb writes it, and the members beside it are
+  // only read.
   alignas(64) std::atomic<std::uint32_t> users_{0};
   alignas(64) std::mutex close_mutex_;
 
   ClaimTickets tickets_;
   core::WaitingCount waiting_;
 
-  // Last, so destroyed first: its remaining answers need the other members.
+  // It is the last member, so it is destroyed first: its remaining answers need the other members.
   core::AnswerThread answers_;
 };
 

@@ -23,7 +23,8 @@ void judge_look(Operation& op) {
 }  // namespace
 
 void QueueRemovals::begin(const OperationPtr& op) {
-  // Locked throughout, so that no removal waits for one that fails to begin.
+  // The lock is held throughout, so that no other removal begins to wait for this one if it fails
+  // to begin.
   const std::scoped_lock lock(mutex_);
   removals_.push_back(op);
   if (removals_.size() > 1) return;

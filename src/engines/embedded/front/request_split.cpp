@@ -115,13 +115,14 @@ template <typename Items, typename Pick>
 void RequestSplit::split_pushes(const OperationPtr& op, const std::string& queue,
                                 const std::string& bytes, const Items& items, const Pick& pick) {
   auto& reply = std::get<core::PushReply>(op->reply);
-  // Messages without a key go to one shard together, the next request's to the next one.
+  // All messages without a key go to one shard; those of the next request go to the next shard.
   const std::uint32_t keyless = next_shard();
   auto& crcs = op->prepared.payload_crcs;
   crcs.resize(items.size());
   split(op, items.size(), [&](std::size_t i) {
     const std::string_view key = core::view(bytes, pick(items[i]).key);
-    // The places are laid out first; then each shard fills in its own.
+    // First all places for keys are laid out in the reply; then each shard fills in its generated
+    // keys.
     if (key.empty()) {
       reply.items[i].key = core::append(reply.bytes, kPlaceForKey);
     } else {
@@ -202,7 +203,8 @@ void RequestSplit::dispatch(const OperationPtr& op, core::ClaimRequest& request)
   op->reply = core::ClaimReply();
   std::uint32_t first = next_shard();
   if (!request.keys.empty()) {
-    // Keys of several shards are found by visiting all; the first one's shard is the likeliest.
+    // The claim begins at the shard of the first key. If the keys belong to several shards, it
+    // visits them all.
     first = shard_for_key(request.queues.front(), request.keys.front());
   }
   Part part;

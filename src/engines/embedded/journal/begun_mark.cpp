@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kPrefix = "begun-";
 constexpr std::string_view kSegmentSuffix = ".seg";
 
-// Of a file name; 0 if it is not a mark.
+// The number in a mark's file name; 0 if the name is not a mark's.
 std::uint64_t begun_number(std::string_view name) {
   if (!name.starts_with(kPrefix)) return 0;
   return segment_number(std::string(name.substr(kPrefix.size())).append(kSegmentSuffix));

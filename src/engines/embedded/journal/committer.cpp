@@ -73,7 +73,7 @@ Result<void> Committer::write(std::span<const BatchPtr> batches) {
     end += batch->bytes.size();
   }
   const auto file = files_->get(first.segment);
-  TARRY_ASSERT(file != nullptr);  // it goes after its batches
+  TARRY_ASSERT(file != nullptr);  // a file is removed only after its batches are written
   if (auto done = file->write_at(opens ? 0 : first.offset, pieces_); !done) return done;
   directory_dirty_ = directory_dirty_ || opens;
   dirty_[first.segment] = file;
@@ -122,7 +122,7 @@ void Committer::fail(Error error) {
 bool Committer::is_quick(const CommitJob& job) const noexcept {
   const bool waits = policy_ != SyncPolicy::os || job.sync || job.frees() || waits_for_disk();
   return !waits && std::all_of(job.batches.begin(), job.batches.end(), [](const auto& batch) {
-    return batch->segment_header.empty();  // otherwise the directory is synced
+    return batch->segment_header.empty();  // a new segment needs a sync of the directory
   });
 }
 

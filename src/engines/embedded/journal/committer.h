@@ -4,11 +4,12 @@
 // Invariants
 //  1. Batches reach their files in order. A task or answer runs only when all batches of its job
 //     and of earlier jobs are durable, as the policy says. Answers that another thread gives may
-//     run before or after the answers of later jobs. Each stays true, whatever fails meanwhile.
+//     run before or after the answers of later jobs. Each answer stays true, whatever fails
+//     meanwhile.
 //  2. The first failed write or sync is final: that job and all later jobs fail, and nothing is
 //     tried again, because Linux may have dropped the dirty pages and marked them clean.
-//  3. A segment's header is written only after its predecessor was synced (policy os: also without
-//     that sync; the header's seal then says `not proven`).
+//  3. A segment's header is written only after its predecessor was synced (under policy os even
+//     without that sync; the header's seal then says `not proven`).
 //  4. The directory is synced before the first task of a new segment.
 //  5. The begun mark names a segment only after that segment was synced (begun_mark.h).
 //  6. Files are removed, or released for reuse, only after all earlier batches are synced (under

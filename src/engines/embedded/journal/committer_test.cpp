@@ -221,8 +221,8 @@ TEST_F(CommitterTest, SegmentsGoAfterTheSyncAndAfterTheTasks) {
   EXPECT_NE(files.get(2), nullptr);
 }
 
-// Every call that can fail, each policy: the job fails, every later one too, and nothing is tried
-// again.
+// Under each policy, each call that can fail fails once. Then its job and every later job fail, and
+// nothing is tried again.
 TEST_F(CommitterTest, TheFirstFailureIsFinal) {
   for (const SyncPolicy policy : {SyncPolicy::always, SyncPolicy::every_100ms, SyncPolicy::os}) {
     for (std::uint64_t call = 1;; ++call) {
@@ -250,7 +250,7 @@ TEST_F(CommitterTest, TheFirstFailureIsFinal) {
       EXPECT_EQ(faults->calls(), calls) << "nothing more reaches the disk";
       EXPECT_EQ(committer->durable(), durable);
       EXPECT_FALSE(committer->has_pending());
-      // Everything that was answered is there.
+      // Data of a job that was answered is on the disk.
       const auto image = read(*disk->copy());
       if (told[0] == "a done") {
         EXPECT_EQ(image.at(one), "headeraa");
@@ -353,7 +353,7 @@ TEST_F(PlaceTest, NorIntoADirectoryThatWasMoved) {
   EXPECT_EQ(commit(), said);
 }
 
-// Also without writes or syncs, but not for every job.
+// The committer looks at the directory even if it writes and syncs nothing, but not for every job.
 TEST_F(PlaceTest, ItIsLookedAtTenTimesASecond) {
   make(SyncPolicy::os);
   EXPECT_EQ(commit(), "done");
@@ -393,7 +393,7 @@ TEST_F(CommitterTest, TheMarkWaitsForASync) {
 TEST_F(CommitterTest, WithoutRoomForAMarkItGoesOn) {
   make(SyncPolicy::always);
   add_segment(1);
-  // A write, a sync, then the mark.
+  // The first call writes, the second syncs, and the third raises the mark.
   faults->arm({.fail_at = 3, .code = ErrorCode::no_space});
   committer->run(job({batch(1, "a")}, "a"));
   faults->disarm();

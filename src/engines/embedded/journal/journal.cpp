@@ -48,7 +48,7 @@ void Journal::append_opening() {
   last_opening_bytes_ = open_.append_opening(opening_);
 }
 
-// In a segment that an earlier run has begun.
+// Opens this run in a segment that an earlier run has begun.
 void Journal::open_run() {
   const std::uint64_t needed = kBatchHeaderBytes + last_opening_bytes_ + kBatchAlignment;
   if (head_end() + needed > head_.allocated) return roll();
@@ -165,8 +165,8 @@ void Journal::append_gone(GoneWhy why, std::uint32_t queue, Ref ref) {
 
 void Journal::append_remembered(Ending ending, std::uint32_t queue, std::int64_t settled_ms,
                                 std::int64_t until_ms, Ref ref) {
-  // A turn settles all messages at one time, so `until` tells runs of different turns and settings
-  // apart.
+  // All messages that a turn of the shard settles have the same `settled_ms`. So runs of different
+  // turns or settings differ in `until`.
   const OpenBatch::RunKey key{RecordType::remembered, static_cast<std::uint8_t>(ending), queue,
                               until_ms};
   if (extend_run(key, ref)) return;

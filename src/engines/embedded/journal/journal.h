@@ -12,8 +12,8 @@
 //     the next number. Until that file is written, its header names the former segment. The old
 //     bytes in it have another salt, and the old batches lower numbers.
 //  4. A record's position is final when `append` returns, though its bytes are written later.
-//  5. The first records of a run are always the opening, whether it begins a new segment or
-//     continues the last run's.
+//  5. The first records of a run are always the opening, whether the run begins a new segment or
+//     continues the segment of the last run.
 //  6. No record holds a field that is missing in the store's format version.
 #pragma once
 

@@ -44,7 +44,8 @@ class CloseHead : public testing::Test {
                                             });
   }
 
-  // A message in a head that has the room of a segment, on a disk that has no more.
+  // Writes one message. The head then has the room of a whole segment, and the disk has no more
+  // room.
   void open_on_full_disk() {
     root = disk.root();
     open(mine,
@@ -58,7 +59,7 @@ class CloseHead : public testing::Test {
     disk.set_capacity(disk.used_bytes());
   }
 
-  // Between the cut of the head and the file that gets its room.
+  // `happens` is called after the head was cut, and before a new file gets the head's room.
   void meanwhile(std::function<void()> happens) {
     faults->watch([this, happens = std::move(happens)](std::string_view what) {
       if (what.starts_with("create ") && ++happened == 1) happens();
@@ -135,7 +136,7 @@ TEST_F(CloseHead, WhereTooMuchIsTakenTheHeadHasTheRestAgain) {
   EXPECT_TRUE(mine.journal->ensure_room(0, 0, left / 2)) << "what ends messages goes on";
 }
 
-// Room that is there already, in a segment shorter than others, becomes longer by the head's.
+// A short segment that is already prepared becomes longer by the room of the head.
 TEST_F(CloseHead, AShortSegmentThatIsPreparedTakesTheRoom) {
   open_on_full_disk();
   disk.set_capacity(disk.used_bytes() + kSegment / 8);

@@ -1,5 +1,5 @@
-// The journal's room: reserved on the disk before anything is promised. Decides in which files it
-// lies, and which cleaned files are used again.
+// The journal's room: reserved on the disk before anything is promised. Decides in which files the
+// room lies, and which cleaned files are used again.
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -24,7 +24,7 @@ std::uint64_t Journal::opening_bytes() const noexcept {
   return kSegmentHeaderBytes + kSlack + last_opening_bytes_;
 }
 
-// Bytes of a new segment before its first record, with some growth of the opening.
+// Bytes of a new segment before its first message, and some more in case the opening grows.
 std::uint64_t Journal::overhead() const noexcept {
   return opening_bytes() + last_opening_bytes_ / 4 + 1024;
 }
@@ -60,8 +60,8 @@ Result<void> Journal::grow(std::uint64_t missing, std::uint64_t largest, std::ui
   if (!reserve_.empty() && reserve_.back().allocated < most) {
     return reserve_.lengthen(std::min(most, reserve_.back().allocated + whole(missing)));
   }
-  // Twice, because `room` subtracts one such record, and with less it would ask for thousands of
-  // small segments.
+  // There is room for two of the largest records, because `room` subtracts one of them. Shorter
+  // segments would be needed by the thousand.
   const std::uint64_t least = overhead() + 2 * largest + kSlack;
   const std::uint64_t size = std::max(least, std::min(most, whole(missing + overhead())));
   if (size > kMaxSegmentBytes) {
@@ -83,7 +83,8 @@ Result<void> Journal::ensure_room(std::uint64_t bytes, std::uint64_t largest, st
     if (here >= bytes && have >= wanted && (head_.number != 0 || !reserve_.empty())) return {};
     const std::uint64_t missing =
         std::max(bytes - std::min(here, bytes), wanted - std::min(have, wanted)) + longest;
-    // In long steps, so that it is rare; if those do not fit, no more than needed.
+    // The journal grows in long steps, so that it grows rarely. If a long step does not fit on the
+    // disk, it takes no more than it needs.
     auto grown = grow(missing, longest, std::min(kStep, config_.segment_bytes));
     if (!grown && grown.error().code == ErrorCode::no_space) {
       grown = grow(missing, longest, kSmallStep);
@@ -103,7 +104,7 @@ Result<bool> Journal::close_head(std::uint64_t least, std::uint64_t enough) {
     return true;
   }
   const std::uint64_t spare = (head_.allocated - head_.used) / kSmallStep * kSmallStep;
-  // The pages that the two files' ends and the file system's own notes may take.
+  // Bytes that may be lost to the last pages of the two files and to the file system's metadata.
   constexpr std::uint64_t kLost = 4 * kSmallStep;
   const SegmentLoss loss{overhead(), 0};
   const std::uint64_t opening = reserve_.empty() ? overhead() : 0;
@@ -117,7 +118,8 @@ Result<bool> Journal::close_head(std::uint64_t least, std::uint64_t enough) {
   head_.allocated = head_.used;
   if (auto moved = reserve_.take_over(spare, overhead()); !moved) return std::move(moved).error();
   if (reserve_.empty() || reserve_.room(loss) < least) {
-    // Another program on the disk was quicker, or there is no descriptor.
+    // Another program has taken the room, or no file could be opened. The head gets back as much as
+    // it can.
     for (std::uint64_t step = spare; step >= kSmallStep && head_.allocated < before; step /= 2) {
       static_cast<void>(grow_head(std::min(before, head_.allocated + step)));
     }
@@ -132,12 +134,12 @@ Result<bool> Journal::close_head(std::uint64_t least, std::uint64_t enough) {
 bool Journal::keep_file(const SegmentInfo& dropped, std::uint64_t enough, std::uint64_t largest) {
   const SegmentLoss loss{overhead(), largest};
   const std::uint64_t in_hand = room(largest) + reserve_.kept_room(loss);
-  // If segments are taken as needed, the journal holds no more than one step in advance. A small
-  // segment is mostly its opening, so its room is in pieces too small for much.
+  // The journal keeps no more than one step of room in advance. A small segment consists mostly of
+  // its opening, so it would add little room.
   const std::uint64_t step = std::min(kStep, config_.segment_bytes / 4);
   if (in_hand >= enough + step || loss.room_of(dropped.allocated) < dropped.allocated / 2)
     return false;
-  // A file from a time when segments were longer is not kept either.
+  // A file is not kept either if it is longer than segments are now.
   if (dropped.allocated > std::max(config_.segment_bytes, overhead() + 2 * largest + kSlack))
     return false;
   reserve_.keep(dropped);

@@ -59,7 +59,7 @@ class JournalTest : public testing::Test {
     return batches;
   }
 
-  // As at the next start.
+  // Opens the journal again, as the next start does.
   void open_again(std::uint64_t segment_bytes = 64 * 1024) {
     const test::Recovery recovery(*directory);
     ASSERT_TRUE(recovery.ok()) << recovery.error();
@@ -237,7 +237,7 @@ TEST_F(JournalTest, ARunInWhichNothingHappensWritesNothing) {
   EXPECT_FALSE(journal->is_as_it_was());
 }
 
-// If a run's opening does not fit any more.
+// The run's opening no longer fits into the last run's segment.
 TEST_F(JournalTest, ARunThatFindsItsSegmentFullOpensTheNext) {
   open(16 * 1024);
   append(put(0, 1, "a", std::string(15'000, 'p')));
@@ -312,7 +312,7 @@ TEST_F(JournalTest, OnAFullDiskRoomIsRefusedAndWhatIsThereCanBeUsed) {
   EXPECT_TRUE(journal->ensure_room(1 << 20, 1000, 0));
 }
 
-// In long steps where there is plenty, to the page where there is not.
+// A long step does not fit on this disk, so the journal takes only the pages that it needs.
 TEST_F(JournalTest, TheLastRoomOfADiskIsUsed) {
   open(64ull << 20);
   disk.set_capacity(100 * 1024);
@@ -498,7 +498,7 @@ TEST_F(JournalTest, AFileThatCannotBeRenamedIsRemoved) {
   const SegmentInfo oldest = journal->closed().front();
   journal->drop_oldest();
   ASSERT_TRUE(journal->keep_file(oldest, 1 << 30, 100));
-  faults->arm({.fail_at = 2, .code = ErrorCode::no_space});  // behind `allocate`
+  faults->arm({.fail_at = 2, .code = ErrorCode::no_space});  // the call after `allocate`
   ASSERT_TRUE(journal->reuse_file(1 << 30, 100));
   EXPECT_EQ(faults->failed(), 1u);
   EXPECT_NE(faults->first_failed().find("rename"), std::string::npos) << faults->first_failed();
@@ -551,8 +551,8 @@ TEST_F(JournalTest, LongBatchesAreSplit) {
   EXPECT_EQ(recovered()->state.pending(), 20u);
 }
 
-// Each segment may waste as much as the longest record. If that is nearly the whole segment, longer
-// segments are made instead of thousands.
+// Each segment may waste as much as the longest record. If that is nearly the whole segment, a few
+// longer segments are made instead of thousands of short ones.
 TEST_F(JournalTest, RoomForLongRecordsTakesFewSegments) {
   constexpr std::uint64_t segment_bytes = 64 * 1024;
   constexpr std::uint64_t longest = segment_bytes - 1500;

@@ -38,7 +38,8 @@ class OpenBatch {
   }
 
   void begin() {
-    // Most batches are about as long as the one before. Growing would copy them again and again.
+    // Most batches are about as long as the one before. Without this room, the string would be
+    // copied each time it grows.
     bytes_.reserve(last_bytes_ + last_bytes_ / 8);
     bytes_.assign(kBatchHeaderBytes, '\0');
     run_start_ = 0;

@@ -7,7 +7,7 @@
 namespace tarry::embedded {
 namespace {
 
-// Bytes that are read first of a record: enough for almost every key with its headers.
+// The first read of a record fetches this many bytes: enough for almost every key with its headers.
 constexpr std::size_t kFirstLook = 4096;
 
 auto damaged(std::uint64_t segment, Position position) {

@@ -45,7 +45,7 @@ class CountingFile final : public storage::File {
 
 class SegmentFilesTest : public testing::Test {
  protected:
-  // One file with a record after some bytes that are no record.
+  // Writes a file with the record, after some bytes that are no record.
   Position write(const PutRecord& record) {
     std::string bytes(kAt, 'x');
     append_record(bytes, record);

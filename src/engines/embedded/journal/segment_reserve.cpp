@@ -30,7 +30,8 @@ Result<void> SegmentReserve::prepare(std::uint64_t bytes) {
 }
 
 Result<void> SegmentReserve::add(std::shared_ptr<storage::File> file, std::uint64_t bytes) {
-  // Names become durable in the order of their numbers: recovery may then take a gap for a loss.
+  // Names must become durable in the order of their numbers, because recovery takes a gap for a
+  // loss.
   if (!TARRY_PLANTED_BUG(skip_directory_sync)) {
     if (auto synced = directory_.sync(); !synced) return synced;
   }
@@ -99,12 +100,13 @@ Result<void> SegmentReserve::reuse(const SegmentLoss& loss, std::uint64_t elsewh
   if (auto whole = file->allocate(old.allocated); !whole) {
     return or_remove(std::move(whole).error());
   }
-  // A segment that was only begun gives way to a longer one: pieces make more segments than needed.
+  // The kept file replaces the last prepared segment if that is shorter, so that no more segments
+  // are made than needed.
   const bool replaces = !prepared_.empty() && prepared_.back().info.allocated < old.allocated &&
                         elsewhere + room(loss) + loss.room_of(old.allocated) >=
                             enough + loss.room_of(prepared_.back().info.allocated);
   const std::uint64_t number = next_segment_ - (replaces ? 1 : 0);
-  // A name too may take room.
+  // Even a new name may need room on the disk.
   if (auto done = directory_.rename(name, segment_name(number)); !done) {
     return or_remove(std::move(done).error());
   }
@@ -118,7 +120,7 @@ Result<void> SegmentReserve::reuse(const SegmentLoss& loss, std::uint64_t elsewh
   const auto shared = file->is_shared();
   if (!shared) return shared.error();
   if (*shared) return directory_.remove(segment_name(number));
-  // Opened again, so that later errors name the file by its new name.
+  // The file is opened again, so that later errors name it by its new name.
   auto again = directory_.open(segment_name(number), storage::OpenMode::read_write);
   if (!again && !is_shortage(again.error())) return std::move(again).error();
   return add(again ? std::move(*again) : file, old.allocated);

@@ -62,8 +62,8 @@ class SegmentReserve {
   Result<void> lengthen(std::uint64_t to);
   /// Lengthens all prepared segments that are shorter than `least`. Errors as above.
   Result<void> fit(std::uint64_t least);
-  /// Allocates the `spare` bytes that were just given back to the disk, or as many of them as it
-  /// can get. An error is final.
+  /// Allocates the `spare` bytes that were just freed on the disk, or as many of them as it can
+  /// get. An error is final.
   Result<void> take_over(std::uint64_t spare, std::uint64_t overhead);
   [[nodiscard]] std::uint64_t room(const SegmentLoss& loss) const noexcept;
 

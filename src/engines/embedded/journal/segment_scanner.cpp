@@ -52,7 +52,7 @@ Result<SegmentScanner::Step> SegmentScanner::next() {
   return Step::batch;
 }
 
-// Whether a batch of the next number begins there, even if a byte of its header has been turned.
+// True if the next batch seems to begin there, even if one byte of its header is wrong.
 bool SegmentScanner::may_be_next(std::string_view head) const {
   const auto guess = guess_batch_header(head);
   return has_salt(head, salt_) || (guess && guess->number == next_number_);

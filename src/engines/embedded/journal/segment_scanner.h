@@ -43,7 +43,7 @@ class SegmentScanner {
   [[nodiscard]] std::uint64_t next_number() const noexcept { return next_number_; }
 
   struct Beyond {
-    std::uint64_t durable = 0;  // the highest `durable` that one of them states
+    std::uint64_t durable = 0;  // the highest `durable` that one of the batches states
     std::uint64_t batches = 0;  // those with the expected number or a higher one
   };
   /// Looks for good batches of this segment at every aligned place from `offset` on. Stops at the

@@ -169,7 +169,7 @@ TEST_F(SegmentScannerTest, StopsAtTheEndItWasGiven) {
   EXPECT_EQ(inside.next().value(), Found::bad);
 }
 
-// Longer than one read (1 MiB), with batches across the border.
+// The segment is longer than one read (1 MiB), and batches cross the border between two reads.
 TEST_F(SegmentScannerTest, ReadsAcrossItsReadAhead) {
   const std::string payload(300'000, 'p');
   test::Segment large(1);

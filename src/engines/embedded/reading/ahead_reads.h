@@ -51,7 +51,8 @@ class AheadReads {
   // bytes. For a longer record the disk is only asked to read it; the record is not kept here.
   static constexpr std::size_t kChunk = 64;
   static constexpr std::uint64_t kChunkBytes = 128 << 10;
-  // How many chunks are kept: claims from several queues, or by several clients, alternate.
+  // How many chunks are kept. One would not do, because claims from several queues, or by several
+  // clients, alternate.
   static constexpr std::size_t kKept = 32;
 
   [[nodiscard]] static std::span<const RecordPlace> first_chunk(

@@ -126,7 +126,7 @@ TEST_F(AheadReadsTest, WhatIsVeryLongIsNotKept) {
   EXPECT_TRUE(has(1'600));
 }
 
-// For ThreadSanitizer, above all.
+// This test is mainly for ThreadSanitizer.
 TEST_F(AheadReadsTest, OneReadsWhileAnotherFinds) {
   const auto all = places(0, 2'000);
   std::atomic<bool> ended{false};

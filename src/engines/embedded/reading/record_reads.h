@@ -47,10 +47,10 @@ struct HeldRecords {
 
 class RecordReads final : public JournalReads {
  public:
-  /// How much of its latest writes a shard keeps in RAM, to read it from there.
+  /// Bytes of a shard's latest writes that stay in RAM, to be read from there.
   static constexpr std::uint64_t kRecentBytes = 8ull << 20;
-  /// For an answer that is given later, at most this much is copied. Copying more would take as
-  /// long as reading it again.
+  /// At most this many bytes are copied for an answer that is given later. Copying more would take
+  /// as long as reading it again.
   static constexpr std::uint64_t kMostCopied = 256ull << 10;
   /// How records are held. where_they_lie is for a reader that reads in a moment, because each
   /// record may keep a batch of megabytes in RAM. by_copies is for a reader that waits in a queue.

@@ -35,7 +35,8 @@ class RecordReadsTest : public testing::Test {
       done += reads.read_ahead(std::span(places).subspan(done));
     }
   }
-  // Calls of the file seam for all reads; `fail_at`: the call that fails.
+  // Reads all records and returns how many calls of the file system this took. `fail_at`: the call
+  // that fails.
   std::uint64_t calls_for_all(std::uint64_t fail_at = UINT64_MAX) {
     faults->arm({.fail_at = fail_at, .reads_too = true});
     expect_all();
@@ -104,7 +105,7 @@ TEST_F(RecordReadsTest, WhatWasReadAheadIsNotReadAgain) {
   for (std::uint64_t i = 0; i < 100; ++i) want(1, 1'000 + (i * 37 % 100) * 5'000, 152);
   read_ahead();
   EXPECT_EQ(calls_for_all(), 0u);
-  // In another order, and together with others.
+  // The records are read in another order, and together with others.
   std::swap(places[3], places[90]);
   want(2, 4, 4);
   want(1, 520'000, 8);

@@ -9,7 +9,8 @@ namespace tarry::embedded {
 namespace {
 
 constexpr std::uint64_t kLongestRun = 256 * 1024;
-// Kept for the next read: enough for a claim of a thousand messages of the usual size.
+// A buffer of at most this size is kept for the next read. It suffices for a claim of a thousand
+// messages of the usual size.
 constexpr std::size_t kKeptBuffer = 256 * 1024;
 
 auto order(const RecordPlace& place) { return std::pair(place.segment, place.position.offset()); }
@@ -93,7 +94,8 @@ void RecordRuns::take(const Run& run, How how) {
     if (read.got) {
       got = std::min<std::uint64_t>(*read.got - std::min<std::uint64_t>(from, *read.got), size);
     } else if (run.behind - run.first > 1 && how == How::whole) {
-      // Some sector of the run cannot be read: that is the fault of one record, not of all.
+      // Some sector of the run cannot be read. The other records are intact, so each record is read
+      // by itself.
       got = read.file->read_at(entry.place.position.offset(), read.into.subspan(from, size))
                 .value_or(0);
     }
@@ -103,7 +105,7 @@ void RecordRuns::take(const Run& run, How how) {
 
 std::string_view RecordRuns::find(const RecordPlace& place) noexcept {
   if (next_ < entries_.size()) {
-    // Another thread may have written them, and then the first look at each is a miss.
+    // If another thread has written the entries, the first look at each would miss the cache.
     constexpr std::size_t kSoon = 8;
     if (next_ + kSoon < entries_.size()) base::prefetch_line(&entries_[where_[next_ + kSoon]]);
     const Entry& expected = entries_[where_[next_]];

@@ -16,7 +16,8 @@ constexpr std::uint64_t kFetchedAtOnce = 4ull << 20;
 // Another core wrote these records, so they are prefetched this many records early.
 constexpr std::size_t kAhead = 8;
 
-// Makes room in the reply for all of them; returns where the queues' names are in it.
+// Makes room in the reply for all granted messages. Returns where in the reply the queues' names
+// are.
 std::vector<core::Slice> make_room(const Grants& grants, core::ClaimReply& reply) {
   std::vector<core::Slice> queues;
   queues.reserve(grants.queues.size());
@@ -34,7 +35,7 @@ std::vector<core::Slice> make_room(const Grants& grants, core::ClaimReply& reply
 
 bool ReplyReader::append(const Grant& grant, std::string_view bytes, core::Slice queue,
                          std::int64_t claimed_ms, core::ClaimReply& reply) const {
-  // If it were cut short, its payload would look empty.
+  // A record that is cut short would be decoded with an empty payload.
   if (record_length(bytes) > bytes.size()) return false;
   const auto put = decode_put(bytes);
   if (!put || put->ref.id != grant.id || !payload_checks(*put)) return false;

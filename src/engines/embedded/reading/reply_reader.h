@@ -65,7 +65,7 @@ class ReplyReader {
   [[nodiscard]] std::size_t add(const Grants& grants, const HeldRecords& records,
                                 core::ClaimReply& reply) const;
 
-  /// A reply with nothing but the receipts of the messages, to give the messages back.
+  /// A reply with nothing but the receipts of the messages, to release the messages.
   [[nodiscard]] core::ClaimReply receipts(const Grants& grants) const;
 
   /// Fills in the key and the push time. Of the record it reads little more than the part before

@@ -37,7 +37,8 @@ inline constexpr std::uint64_t kCancelRecord =
     bounds::rounded(record_layout::kRememberedFixed + kRefBytes);
 inline constexpr std::uint64_t kDueRecord =
     bounds::rounded(record_layout::kDueFixed + record_layout::kBootDueField);
-/// What a reschedule writes, together with the growth of the message's copy.
+/// Bytes of a reschedule: its record, and the bytes by which the message's record grows when
+/// cleaning copies it.
 inline constexpr std::uint64_t kRescheduleRecord = kDueRecord + kBootDueBytes;
 inline constexpr std::uint64_t kBackRecord =
     bounds::rounded(record_layout::kBackFixed + record_layout::kBootDueField);

@@ -61,7 +61,7 @@ std::size_t size_of(const ClosedRecord&) { return kHead; }
 // -- encoding
 
 void encode(std::string& out, const QueueRecord& r) {
-  // Read back, any other would be damage: the store could not be opened again.
+  // Recovery would take any other value for damage, and the store could not be opened again.
   TARRY_ASSERT(r.settings.if_exists <= IfExists::later);
   const auto detail =
       static_cast<std::uint8_t>((r.paused ? kPaused : 0) | (r.paused_until_ms ? kPausedUntil : 0) |

@@ -59,8 +59,8 @@ RC_GTEST_PROP(Records, CutShortIsNoRecord, ()) {
   RC_ASSERT(!take_record(rest));
 }
 
-// A batch's checksum stands before the records, so these never see changed bytes in practice; they
-// must be read without harm all the same. A put checks itself.
+// In practice changed bytes are never decoded, because a batch's checksum is checked first.
+// Decoding them must do no harm all the same. A put has a checksum of its own.
 RC_GTEST_PROP(Records, ChangedBytesDoNoHarm, ()) {
   const AnyRecord any = any_record();
   std::string bytes = encoded(any.record);
@@ -74,7 +74,7 @@ RC_GTEST_PROP(Records, ChangedBytesDoNoHarm, ()) {
 }
 
 RC_GTEST_PROP(Records, GarbageIsReadWithoutHarm, (std::string bytes)) {
-  // A type and a length that fit, or nothing but those would ever be looked at.
+  // The bytes get a type and a length that fit. Otherwise the decoder would look at nothing else.
   if (bytes.size() >= 8) {
     base::store_u32(bytes.data(), static_cast<std::uint32_t>(bytes.size()));
     bytes[4] = static_cast<char>(*rc::gen::inRange<int>(1, 14));
@@ -95,7 +95,8 @@ TEST(Records, UnknownTypesAreNoRecords) {
   }
 }
 
-// Lengths are the grammar's: a record with bytes to spare would hide a later version's fields.
+// A record must be exactly as long as the grammar says. Spare bytes could be fields of a later
+// version.
 TEST(Records, TrailingBytesAreRefused) {
   for (int type = 1; type <= 13; ++type) {
     rc::check([type] {
@@ -167,8 +168,8 @@ RC_GTEST_PROP(PutRecord, IsReadBackWithMoreBehindIt, ()) {
   RC_ASSERT(payload_checks(*decoded) == !put.damaged);
 }
 
-// Every bit of every byte: outside the payload it must not decode; inside, the payload must not
-// check.
+// Each bit of each byte is flipped. Outside the payload the record must not decode; inside it the
+// payload's checksum must not match.
 RC_GTEST_PROP(PutRecord, NoFlippedBitPasses, ()) {
   const AnyRecord any = any_record(RecordType::put);
   const auto& put = std::get<PutRecord>(any.record);

@@ -33,7 +33,8 @@ constexpr std::size_t kMadeKeyBytes = 18;
 
 std::uint32_t byte_at(const char* in) noexcept { return static_cast<unsigned char>(*in); }
 
-// Base64url without padding, to and from places of fixed size: no allocation a message.
+// Base64url without padding, to and from places of fixed size, so that no message needs an
+// allocation.
 template <std::size_t Bytes>
 void encode(const char* in, char* out) noexcept {
   static_assert(Bytes % 3 != 2);
@@ -68,12 +69,13 @@ bool decode(const char* in, char* out) noexcept {
     const std::uint32_t b = value(in + 1);
     bad |= a | b;
     *out = static_cast<char>((a << 2 | b >> 4) & 0xFF);
-    if ((b & 0xF) != 0) return false;  // one spelling each: unused bits are zero
+    if ((b & 0xF) != 0) return false;  // unused bits are zero, so each token has one spelling
   }
   return (bad & 0x80) == 0;
 }
 
-// False if the text is not that letter and then so many bytes, spelled.
+// Decodes text of `size` characters that begins with `letter`. False if the text is not of this
+// form.
 template <std::size_t Bytes>
 bool decode_after(char letter, std::string_view text, std::size_t size, char (&raw)[Bytes]) {
   return text.size() == size && text[0] == letter && decode<Bytes>(text.data() + 1, raw);

@@ -18,7 +18,7 @@ std::string text_of(const Token& token) {
   return {text.data(), text.size()};
 }
 
-// Checks, for each text with one character changed, whether it is another spelling or another
+// Changes each character of the token's text. The result must not be another spelling of the same
 // token.
 template <typename Token, typename Parse>
 void no_corruption_passes(const Token& token, Parse parse) {
@@ -30,7 +30,7 @@ void no_corruption_passes(const Token& token, Parse parse) {
       if (changed == text) continue;
       const auto parsed = parse(changed);
       ASSERT_FALSE(parsed == token) << i << " " << c;
-      // A text that still parses has one spelling too.
+      // If the changed text is another token, that token too has only one spelling.
       if (parsed) {
         ASSERT_EQ(text_of(*parsed), changed) << i << " " << c;
       }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kSize = 20'000;
 
-/// Bytes that say where they are; [bad, bad + 1) cannot be read.
+/// A file in which each byte tells its offset. The byte at `bad` cannot be read.
 class Scratched final : public storage::File {
  public:
   Scratched(std::uint64_t bad, ErrorCode code) : bad_(bad), code_(code) {}

@@ -68,7 +68,7 @@ bool JournalWalk::is_ours(const Segment& segment) const noexcept {
          segment.header.segment == segment.number;
 }
 
-// Except for segments that were prepared ahead.
+// True if only segments follow that were prepared ahead and never written.
 bool JournalWalk::is_newest(std::size_t i) const noexcept {
   return std::all_of(segments_.begin() + static_cast<std::ptrdiff_t>(i) + 1, segments_.end(),
                      [](const Segment& s) { return s.state == HeaderState::blank; });
@@ -98,7 +98,7 @@ void JournalWalk::reach(std::uint64_t batch, Visitor& visitor) {
   lost_something_ = false;
 }
 
-// The numbers of the batches in segment `i` are below.
+// All batches in segment `i` have numbers below the result.
 std::uint64_t JournalWalk::numbers_end(std::size_t i) const {
   for (std::size_t later = i + 1; later < segments_.size(); ++later) {
     if (segments_[later].state == HeaderState::valid && is_ours(segments_[later])) {

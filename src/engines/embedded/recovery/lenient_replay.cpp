@@ -75,12 +75,13 @@ void LenientReplay::make_queues(const QueueNames& names, std::uint32_t count) {
   }
 }
 
-// Nobody knows whether this boot wrote it. So leases start again in full, which is never too short.
+// Nobody knows whether the next batches were written in this boot. So their leases start again in
+// full, which is never too short.
 void LenientReplay::opening_lost() {
   state_->evolve(ClockRecord{0, 0, ~state_->identity().boot_id});
 }
 
-// Another run may have begun there.
+// Another run may have begun in the gap.
 void LenientReplay::gap() {
   ++gaps_;
   opening_lost();

@@ -14,7 +14,7 @@ std::vector<QueueNames::Ended> QueueNames::tell(const QueueRecord& record, std::
   std::vector<Ended> ended;
   const std::string name(record.name);
   if (record.frees()) {
-    if (this->name(record.queue) == "") return ended;  // each opening says so again
+    if (this->name(record.queue) == "") return ended;  // each opening repeats the record
     end(record.queue, ended);
     ended.assign(1, {record.queue, gaps});  // a queue without a message
     told_[record.queue] = {name, true, gaps};

@@ -21,7 +21,7 @@ Result<Recovered> RecoveryRun::run() {
   return std::move(recovered_);
 }
 
-// The one furthest in front counts.
+// Segments are torn from the last to the first, so the report keeps the earliest tear.
 void RecoveryRun::tear(std::uint64_t segment, std::uint64_t offset, std::uint64_t bytes) {
   RecoveryReport& report = recovered_.report;
   report.torn_bytes += bytes;

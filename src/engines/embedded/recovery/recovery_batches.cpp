@@ -40,7 +40,7 @@ Result<void> RecoveryRun::check_guess() {
   return {};
 }
 
-// False when its tail was torn.
+// False if the segment's tail was torn.
 Result<bool> RecoveryRun::replay_segment(std::size_t i) {
   const Found& found = segments_[i];
   const Seal* seal = i + 1 < segments_.size() ? &segments_[i + 1].header.seal : nullptr;

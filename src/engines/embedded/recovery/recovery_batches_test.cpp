@@ -36,7 +36,7 @@ TEST_F(RecoveryTable, B1_ARecordOfACleanEndIsSeen) {
 }
 
 TEST_F(RecoveryTable, B2_TheSealSaysWhereASegmentEnds) {
-  // Allocated and never written; and the possible remains of a crashed predecessor.
+  // The rest of the file was allocated and never written, or holds what a crashed run left.
   for (const std::string& rest : {std::string(4096, '\0'), std::string(100, '\x77')}) {
     Segment longer = one;
     longer.bytes() += rest;
@@ -213,7 +213,7 @@ TEST_F(RecoveryTable, R1_ARecordThatContradictsTheStateIsDamage) {
            GoneRecord{GoneWhy::acked, 3, {Ref{0, 1}}},  //
            RememberedRecord{Ending::acked, 3, 1, 2, {Ref{0, 1}}},
            DeadRecord{DeadWhy::buried, Ref{0, 1}, 3, 1, 2, 3, ""},
-           // of the queue 0, not 1
+           // the message is in queue 0, not 1
            DueRecord{Ref{0, 1}, 1, 1, 0, false, {}}, ClaimedRecord{1, 1, 1, {{Ref{0, 1}, 1, 1}}},
            BackRecord{BackWhy::retry, Ref{0, 1}, 1, 1, 1, 1, {}},
            GoneRecord{GoneWhy::acked, 1, {Ref{0, 1}}},  //
@@ -231,7 +231,7 @@ TEST_F(RecoveryTable, R1_ARecordThatContradictsTheStateIsDamage) {
     ASSERT_GT(queue_batch, 0u);
     const std::uint64_t batch = two.batch({record}, 6);
     store_both();
-    const bool is_mark = std::holds_alternative<MarksRecord>(record);  // it is looked for before
+    const bool is_mark = std::holds_alternative<MarksRecord>(record);  // it is read earlier
     expect_damage(is_mark ? Row::r1_above : Row::r1_contradicts, 2, batch + kBatchHeaderBytes);
   }
 }

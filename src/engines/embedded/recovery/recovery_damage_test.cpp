@@ -26,7 +26,8 @@ using RecoveryDamage = test::LivedJournal;
 
 class TornEnd : public RecoveryDamage {
  protected:
-  // Damages the last file from each byte on, `first` up to the end of its last batch.
+  // Damages the end of the last file, beginning at each byte from `first` to the end of the last
+  // batch.
   void damage_from_every_byte(std::uint64_t first) {
     end();
     const std::string whole = files.at(newest);
@@ -38,11 +39,11 @@ class TornEnd : public RecoveryDamage {
       const std::string cut = whole.substr(0, at);
       std::string garbage = cut;
       while (garbage.size() < whole.size()) {
-        const int other = 1 + static_cast<int>(garbage.size() % 255);  // no byte is as it was
+        const int other = 1 + static_cast<int>(garbage.size() % 255);  // every byte changes
         garbage += static_cast<char>(whole[garbage.size()] ^ other);
       }
       Files variants = {{"garbage", garbage}};
-      if (options.policy == SyncPolicy::always) {  // the other one takes the same ways
+      if (options.policy == SyncPolicy::always) {  // the other policy takes the same paths
         variants["cut"] = cut;
         variants["zeros"] = cut + std::string(whole.size() - at, '\0');
       }
@@ -57,7 +58,7 @@ class TornEnd : public RecoveryDamage {
     }
   }
 
-  // The state, and that the store goes on from there.
+  // Expects this state after recovery. `go_on`: a store that continues from it works, too.
   void expect_state(const std::string& expected, bool go_on) {
     const auto damaged = disk_with(files);
     if (!go_on) {
@@ -82,7 +83,7 @@ class TornEnd : public RecoveryDamage {
     ASSERT_EQ(test::describe(third.state(), false), later);
   }
 
-  // A batch of many records after others in its segment.
+  // The last batch has many records, and other batches come before it in its segment.
   void last_batch_in_a_segment(SyncPolicy policy) {
     options.segment_bytes = 4 * kSegmentBytes;
     begin(policy);
@@ -176,7 +177,7 @@ class FlippedByte : public RecoveryDamage {
     EXPECT_TRUE(files_of(*copy->root()) == files) << "files were changed";
   }
 
-  // At the end of the last batch that is whole.
+  // Expects that recovery refuses the journal, and names the end of the last whole batch.
   void expect_refusal_within(const std::string& name) {
     const std::string& bytes = files.at(name);
     std::uint64_t end = kSegmentHeaderBytes;
@@ -187,7 +188,8 @@ class FlippedByte : public RecoveryDamage {
     expect_refusal(name + " offset " + std::to_string(end) + ": ");
   }
 
-  // Every file but the newest: closed by the header of the next, which knew it durable.
+  // Flips each byte of every file but the newest. The next file's header says that such a file was
+  // durable.
   void flip_closed_segments() {
     ASSERT_NE(files.begin()->first, newest);
     for (auto next = std::next(files.begin()); std::prev(next)->first != newest; ++next) {

@@ -17,11 +17,13 @@ Result<void> RecoveryRun::settle_tail() {
     if (auto done = finish_newest(); !done) return done;
     if (auto done = raise_mark(); !done) return done;
   }
-  // Only now: while a file above could still be lost, these files may be all that is left.
+  // Nothing is removed before this point: until the files above are safe, the doomed files may be
+  // all that is left.
   if (segments_.empty() && !doomed_.empty()) {
     if (auto synced = sync_absence(); !synced) return synced;
   }
-  // The newest first, and each for good before the next: a crash in between must leave no gap.
+  // The newest file goes first, and each removal is synced before the next one. So a crash in
+  // between leaves no gap.
   std::sort(doomed_.begin(), doomed_.end(), std::greater<>());
   for (const std::uint64_t segment : doomed_) {
     if (auto removed = directory_.remove(segment_name(segment)); !removed) return removed;

@@ -1,5 +1,4 @@
-// The table in docs/formats/journal.md is the one that the code goes by: row for row, word for
-// word.
+// The table in docs/formats/journal.md is the code's table, row for row and word for word.
 #include "engines/embedded/recovery/recovery_rows.h"
 
 #include <gtest/gtest.h>

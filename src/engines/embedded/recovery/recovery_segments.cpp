@@ -44,7 +44,7 @@ Result<HeaderState> RecoveryRun::read_header(Found& found) {
   return decoded.state;
 }
 
-// S2, S3, and the headers of all the rest.
+// Applies rows S2 and S3, and reads the headers of all segments.
 Result<void> RecoveryRun::drop_unwritten() {
   headers_.resize(segments_.size());
   for (std::size_t i = 0; i < segments_.size(); ++i) {
@@ -67,8 +67,8 @@ bool RecoveryRun::has_none(HeaderState state) {
   return state == HeaderState::blank || state == HeaderState::broken;
 }
 
-// The first segment whose header may have been torn: none after it was written in the knowledge
-// that it was durable.
+// The first segment whose header may have been torn. No later segment has a header that proves its
+// predecessor durable.
 std::size_t RecoveryRun::first_unwritten() const {
   std::size_t first = segments_.size();
   for (std::size_t i = segments_.size(); i-- > 0;) {
@@ -81,8 +81,8 @@ std::size_t RecoveryRun::first_unwritten() const {
   return first;
 }
 
-// 0 if the file holds only zeros. Segments are written front to back; but a disk may have lost any
-// part of a front that it had.
+// 0 if the file holds only zeros, otherwise its size. Zeros at the front prove nothing: a disk may
+// have lost any part of what was written.
 Result<std::uint64_t> RecoveryRun::written_end(const Found& found) {
   const std::string zeros(std::min(found.size, kPiece), '\0');
   std::string buffer(zeros.size(), '\0');
@@ -112,7 +112,7 @@ Result<void> RecoveryRun::drop_newest() {
                  : salt_of({options_.store_id, options_.shard, found.number}, options_.hash_seed);
   auto end = written_end(found);
   if (!end) return std::move(end).error();
-  // Old bytes of the segment whose file this was have lower numbers.
+  // If the file belonged to another segment before, the old batches in it have lower numbers.
   const std::uint64_t least = has_header ? found.header.first_batch : last_first_batch();
   SegmentScanner scanner(*found.file, salt, least, *end);
   if (!has_header) {
@@ -194,7 +194,8 @@ Result<void> RecoveryRun::check_header(std::size_t i) {
   return {};
 }
 
-// The newest segment states it: its opening repeats the mark, and later records raise it.
+// The newest segment states the low-water mark: its opening repeats the mark, and later records
+// raise it.
 Result<void> RecoveryRun::find_low_water() {
   if (auto checked = check_header(segments_.size() - 1); !checked) return checked;
   const Found& newest = segments_.back();
@@ -227,9 +228,10 @@ Result<void> RecoveryRun::find_low_water() {
 }
 
 Result<void> RecoveryRun::drop_below_low_water() {
-  // The mark stands if no batch before it can turn out to be torn. That is open under policy os,
-  // and if the newest segment is torn in its first batch and has no mark. Then replay begins at the
-  // first segment of the unbroken run, which does no harm, and decides by what it finds.
+  // The mark stands if no batch before it can turn out to be torn. That is uncertain under policy
+  // os, and if the newest segment is torn in its first batch and so states no mark. Then replay
+  // begins at the first segment of the unbroken run, which does no harm, and decides by what it
+  // finds.
   std::size_t first = segments_.size() - 1;
   bool proven = true;
   while (first > 0 && segments_[first].number > low_water_ &&

@@ -42,7 +42,8 @@ TEST_F(RecoveryTable, S2_BlankNewestFilesAreRemoved) {
   expect_messages({1, 2, 3});
 }
 
-// A cleaned segment's file under its next name: not written yet, or torn when it was.
+// A cleaned segment's file has its next name already. It was not written yet, or the write was
+// torn.
 TEST_F(RecoveryTable, S2_AnOlderSegmentsFileIsNotWrittenYet) {
   store_both();
   Segment three(3, two.next_batch(), two.seal());
@@ -127,8 +128,9 @@ void make_blank_files(storage::Directory& root, storage::Faults& faults, int syn
   ASSERT_TRUE(root.sync());
 }
 
-// Recovery is stopped by a failed call, each in turn, the process is killed, and the same again. A
-// removal whose directory sync failed may be undone; then no earlier segment may be missing.
+// A call fails and stops recovery, and the process is killed. The same happens once more, then
+// recovery must succeed. All pairs of calls are tried. A removal whose directory sync failed may be
+// undone; then no earlier segment may be missing.
 TEST_F(RecoveryTable, S2_BlankFilesGoWithoutAGapWhateverFails) {
   for (std::uint64_t i = 0; i < 12 * 12 * 4 * 4; ++i) {
     const std::uint64_t calls[] = {1 + i % 12, 1 + i / 12 % 12};
@@ -150,7 +152,7 @@ TEST_F(RecoveryTable, S2_BlankFilesGoWithoutAGapWhateverFails) {
 }
 
 TEST_F(RecoveryTable, S3_ATornHeaderOfTheNewestIsRemoved) {
-  // Cut in the header; and with a first sector of garbage and nothing after it.
+  // One file ends within the header; the other is one sector of garbage.
   for (const std::string& torn : {two.bytes().substr(0, 60), std::string(512, '\x5A')}) {
     test::store(*directory, one);
     test::write_all(*directory, segment_name(2), torn);
@@ -172,7 +174,8 @@ TEST_F(RecoveryTable, S3_BatchesBehindATornHeaderThatProveNothingGoWithIt) {
   expect_messages({1, 2});
 }
 
-// Policy os: nothing orders the two, so the older header may be the one that did not arrive.
+// Under policy os nothing orders the writes of two segments, so the older header may be the one
+// that did not arrive.
 TEST_F(RecoveryTable, S3_AnOlderHeaderMayBeTornIfNoLaterSealIsProven) {
   build(false);
   Segment three(3, two.next_batch(), two.seal(false));
@@ -226,7 +229,8 @@ TEST_F(RecoveryTable, S4_ABrokenHeaderOfTheNewestIsDamageIfItsFirstBatchChecks) 
 }
 
 TEST_F(RecoveryTable, S4_ABrokenHeaderOfTheNewestIsDamageIfALaterBatchProvesIt) {
-  // The first sector is gone, first batch included; the second batch knew the first one durable.
+  // The first sector is gone, and the first batch with it. The second batch states that the first
+  // one was durable.
   two.bytes().replace(0, at_c, std::string(at_c, '\x11'));
   store_both();
   expect_damage(Row::s4_by_proof, 2, 0);
@@ -235,7 +239,7 @@ TEST_F(RecoveryTable, S4_ABrokenHeaderOfTheNewestIsDamageIfALaterBatchProvesIt) 
   expect_damage(Row::s4_by_proof, 2, 0);
 }
 
-// However much of its front reads as zeros: a file is blank only where all of it is.
+// A file is blank only if all of it reads as zeros, however long the zeros at its front are.
 TEST_F(RecoveryTable, S4_AFrontOfZerosIsDamageIfALaterBatchProvesIt) {
   constexpr std::size_t kMiB = std::size_t{1} << 20;
   const std::string large(3 * kMiB, 'p');
@@ -329,7 +333,7 @@ TEST_F(RecoveryTable, S6_TheSecondSegmentMayBeTornInItsFirstBatchAndKnowNoMark) 
   EXPECT_EQ(names(), (std::vector<std::string>{segment_name(2), segment_name(3)}));
 }
 
-// If only replay shows the mark, and there are messages below it that were never copied.
+// Only replay shows the mark, and below it there are messages that were never copied.
 TEST_F(RecoveryTable, R1_MessagesLeftBelowTheMarkAreDamage) {
   two.batch({MarksRecord{4, 2}}, 5);
   Segment torn(3, two.next_batch(), two.seal());

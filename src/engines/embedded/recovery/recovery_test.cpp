@@ -15,8 +15,8 @@ TEST_F(RecoveryTable, T1_WhatNothingProvesIsWrittenAgainAndSyncedFirst) {
   store_both();
   auto faults = std::make_shared<storage::Faults>();
   storage::FaultyDirectory faulty(disk.root(), faults);
-  // The last batch never proves itself: one write, one sync, then the mark and the directory's
-  // sync.
+  // Nothing proves the last batch durable. So recovery writes it again, syncs it, raises the mark,
+  // and syncs the directory.
   faults->arm({.fail_at = 1});
   EXPECT_EQ(test::Recovery(faulty).code(), ErrorCode::io_error);
   EXPECT_TRUE(faults->first_failed().starts_with("write_at")) << faults->first_failed();
@@ -30,7 +30,7 @@ TEST_F(RecoveryTable, T1_WhatNothingProvesIsWrittenAgainAndSyncedFirst) {
   EXPECT_TRUE(faults->first_failed().starts_with("create")) << faults->first_failed();
   faults->arm({.fail_at = 4});
   EXPECT_EQ(test::Recovery(faulty).code(), ErrorCode::io_error);
-  // The mark is there by now.
+  // The mark was created by now, so one call less is made.
   faults->arm({.fail_at = 4});
   EXPECT_TRUE(test::Recovery(faulty).ok());
   EXPECT_EQ(faults->calls(), 3u);
@@ -64,7 +64,8 @@ TEST_F(RecoveryTable, T2_TheNewestSegmentIsWrittenOn) {
   EXPECT_TRUE(test::Recovery(*directory).result->tail.is_clean);
 }
 
-// Its salt is the segment's: a disk that showed it again would make it a batch again.
+// The torn batch has the segment's salt. If a disk showed its lost bytes again, it would count as a
+// batch.
 TEST_F(RecoveryTable, T2_NotBehindATornTail) {
   two.bytes().resize(two.bytes().size() - 12);
   store_both();

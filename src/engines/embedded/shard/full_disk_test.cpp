@@ -1,5 +1,5 @@
-// A disk without room: nothing more is accepted, and everything that was can be claimed, given
-// back, ended, and ends.
+// A disk without room: nothing more is accepted, but accepted messages can still be claimed,
+// released and settled, and still expire.
 #include <gtest/gtest.h>
 
 #include "storage/memory_storage.h"
@@ -23,7 +23,7 @@ class FullDisk : public testing::Test {
                                        OneShard::Options{64 << 10, SyncPolicy::always, false});
     ASSERT_FALSE(shard->error()) << shard->error()->message;
   }
-  // Pushes until nothing more is accepted, also after cleaning; how many.
+  // Pushes until nothing more is accepted, even after cleaning. Returns the number of messages.
   std::size_t fill(std::size_t payload) {
     const std::string text(payload, 'x');
     for (std::size_t count = 0;; ++count) {
@@ -39,7 +39,8 @@ class FullDisk : public testing::Test {
     EXPECT_TRUE(!item.error || item.error->code == ErrorCode::no_space) << item.error->message;
     return !item.error;
   }
-  // One message's receipt; if there was no room, tries once more after cleaning.
+  // Claims one message and returns its receipt. If there was no room, tries once more after
+  // cleaning.
   std::string claim() {
     auto reply = shard->ask(test::claim("q"));
     if (!reply) {
@@ -55,7 +56,8 @@ class FullDisk : public testing::Test {
     const auto receipts = test::receipts_of(std::get<core::ClaimReply>(*reply));
     return receipts.empty() ? "" : receipts.front();
   }
-  // Receipts of all, `at_once` in a request; where there was no room, once more after cleaning.
+  // Claims `count` messages, `at_once` with each request, and returns their receipts. If there was
+  // no room, tries once more after cleaning.
   std::vector<std::string> claim_all(std::size_t count, std::size_t at_once) {
     std::vector<std::string> held;
     const auto request = test::claim("q", static_cast<std::uint32_t>(at_once));
@@ -79,7 +81,7 @@ class FullDisk : public testing::Test {
     if (item.error) return *item.error;
     return item.outcome;
   }
-  // Hardly any of them needs a second try.
+  // Hardly any claim or release may need a second try.
   void claim_and_release(std::size_t rounds) {
     std::size_t again = 0;
     for (std::size_t i = 0; i < rounds; ++i) {
@@ -135,7 +137,7 @@ TEST_F(FullDisk, EverythingCanBeClaimedHeldAndAcked) {
   }
 }
 
-// The reserve is computed with the batch in it.
+// The reserve is computed as if the batch were accepted already.
 TEST_F(FullDisk, ABatchThatFillsItLeavesRoomToEndIt) {
   for (std::size_t count = 1; count < 40; ++count) {
     SCOPED_TRACE(count);
@@ -204,7 +206,7 @@ TEST_F(FullDisk, LeasesRunOutAndComeBack) {
   }
 }
 
-// A copy of a dead message holds its reason too: the record grows by up to 255 bytes.
+// A copy of a dead message also holds the reason, so it is up to 255 bytes longer.
 TEST_F(FullDisk, LongReasonsLeaveRoomForWhatEndsMessages) {
   const std::string reason(core::kMaxReason, 'r');
   for (const std::size_t payload : {10u, 100u, 160u}) {
@@ -242,7 +244,7 @@ TEST_F(FullDisk, LongReasonsLeaveRoomForWhatEndsMessages) {
   }
 }
 
-// The store's own text for it is a reason like any other.
+// The store's own text for a lease that ran out is a reason like any other.
 TEST_F(FullDisk, WhatDiesByItsLeaseLeavesRoomForWhatEndsMessages) {
   open();
   core::ConfigureRequest once;
@@ -277,7 +279,7 @@ TEST_F(FullDisk, ClaimsAndReleasesGoOnInTheOpenSegment) {
     fresh.set_capacity(fresh.used_bytes());
     second_tries = 0;
     ASSERT_NO_FATAL_FAILURE(
-        claim_and_release((5 << 20) / 100 / test::kPart));  // at least the segment
+        claim_and_release((5 << 20) / 100 / test::kPart));  // writes at least a segment
     EXPECT_EQ(shard->state().pending(), count);
     shard.reset();
   }
@@ -302,7 +304,7 @@ TEST_F(FullDisk, EndsGoOnWhileLongSegmentsAreCleaned) {
         ASSERT_EQ(reply.error().code, ErrorCode::no_space) << reply.error().message;
         continue;
       }
-      bool ack = i % 10 == 0;  // one of so many claims, and all that cannot be given back
+      bool ack = i % 10 == 0;  // acks one of ten claims, and all that cannot be released
       for (const std::string& receipt : test::receipts_of(std::get<core::ClaimReply>(*reply))) {
         if (!ack && settle_once(receipt, core::SettleAction::release)) continue;
         ASSERT_NO_FATAL_FAILURE(expect_ack(receipt)) << acked << " of " << count << " are acked";
@@ -315,8 +317,8 @@ TEST_F(FullDisk, EndsGoOnWhileLongSegmentsAreCleaned) {
   }
 }
 
-// Refused pushes, and pushes that take the room that cleaning frees, have one segment after the
-// other cleaned. The copies take room until a segment is done.
+// Some pushes are refused, and others take the room that cleaning frees, so one segment after the
+// other is cleaned. The copies take room until their segment is cleaned.
 TEST_F(FullDisk, CleaningForPushesRefusesNoClaimAndNothingThatEndsOne) {
   OneShard::Options options{256 << 10, SyncPolicy::always, false};
   options.slices.cleaning = 4096;
@@ -345,8 +347,8 @@ TEST_F(FullDisk, CleaningForPushesRefusesNoClaimAndNothingThatEndsOne) {
   }
 }
 
-// Cleaned segments give nothing back before the next sync. Meanwhile cleaning uses its own reserve,
-// and not the room that claims need.
+// The room of cleaned segments is freed only by the next sync. Meanwhile cleaning uses its own
+// reserve, and not the room that claims need.
 TEST_F(FullDisk, CleaningBeforeASyncRefusesNoClaim) {
   const OneShard::Options options{256 << 10, SyncPolicy::always, false};
   for (const std::size_t payload : {100u, 1000u}) {
@@ -391,7 +393,7 @@ TEST_F(FullDisk, CleaningBeforeASyncRefusesNoClaim) {
   }
 }
 
-// It would lengthen every segment's opening, at the cost of the reserve for acks.
+// A new queue would lengthen every segment's opening, at the cost of the reserve for acks.
 TEST_F(FullDisk, APauseMakesNoQueue) {
   shard = std::make_unique<OneShard>(disk.root(), clock,
                                      OneShard::Options{2 << 10, SyncPolicy::always, false});
@@ -403,7 +405,8 @@ TEST_F(FullDisk, APauseMakesNoQueue) {
   expect_ack(receipt);
 }
 
-// Each writes the queue's record again: the next segment opens with it no more often for that.
+// Each pause writes the queue's record again. The opening of the next segment still has it only
+// once.
 TEST_F(FullDisk, PausesTakeNothingFromWhatEndsMessages) {
   shard = std::make_unique<OneShard>(disk.root(), clock,
                                      OneShard::Options{2 << 10, SyncPolicy::always, false});
@@ -428,8 +431,8 @@ TEST_F(FullDisk, SurvivesARestart) {
   }
 }
 
-// Also the failure of a directory's sync, when it comes while cleaned room is taken back. The
-// former run's segment, whose messages have all ended, is room like any other.
+// All messages in the last run's segment have ended. Its room must be freed for pushes, like that
+// of any other segment.
 TEST_F(FullDisk, TheGarbageOfTheRunBeforeIsCleanedForPushes) {
   const auto open_with_long_segments = [this] {
     shard.reset();

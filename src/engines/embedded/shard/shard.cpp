@@ -181,8 +181,9 @@ void Shard::close_head() {
 
 bool Shard::clean_slice() {
   if (!cleaning_is_due()) return false;
-  // Keeps pace with appends: twice what this turn wrote, and at least enough to end soon. When
-  // pressed hard, it ends a round over all live bytes before half of the reserve for work is used.
+  // Cleaning keeps pace with appends: a slice is twice as long as the bytes of this turn, and at
+  // least long enough to end soon. When pressed hard, cleaning ends a round over all live bytes
+  // before half of the reserve for work is used.
   const bool hard = context_.cleaner.pressed() == Cleaner::Press::hard;
   const std::uint64_t pace = hard ? 2 * kWorkShare : 2;
   auto slice = context_.cleaner.run(

@@ -56,7 +56,7 @@ class Shard {
 
   void advance(timing::Instant now);
   /// Call at opening: takes the room of the reserve, as far as there is any, before other programs
-  /// take it. The last run gave its reserve back when it ended.
+  /// take it. The last run freed its reserve when it ended.
   void keep_back();
   void execute(Part part);
   /// Serves waiting claims for which messages are due now.

@@ -1,4 +1,4 @@
-// Reading ahead of claims: which records, how many, and that a wrong read does no harm.
+// Reading ahead of claims: which records are read, how many, and that a wrong read does no harm.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ TEST_F(ShardAhead, OfSmallClaimsAnewWhenHalfIsLeft) {
   EXPECT_EQ(look(), 32u);
 }
 
-// A bit that has changed in RAM: the file has the message as it was pushed.
+// A byte has changed in RAM; the file still has the message as it was pushed.
 TEST_F(ShardAhead, WhatDoesNotCheckInRamIsAskedOfTheFileByTheNextClaim) {
   open(1 << 20);
   push(3);
@@ -124,7 +124,7 @@ TEST_F(ShardAhead, WhatIsClaimedIsRightWhateverWasReadAhead) {
   claim(40);
   one->read_ahead();
   claim(40);
-  // Too short for a record, so it is read again.
+  // These places are too short for the records, so the claim reads the records again.
   std::vector<RecordPlace> wrong;
   for (Handle handle = 0; handle < 300; ++handle) {
     const Message& message = one->state().slab[handle];

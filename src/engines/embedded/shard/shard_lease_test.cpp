@@ -1,4 +1,4 @@
-// When a lease begins, and ends: it begins when its claim is durable, however late that is.
+// When a lease begins and ends. It begins when its claim is durable, however late that is.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -55,7 +55,7 @@ TEST_P(ShardLease, BeginsWhenItsClaimIsDurable) {
   EXPECT_EQ(one.state().lease_wheel.size(), 0u);
 }
 
-// In a copy that cleaning makes, and after a restart that reads one.
+// A copy that cleaning makes holds the lease's real end, and so a restart finds it.
 TEST_P(ShardLease, IsCarriedWhole) {
   EXPECT_EQ(one.state().carried(0).until_ms, clock.now().boottime_ms + kLease);
 }
@@ -115,7 +115,7 @@ TEST_F(ShardLeaseUncommitted, DoesNotRunOut) {
   for (int i = 0; i < 200; ++i) {
     pass(kShort / 2 + 1);
     ASSERT_EQ(stage(), Stage::leased) << i;
-    // It is looked at again at the earliest possible end, and not before.
+    // The shard looks at the lease again at its earliest possible end, and not before.
     ASSERT_GT(one.shard().next_boottime_ms(), clock.now().boottime_ms) << i;
     one.state().lease_wheel.check();
   }
@@ -168,7 +168,7 @@ TEST_F(ShardLeaseUncommitted, HoldsNoOther) {
   commit_all();
 }
 
-// The last value is more than fits into the note beside the lease.
+// The last value does not fit into `History::late_ms`.
 INSTANTIATE_TEST_SUITE_P(Late, ShardLease, testing::Values(0, 1, 700, 65'535, 100'000));
 
 }  // namespace

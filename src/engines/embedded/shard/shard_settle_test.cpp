@@ -31,7 +31,7 @@ class ShardSettle : public testing::Test {
   OneShard one{disk.root(), clock, {256 << 10, SyncPolicy::always, false}};
 };
 
-// Their slots are free by now, and use the history field for the names of other slots.
+// The messages' slots are free, and now use the history field for the handles of other free slots.
 TEST_F(ShardSettle, ReceiptsOfWhatHasGoneAreStale) {
   const std::vector<std::string> many(6'000, "");
   ASSERT_TRUE(one.ask(test::push("q", many, Due::after(std::chrono::hours(1)), "later")));
@@ -43,7 +43,7 @@ TEST_F(ShardSettle, ReceiptsOfWhatHasGoneAreStale) {
   EXPECT_EQ(settled(receipts, Outcome::stale), 200u);
 }
 
-// The reserve on a full disk depends on it.
+// The reserve on a full disk depends on this count.
 TEST_F(ShardSettle, ADelayThatNoFullRecordHoldsIsCounted) {
   const auto delayed = [this] { return one.state().unwritten_boot_dues(); };
   const Due at = Due::at(Time(Millis(clock.now().realtime_ms + 5'000)));
@@ -61,7 +61,7 @@ TEST_F(ShardSettle, ADelayThatNoFullRecordHoldsIsCounted) {
   EXPECT_EQ(delayed(), 0u);
 }
 
-// No room is reserved for fields that its copy does not hold.
+// The copy of a remembered message has neither delay nor reason, so no room is reserved for them.
 TEST_F(ShardSettle, WhatIsRememberedOfACancelHasNoDelayAndNoReason) {
   core::ConfigureRequest remember;
   remember.queue = "q";

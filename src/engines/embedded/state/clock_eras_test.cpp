@@ -36,7 +36,7 @@ TEST(ClockEras, AStepBeginsAnEraAndSaysHowFar) {
   EXPECT_EQ(eras.current(), before) << "the old era goes on";
 }
 
-// Small steps that each pass unnoticed add up.
+// Each step is too small to be reported, but together they are reported.
 TEST(ClockEras, DriftAddsUpToAStep) {
   ClockEras eras;
   eras.observe(at(1'000'000, 0));

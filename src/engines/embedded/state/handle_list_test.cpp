@@ -87,7 +87,7 @@ RC_GTEST_PROP(HandleListModel, TwoListsInOneSetOfBlocks,
               (const std::vector<std::uint16_t>& steps)) {
   HandleBlocks blocks;
   HandleList lists[2];
-  // By order of appending: the handle's name, and its place.
+  // Each handle and its place. Handles rise in the order of appending.
   std::map<Handle, std::uint32_t> models[2];
   Handle next = 0;
   for (const std::uint16_t step : steps) {

@@ -1,5 +1,5 @@
-// HistorySlab: a message's past, kept only for messages that were claimed at least once (or came
-// with a past, by Move). 48 bytes each.
+// HistorySlab: a message's past, kept only for messages that were claimed at least once (or that
+// Move brought with a past). 48 bytes each.
 //
 // Thread safety: none; the shard's thread owns it.
 //
@@ -29,8 +29,9 @@ struct History {
   std::uint32_t reason = 0;           // dead: number in the shard's reasons
   Ending ending = Ending::acked;      // remembered
   bool unwritten : 1 = true;          // the message's full record does not hold it
-  bool reason_unwritten : 1 = false;  // dead: nor the reason; LiveBytes counts it
-  std::uint16_t late_ms = 0;          // leased: it begins and ends so much later than decided
+  bool reason_unwritten : 1 = false;  // dead: nor does it hold the reason (LiveBytes)
+  std::uint16_t late_ms = 0;          // leased: how much later the lease begins and ends than
+                                      // decided
 
   /// BOOTTIME. The lease wheel uses until_ms; late_ms is checked only when that time has come,
   /// because most leases end before.

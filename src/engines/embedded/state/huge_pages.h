@@ -20,7 +20,7 @@ class HugeBlock {
   /// begins with a cache line. Throws std::bad_alloc.
   explicit HugeBlock(std::size_t bytes)
       : data_(::operator new(bytes, alignment(bytes))), bytes_(bytes) {
-    // If it is refused, small pages are used.
+    // If the system refuses, small pages are used.
     if (bytes % kPage == 0) (void)::madvise(data_, bytes, MADV_HUGEPAGE);
   }
   HugeBlock(HugeBlock&& other) noexcept

@@ -41,7 +41,7 @@ void KeyIndex::erase(Handle handle) {
     TARRY_ASSERT(slots_[at].handle != kNoHandle);
     at = (at + 1) & mask();
   }
-  // Closes the gap: later entries move back unless that would put them before their home.
+  // Closes the gap: later entries move back, unless that would put them before their home slot.
   std::size_t gap = at;
   for (std::size_t next = (gap + 1) & mask(); slots_[next].handle != kNoHandle;
        next = (next + 1) & mask()) {

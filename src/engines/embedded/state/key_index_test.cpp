@@ -56,7 +56,7 @@ TEST_F(KeyIndexTest, EqualHashesAreAllOfferedUntilOneIsTaken) {
   EXPECT_EQ(index.find(hash, [&](Handle handle) { return handle == b; }), kNoHandle);
 }
 
-// All belong into the table's last slots, so that the run and its gap cross the end.
+// All these keys belong into the table's last slots, so that the run and its gap cross the end.
 TEST_F(KeyIndexTest, ErasingClosesTheGapAcrossTheTablesEnd) {
   std::vector<Handle> handles;
   for (std::uint64_t i = 0; i < 8; ++i) handles.push_back(add((i << 32) | (62 + i % 2)));

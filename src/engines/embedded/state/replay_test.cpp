@@ -1,5 +1,5 @@
-// Random lives of one shard, on one thread. Replaying the journal gives the state of the shard that
-// wrote it, at any moment. After a power failure the state is one that the shard was in, no older
+// Random lives of one shard, on one thread. At any moment, replaying the journal gives the state of
+// the shard that wrote it. After a power failure the state is one that the shard was in, no older
 // than the last answer.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -44,7 +44,7 @@ RC_GTEST_PROP(Replay, EqualsTheLifeItRecords, ()) {
     test::Recovery recovery(*image->root(), true, clock.boot_id(), clock.now());
     if (!recovery.ok()) RC_FAIL(recovery.error());
     RC_ASSERT(test::describe(recovery.state) == test::describe(shard->state()));
-    if (count % 24 == 0) {  // goes on where it was, another boot each second time
+    if (count % 24 == 0) {  // the store is opened again, every second time in another boot
       if (count % 48 == 0) clock.new_boot(clock.boot_id() + 1, 1000);
       shard.reset();
       shard = open(disk, clock, SyncPolicy::always);
@@ -64,7 +64,7 @@ void live_and_crash(SyncPolicy policy) {
     for (const Step& step : *gen_steps()) {
       life.submit(*shard, step);
       shard->turn();
-      // Some jobs wait for the ones before.
+      // Not every turn's job is committed at once; some wait.
       for (int i = *rc::gen::inRange(0, 3); i > 0 && shard->commit(); --i) {
       }
       if (*rc::gen::inRange(0, 10) == 0) shard->committer().sync_pending();
@@ -83,12 +83,12 @@ void live_and_crash(SyncPolicy policy) {
     RC_ASSERT(last >= synced);
     RC_ASSERT(test::conserves(recovery.state));
     const std::string state = test::describe(recovery.state, false);
-    // Between the batches of one turn the shard was in no state of its own.
+    // If the last batch is in the middle of a turn, there is no state to compare with.
     if (const auto found = history.find(last); found != history.end()) {
       RC_ASSERT(state == found->second);
     }
 
-    // A second failure, while the first is being recovered from, changes nothing.
+    // A second failure during the recovery changes nothing.
     disk = image->copy();
     auto faults = std::make_shared<storage::Faults>();
     faults->arm({.fail_at = *rc::gen::inRange<std::uint64_t>(1, 12), .for_good = true});

@@ -10,8 +10,8 @@
 namespace tarry::embedded {
 namespace {
 
-// A due time's 48 bits and a duration: far above what is accepted, and far below values of which
-// two would overflow when added.
+// The limit for a time in a record: a due time of 48 bits plus a duration. It is far above all
+// accepted times, and the sum of two such times cannot overflow.
 bool is_sane(std::int64_t ms) noexcept {
   constexpr std::int64_t kLimit = std::int64_t{1} << 50;
   return ms > -kLimit && ms < kLimit;
@@ -26,7 +26,7 @@ bool is_sane(const QueueRecord& record) noexcept {
   return sane;
 }
 
-// If the message waits to be claimed, these fields are left from before and mean nothing.
+// If the message is scheduled or ready, these fields are left over and mean nothing.
 bool is_sane(const Carried& carried) noexcept {
   return carried.stage == Stage::scheduled ||
          (is_sane(carried.until_ms) && is_sane(carried.stamp_ms));
@@ -36,7 +36,7 @@ constexpr std::string_view kInsane = "a time is out of range";
 
 Unexpected broken(std::string_view what) { return {ErrorCode::damaged, std::string(what)}; }
 
-// Checks a record at that place, and changes the state by it unless that would break the state.
+// Checks a record, and lets it change the state unless that would break the state.
 class Replay {
  public:
   Replay(ShardState& state, std::uint64_t segment, std::uint64_t offset)

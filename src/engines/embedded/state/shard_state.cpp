@@ -132,7 +132,8 @@ History& ShardState::history_of(Message& message) {
   return histories[message.history];
 }
 
-// For a message with a reason: until its full record holds the reason too, a copy is longer by it.
+// Notes why the message is dead. Until its full record holds the reason, a copy is longer by the
+// reason.
 void ShardState::take_reason(Message& message, std::string_view text) {
   History& history = histories[message.history];
   history.reason = reasons.acquire(text);
@@ -165,7 +166,7 @@ void ShardState::set_due(Message& message, std::int64_t due_ms,
   if (boot_due_ms && same_boot_) message.era = eras.join(due_ms, *boot_due_ms);
 }
 
-// For a message whose full record has another due time.
+// Gives the message another due time than its full record has.
 void ShardState::move_due(Message& message, std::int64_t due_ms,
                           std::optional<std::int64_t> boot_due_ms) {
   const bool is_written = message.era != 0 && message.boot_due_unwritten == 0;
@@ -243,8 +244,8 @@ void ShardState::evolve(const PutRecord& record, std::uint64_t segment, Position
   newest_segment_ = std::max(newest_segment_, segment);
   const auto [handle, id] = record.ref;
   if (slab.holds(handle, id)) {
-    // A copy by cleaning. Live, nothing but its place changes; replayed from a segment that
-    // cleaning had not deleted yet, its state is in the copy and the links come later.
+    // The record is a copy that cleaning made. It changes only the record's place: the state is the
+    // same, and in replay the links are made later.
     Message& message = slab[handle];
     if (message.history != kNoHistory) count_reason_as_written(message);
     live.remove(message.position.segment(newest_segment_), message.position);
@@ -374,8 +375,8 @@ void ShardState::evolve(Ending ending, QueueId queue, std::int64_t settled_ms,
   disarm(ref.handle);
   Message& message = slab[ref.handle];
   History& history = history_of(message);
-  drop_reason(message);                     // it may have been dead
-  move_due(message, message.due_ms(), {});  // it waits for no BOOTTIME any more
+  drop_reason(message);                     // the message may have been dead
+  move_due(message, message.due_ms(), {});  // the message no longer waits for a BOOTTIME
   history.ending = ending;
   history.stamp_ms = settled_ms;
   history.until_ms = until_ms;
@@ -484,7 +485,7 @@ void ShardState::postpone_lease(Handle handle, std::int64_t by_ms) {
 
 void ShardState::begin_lease(Handle handle, std::int64_t boot_ms) {
   const History& history = histories[slab[handle].history];
-  // The lease may have been extended since.
+  // The lease may have been extended since the claim.
   const std::int64_t by = boot_ms + history.stamp_ms - history.lease_end_ms();
   if (by > 0) postpone_lease(handle, by);
 }

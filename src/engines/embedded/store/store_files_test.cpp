@@ -23,7 +23,7 @@ class StoreFiles : public testing::Test {
     message = identity.error().message;
     return identity.error().code;
   }
-  // A STORE of these bytes, its checksum made to fit.
+  // Writes a STORE of these bytes, with a checksum that fits.
   void write_store(std::string bytes) {
     base::store_u32(bytes.data() + 8, base::crc32c(std::string_view(bytes).substr(12)));
     test::write_all(*directory, "STORE", bytes);
@@ -102,11 +102,12 @@ TEST_F(StoreFiles, WhatDidNotEndIsNoStore) {
     EXPECT_EQ(code(), ErrorCode::invalid_argument);
     const std::string by = mark == kSalvageName ? "salvage" : "backup";
     EXPECT_NE(message.find("a " + by + " that did not end"), std::string::npos) << message;
-    // STORE may have been lost, with the mark left over: then this is the only data.
+    // A finished store may have lost its STORE while the mark was left over. Then this is the only
+    // copy of its data.
     EXPECT_NE(message.find("if this was never a whole store, remove it"), std::string::npos)
         << message;
     EXPECT_NE(message.find(std::string("remove its file ") + mark), std::string::npos) << message;
-    ASSERT_TRUE(write_identity(*directory, kIdentity));  // ended, but for the mark
+    ASSERT_TRUE(write_identity(*directory, kIdentity));  // the mark is still there
     EXPECT_TRUE(read_identity(*directory).value());
     EXPECT_FALSE(is_half_made(*directory).value());
     ASSERT_TRUE(directory->remove("STORE"));
@@ -167,7 +168,7 @@ TEST_F(StoreFiles, ALostStoreFileIsNotMadeAnewOverJournals) {
   EXPECT_NE(message.find("shard-002"), std::string::npos) << message;
 }
 
-// Each call fails once: either there is no store and it can be made, or there is this one.
+// Each call fails once. After that there is either no store, and one can be made, or this store.
 TEST_F(StoreFiles, MakingCanBeCutShortAnywhere) {
   for (std::uint64_t call = 1;; ++call) {
     const storage::MemoryDisk fresh;
@@ -213,7 +214,8 @@ TEST_F(StoreFiles, PowerLostWhileMakingLeavesAllOrNothing) {
   }
 }
 
-// The sync that makes STORE durable fails, or its maker dies: the next opening does it.
+// The sync that makes STORE durable fails, or the process dies before it. The next opening does the
+// sync.
 TEST_F(StoreFiles, AStoreIsDurableBeforeItsFirstSegment) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     storage::VirtualDisk crash;

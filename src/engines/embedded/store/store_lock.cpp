@@ -42,7 +42,7 @@ Result<std::unique_ptr<Lock>> lock_store(storage::Directory& directory, std::str
 }
 
 Result<std::unique_ptr<Lock>> lock_store_shared(storage::Directory& directory) {
-  // The opening process makes the file; the shard's directory may have been lost.
+  // The process that opens the store makes this file. The shard's directory may have been lost.
   auto file = directory.lock_shared(kLockName);
   if (!file && file.error().code != ErrorCode::not_found) return std::move(file).error();
   const auto first = directory.subdirectory(shard_directory_name(0), false);

@@ -13,7 +13,7 @@ namespace {
 // A shard waits when jobs in RAM hold more than this.
 constexpr std::uint64_t kSlotBytes = 32ull << 20;
 constexpr std::chrono::milliseconds kSyncEvery(100);
-// Records to be read ahead, about.
+// About how many records may wait to be read ahead.
 constexpr std::size_t kMostAhead = 4096;
 
 template <typename T>
@@ -111,7 +111,8 @@ void CommitThread::ask_ahead(std::vector<RecordPlace> places) {
   {
     const std::scoped_lock lock(mutex_);
     if (no_more_) return;
-    // Places of several queues. Nobody waits for them, so they must not pile up.
+    // The places may belong to several queues, so new ones are added to the old ones. Nobody waits
+    // for these reads, so they must not pile up.
     if (ahead_.size() > kMostAhead) ahead_.clear();
     append_all(ahead_, std::move(places));
   }
@@ -172,7 +173,7 @@ bool CommitThread::wait(Lock& lock) {
   return true;
 }
 
-// Until there is a job.
+// Reads ahead until there is a job.
 void CommitThread::read_ahead(Lock& lock) {
   const std::vector<RecordPlace> ahead = std::exchange(ahead_, {});
   std::span<const RecordPlace> left = ahead;
@@ -181,7 +182,7 @@ void CommitThread::read_ahead(Lock& lock) {
     left = left.subspan(reads_->read_ahead(left));
     lock.lock();
   }
-  // Kept for later, unless another read-ahead was requested by now.
+  // The rest is kept for later, unless another read-ahead was requested meanwhile.
   if (ahead_.empty() && !no_more_) ahead_.assign(left.begin(), left.end());
 }
 
@@ -200,7 +201,7 @@ void CommitThread::do_next(Lock& lock) {
 }
 
 void CommitThread::run_job(CommitJob job) {
-  // Freeing files takes time after the answers, so such a job does not count.
+  // A job that frees files takes time after its answers, so its callers do not count.
   callers_ = committer_->syncs_for(job) && !job.frees() ? job.callers() : 0;
   commit_delay_.synced(0, 0, {});
   if (callers_ > 0) began_ = clock_->monotonic();
@@ -210,8 +211,8 @@ void CommitThread::run_job(CommitJob job) {
   tell_of_failure();
 }
 
-// Runs before any caller is answered: a caller that comes back sooner than it is counted must not
-// count twice.
+// Runs before any caller is answered. Otherwise a caller that quickly sends its next request could
+// be counted twice.
 void CommitThread::note_durable() {
   if (callers_ == 0) return;
   std::size_t waiting = 0;
@@ -223,8 +224,8 @@ void CommitThread::note_durable() {
   commit_delay_.synced(callers_, waiting, synced_ - began_);
 }
 
-// A thread that waits for callers answers them itself. Otherwise they would have to wait for
-// another thread first.
+// If this thread is going to wait for the callers, it answers them itself. Otherwise their answers
+// would first have to wait for another thread.
 bool CommitThread::set_aside(std::vector<CommitTask>& answers) {
   if (answers.empty() || commit_delay_.wanted() > 0) return false;
   {

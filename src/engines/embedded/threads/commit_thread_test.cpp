@@ -26,8 +26,9 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{60};  // a wait that lasts this long has failed
 
-// A clock by which each sync takes twenty hours, and nothing else takes any time. It is read when a
-// job begins, when it is durable, and when it is answered. A wait in vain also takes that long.
+// A clock by which each sync takes twenty hours, and nothing else takes any time. The clock is read
+// when a job begins, when it is durable, and when it is answered. So a wait in vain would also take
+// twenty hours.
 class SlowSyncs final : public timing::Clock {
  public:
   [[nodiscard]] timing::Instant now() const override { return timing::ManualClock::kStart; }
@@ -40,7 +41,7 @@ class SlowSyncs final : public timing::Clock {
   mutable std::atomic<int> asked_{0};
 };
 
-// A file that can be read only while its gate is open, and counts. Nothing is written to it.
+// A file that can be read only while its gate is open. It counts reads; nothing is written to it.
 class GatedFile final : public storage::File {
  public:
   static constexpr std::uint64_t kApart = 8192;  // two records are two reads
@@ -60,7 +61,7 @@ class GatedFile final : public storage::File {
     open_ = opens;
     changed_.notify_all();
   }
-  /// Begun.
+  /// The number of reads that have begun.
   [[nodiscard]] std::size_t reads() const {
     const std::scoped_lock lock(mutex_);
     return reads_;
@@ -129,7 +130,7 @@ class CommitThreadTest : public testing::Test {
     });
     return job;
   }
-  // Of two callers.
+  // Commits one job of two callers.
   void commit_two() {
     CommitJob both = job("a");
     CommitJob more = job("b");
@@ -190,7 +191,8 @@ TEST_F(CommitThreadTest, WhatTakesNoWaitingIsDoneAtOnce) {
   EXPECT_EQ(told, (std::vector<std::string>{"opens", "next"}));
 }
 
-// Three callers share a sync; each comes back separately. They share the next sync too.
+// Three callers share a sync. Then each sends its next request on its own, and they share the next
+// sync too.
 TEST_F(CommitThreadTest, WaitsForCallersWhoComeBackAtOnce) {
   start(slow);
   CommitJob first = job("a");
@@ -212,7 +214,7 @@ TEST_F(CommitThreadTest, WaitsForCallersWhoComeBackAtOnce) {
 TEST_F(CommitThreadTest, AFullSlotIsNotKeptForCallers) {
   start(slow);
   commit_two();
-  thread->commit(job(std::string(33 << 20, 'c')));  // one caller, where two are waited for
+  thread->commit(job(std::string(33 << 20, 'c')));  // one of the two callers
   wait_for(3);
   EXPECT_EQ(told.size(), 3u);
 }

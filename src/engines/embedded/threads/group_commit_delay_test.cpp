@@ -17,7 +17,7 @@ TEST(GroupCommitDelay, WaitsForWhomItAnswersAndForThoseWhoAreThere) {
   EXPECT_EQ(commit_delay.wanted(), 0u) << "until the next job";
 }
 
-// A disk that hung, or a clock moved by hand: nobody may be kept for as long.
+// The disk hung, or a clock was moved by hand. No caller may be kept waiting for that long.
 TEST(GroupCommitDelay, NotAfterASyncThatTookTooLong) {
   GroupCommitDelay commit_delay;
   commit_delay.synced(4, 0, 20ms);
@@ -34,7 +34,7 @@ TEST(GroupCommitDelay, NotAfterAJobThatNobodyWaitedFor) {
   EXPECT_EQ(commit_delay.answered(0us), 0us);
 }
 
-// Jobs until it waits again.
+// Returns how many jobs are skipped until there is a wait again.
 unsigned skipped(GroupCommitDelay& commit_delay) {
   unsigned jobs = 0;
   do {

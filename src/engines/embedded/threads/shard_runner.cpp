@@ -83,8 +83,8 @@ void ShardRunner::wake_unless_lent(Operation* op, bool was_empty) noexcept {
   }
 }
 
-// Runs on the caller's thread, also in destructors: it needs no memory. The threads themselves do
-// the work of closing.
+// Runs on the caller's thread, even in destructors, so it must need no memory. The runner's own
+// threads do the work of closing.
 void ShardRunner::stop() {
   if (shard_thread_.joinable()) {
     {
@@ -100,13 +100,14 @@ void ShardRunner::stop() {
 void ShardRunner::let_go() noexcept {
   {
     const ShardParts gone = std::move(parts_);
-  }  // the last first, as when a runner ends
+  }  // members are destroyed in reverse order, as in a destructor
   sleeper_.reset();
 }
 
 // -- turns
 
-// With turn_mutex_ held. False if the shard has nothing left to do at once by itself.
+// The caller holds `turn_mutex_`. Returns false if the shard has nothing left to do at once by
+// itself.
 bool ShardRunner::run_turn() {
   Shard& shard = *parts_.shard;
   taken_.clear();
@@ -177,7 +178,7 @@ void ShardRunner::lend() noexcept {
     }
     if (!is_time && !passed_over_.load() && !has_posts()) return;
   }
-  sleeper_->wake();  // this thread has its own things to do
+  sleeper_->wake();  // the lent thread must go on with its own work
 }
 
 void ShardRunner::wake_for(const Deadlines& next) noexcept {
@@ -230,9 +231,9 @@ void ShardRunner::end_journal() {
   if (!was_closed_) return;
   parts_.shard->end_journal();
   if (CommitJob job = parts_.shard->take_job(); !job.empty()) parts_.committer->run(std::move(job));
-  // Only now is nothing more written.
+  // From now on nothing is written, so the journal can be trimmed.
   if (!parts_.committer->failed()) {
-    // A journal that could not be trimmed is as good as after a crash.
+    // If the trim fails, the journal is left as after a crash, which does no harm.
     [[maybe_unused]] const auto trimmed = parts_.journal->trim();
   }
 }

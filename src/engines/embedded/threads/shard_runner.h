@@ -105,7 +105,7 @@ class ShardRunner {
   bool ended_ = false;       // no further turn
   // True if the shard's thread wanted a turn while a lender had it. Only the beginning of a turn
   // resets it. If the end of a turn did so, the thread might not get the next turn, and that turn
-  // may have begun before the wish.
+  // may have begun before the thread wanted one.
   std::atomic<bool> passed_over_{false};
 
   std::mutex inbox_mutex_;

@@ -19,7 +19,8 @@
 namespace tarry::embedded {
 namespace {
 
-// A round fails only where cleaning took a segment within it; it takes far fewer to get ahead.
+// A round fails only if cleaning removes one of its segments meanwhile. Far fewer rounds suffice,
+// unless cleaning is faster than the backup.
 constexpr int kMostRounds = 100;
 constexpr std::size_t kChunk = std::size_t{1} << 20;
 
@@ -77,8 +78,8 @@ class ShardBackup {
     const std::vector<Segment>& segments = (*found)->begun;
     mark_ = (*found)->mark;
     if (mark_ > (segments.empty() ? 0 : segments.back().number)) {
-      // Damage (S4, S5 of recovery's table) if it is so a second time: the first listing may have
-      // missed a name that was just made.
+      // It is damage (S4, S5 of recovery's table) only if a second round finds the same: the first
+      // listing may have missed a name that was just made.
       if (mark_ != doubted_mark_) {
         doubted_mark_ = mark_;
         return false;
@@ -107,7 +108,7 @@ class ShardBackup {
     return take_head(segments.back(), (*found)->behind);
   }
 
-  // By number; nothing if one was removed during the look.
+  // Lists the segments in the order of their numbers. Returns nothing if one was removed meanwhile.
   Result<Found> find() {
     Segments found;
     auto names = source_->list();
@@ -157,9 +158,9 @@ class ShardBackup {
     return {};
   }
 
-  // True if the file was never begun, or was torn when it was (S2, S3 of recovery's table): it has
-  // no header. It was begun if a batch in it has an expected number, or states that such a batch
-  // was durable (S4). False: one has been begun meanwhile.
+  // True if each file was never begun, or was torn when it was begun (S2, S3 of recovery's table),
+  // and so has no header. A file was begun if a batch in it has an expected number, or states that
+  // such a batch was durable (S4). False if one has been begun meanwhile.
   Result<bool> check_unwritten(const std::vector<Segment>& segments, std::uint64_t first_batch,
                                std::uint64_t next_batch) const {
     for (const Segment& segment : segments) {
@@ -189,12 +190,12 @@ class ShardBackup {
     return true;
   }
 
-  // `seal`: the next segment's statement about it. False: it has been removed.
+  // `seal`: the next segment's statement about this one. False: the segment has been removed.
   Result<bool> take_closed(const Segment& segment, const Seal& seal) {
     const std::string name = segment_name(segment.number);
     auto linked = source_->link(name, *target_);
     if (linked) {
-      // The name may have come to be another file's since it was looked at.
+      // Another file may have got the name since the segment was opened.
       auto same = target_->is_named(name, *segment.file);
       if (!same) return std::move(same).error();
       if (!*same) {
@@ -215,7 +216,7 @@ class ShardBackup {
     if (linked.error().code != ErrorCode::unsupported) return std::move(linked).error();
     auto size = segment.file->size();
     if (!size) return std::move(size).error();
-    // After its end there is room that was never needed.
+    // After the segment's end its file has room that was never used.
     const std::uint64_t end = seal.segment == segment.number ? seal.length : *size;
     auto copied = copy(segment, std::min(*size, end));
     if (!copied || !*copied) return copied;
@@ -239,12 +240,12 @@ class ShardBackup {
 
   struct End {
     std::uint64_t offset = 0;
-    std::uint64_t next_batch = 0;  // 0: it was removed meanwhile
+    std::uint64_t next_batch = 0;  // 0: the head was removed meanwhile
   };
 
   // A batch with a wrong checksum is damage (B5 of recovery's table) if a later batch states that
-  // it was durable, and if it is still wrong when it is read once more. At first it may have been
-  // half written, and the later one added since.
+  // it was durable, and if it is still wrong when it is read once more. At the first read it may
+  // have been half written, and the later batch was added since.
   Result<End> end_of_head(const Segment& segment) const {
     std::uint64_t doubted = 0;
     while (true) {
@@ -273,7 +274,8 @@ class ShardBackup {
     }
   }
 
-  // False: it was removed, or became another segment's file, and the bytes prove nothing.
+  // False: the segment was removed, or its file now belongs to another one, so the bytes prove
+  // nothing.
   Result<bool> damaged_or_gone(const Segment& segment, std::uint64_t offset,
                                const std::string& what) const {
     const std::string name = segment_name(segment.number);
@@ -284,7 +286,7 @@ class ShardBackup {
                                               std::to_string(offset) + ": " + what);
   }
 
-  // False: it was removed, or became another segment's file, during the copy.
+  // False: the segment was removed, or its file got another segment's name, during the copy.
   Result<bool> copy(const Segment& segment, std::uint64_t size) {
     const std::string name = segment_name(segment.number);
     auto file = target_->open(name, storage::OpenMode::create_new);
@@ -317,7 +319,7 @@ class ShardBackup {
   std::uint64_t hash_seed_;
   BackupReport* report_;
   const Told* told_;
-  std::set<std::uint64_t> taken_;  // closed ones
+  std::set<std::uint64_t> taken_;  // closed segments
   std::uint64_t mark_ = 0;         // the begun mark
   std::uint64_t doubted_mark_ = 0;
 };

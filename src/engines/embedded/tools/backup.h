@@ -1,10 +1,10 @@
 // Backup: makes a second store from a store's files; a process may have the store open meanwhile.
 // The backup takes no lock, asks no server, and changes nothing in the store.
 //
-// Of each shard it takes every closed segment whole: by a second name for the same file (a hard
-// link) if the file system can, otherwise as a copy. Then it copies the head, the segment that is
-// being written, up to its last intact batch, unless a later batch proves that there was more.
-// Cleaning goes on meanwhile, oldest first:
+// The backup takes every closed segment of each shard whole: by a second name for the same file (a
+// hard link) if the file system can, otherwise as a copy. Then it copies the head, the segment that
+// is being written, up to its last intact batch, unless a later batch proves that there was more.
+// Cleaning goes on meanwhile, and removes the oldest segments first:
 //
 //  - Cleaning never writes a segment again that has a second name: it removes the first name.
 //    (Journal::reuse_file looks for a second name after it has renamed the file, so there is no

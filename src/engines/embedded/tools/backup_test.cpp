@@ -1,5 +1,5 @@
-// Backup: it refuses damage, and does not take a server's changes for damage. Beside a real server:
-// tests/integration/backup_test.py.
+// Backup: it refuses damage, and does not take a server's changes for damage.
+// tests/integration/backup_test.py makes backups beside a real server.
 #include "engines/embedded/tools/backup.h"
 
 #include <gtest/gtest.h>
@@ -20,14 +20,15 @@ using test::Segment;
 class Backup : public test::RecoveryTable {
  protected:
   Backup() {
-    // After message 3, in the segment that is being written: 4, and 5, which states 4 durable.
+    // Adds messages 4 and 5 to the segment that is being written. The batch of message 5 states
+    // that of message 4 durable.
     at_d = two.batch({put(3, 4, "d")}, two.next_batch() - 1);
     two.batch({put(4, 5, "e")}, two.next_batch() - 1);
     EXPECT_TRUE(write_identity(*source, test::kOneShard));
     directory = source->subdirectory("shard-000", false).value();
   }
 
-  // The number of messages in it, or why there is none.
+  // Makes a backup. Returns the number of messages in it, or why there is none.
   Result<std::uint64_t> take() {
     auto report = backup(*source, *target);
     EXPECT_EQ(test::has(*target, "STORE"), report.has_value());
@@ -45,7 +46,7 @@ class Backup : public test::RecoveryTable {
         << taken.error().message;
   }
 
-  // Makes the change before this segment is read for the nth time, from its first batch on.
+  // Calls `change` before this segment is read from its first batch on for the nth time.
   void before_read_of(std::uint64_t segment, int nth, std::function<void()> change) {
     watch = [=, left = nth](std::string_view name, std::uint64_t offset) mutable {
       if (name == segment_name(segment) && offset == kSegmentHeaderBytes && --left == 0) change();
@@ -90,7 +91,7 @@ TEST_F(Backup, WhatWasHalfWrittenWhenItWasReadIsNoDamage) {
   EXPECT_EQ(take().value(), 5u);
 }
 
-// Cleaning has copied its live messages, and gives its file the next number.
+// Cleaning has copied the head's live messages, and gives its file the next number.
 TEST_F(Backup, AHeadThatGoesMeanwhileIsNoDamage) {
   Segment three(3, two.next_batch(), two.seal());
   three.batch({test::clock_record(), MarksRecord{6, 3}, test::queue(0, "q")},
@@ -140,7 +141,7 @@ TEST_F(Backup, OfAHeadWithoutAHeaderIsRefused) {
   }
 }
 
-// Not the first batch: only the later batches' statements show that the file is not just a prepared
+// The first batch is lost too. Only the later batches show that the file is not just a prepared
 // one.
 TEST_F(Backup, OfAHeadWithoutItsFirstBlockIsRefused) {
   store_both();

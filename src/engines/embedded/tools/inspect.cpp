@@ -15,7 +15,8 @@ namespace tarry::embedded {
 namespace {
 
 constexpr std::size_t kMaxProblems = 100;  // reported for one shard
-// Few looks meet a segment that is just being begun or cleaned; fewer two in a row.
+// A look rarely meets a segment that is just being begun or cleaned. Two looks in a row meet one
+// even more rarely.
 constexpr int kMostLooks = 10;
 
 // Checks that every live message's record exists and its payload has the right checksum. Messages
@@ -151,7 +152,8 @@ Result<StoreInspection> inspect(
   store.version = (*identity)->version;
   store.store_id = (*identity)->store_id;
   store.shards = (*identity)->shards;
-  // Released at once: however long the look takes, no other process has to wait for it.
+  // The lock is released at once. So no other process has to wait, however long the inspection
+  // takes.
   if (const auto lock = lock_store_shared(**directory);
       !lock && lock.error().code == ErrorCode::conflict) {
     constexpr std::string_view kHeldBy = "held by ";

@@ -1,4 +1,4 @@
-// Looking at a store that a process may have open: its changes are no damage.
+// Inspecting a store that a process may have open: changes of that process are no damage.
 #include "engines/embedded/tools/inspect.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ class Inspect : public test::RecoveryTable {
     return inspect_shard(watched, test::kOneShard, 0, deep, {});
   }
 
-  // A byte of the batch there is turned.
+  // The segment's bytes, with one byte of the batch at `at` changed.
   static std::string turned(const test::Segment& segment, std::uint64_t at) {
     std::string bytes = segment.bytes();
     bytes[at + kBatchHeaderBytes + 9] ^= 1;

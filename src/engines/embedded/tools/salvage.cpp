@@ -65,7 +65,7 @@ class Salvage {
 
   // -- shards
 
-  // All shards are read before one is written: one may know what another has lost.
+  // All shards are read before the first is written, because one may know what another has lost.
   Result<void> salvage_shards() {
     measure();
     report_.per_shard.resize(identity_.shards);
@@ -82,7 +82,7 @@ class Salvage {
     }
     stand_in_for_lost_shards();
     for (ReadShard& shard : shards_) {
-      if (shard.empty) continue;  // as new as the directory that is made for it
+      if (shard.empty) continue;  // the shard gets an empty directory
       if (auto done = write(shard); !done) return done;
       shard.state.reset();
     }
@@ -99,7 +99,8 @@ class Salvage {
     return own;
   }
 
-  // Nobody knows how many ids these shards have given; the busiest other shard is the best guess.
+  // Nobody knows how many ids the lost shards have given. The busiest other shard is the best
+  // guess.
   void stand_in_for_lost_shards() {
     std::uint64_t highest_id_mark = 1;
     for (const ReadShard& shard : shards_) {

@@ -19,7 +19,7 @@ class Contradiction : public testing::Test {
  protected:
   using Segment = test::Segment;
 
-  // Two segments, the first damaged at `at`.
+  // Salvages two segments, of which the first is damaged at `at`.
   void damage(Segment first, Segment second, std::uint64_t at) {
     first.bytes()[at] ^= 1;
     Files files{{segment_name(1), first.bytes()}, {segment_name(2), second.bytes()}};
@@ -203,7 +203,7 @@ TEST_F(Contradiction, ALeaseWhoseClaimIsLost) {
   EXPECT_EQ(held.messages.at(1).stage, Stage::scheduled);
 }
 
-// With sync=os recovery cuts off batches there that were never stated durable.
+// With sync=os, recovery cuts off batches after a tear if no batch states that they were durable.
 TEST_F(Contradiction, BatchesBehindATear) {
   Segment only(1);
   only.opening();
@@ -223,7 +223,7 @@ TEST_F(Contradiction, BatchesBehindATear) {
   held = held_in(*salvaged->shard(), clock);
   ASSERT_EQ(held.messages.size(), 2u);
   EXPECT_TRUE(held.messages.contains(3));
-  // A tail in which nothing checks is no loss.
+  // A tail without any intact batch is no loss.
   files.begin()->second.resize(lost + 60);
   source = store_with(files);
   salvaged.emplace(*source->root(), clock);

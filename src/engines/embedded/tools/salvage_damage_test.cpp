@@ -56,7 +56,7 @@ RC_GTEST_PROP(SalvageProperty, LosesWhatWasDamagedAndNothingElse, ()) {
     damaged[hit->first][at] = static_cast<char>(hit->second[at] ^ *rc::gen::inRange(1, 256));
     if (decode_segment_header(std::next(hit) == whole.end() ? "" : std::next(hit)->second).state !=
         HeaderState::valid) {
-      continue;  // the newest one may end anywhere: without its last batches it is an older state
+      continue;  // the newest file may end anywhere: without its last batches it is an older state
     }
     if (const std::string wrong =
             judge(whole, damaged, frame_at(hit->first, hit->second, at), clock);
@@ -83,7 +83,8 @@ TEST_F(SalvageOfDamage, OfEveryByteThatIsFlipped) {
     for (const Frame& frame : frames_of(bytes)) used += frame.checked - frame.offset;
   });
   if (test::kTryEvery == 1) {
-    EXPECT_EQ(refused, used);  // all except padding and bytes that are only allocated
+    EXPECT_EQ(refused, used);  // every byte is checked, except padding and bytes that are only
+                               // allocated
   }
   EXPECT_GT(refused, 0u);
   EXPECT_GT(used, 1000u);
@@ -138,7 +139,7 @@ TEST_F(SalvageOfDamage, OfADiskThatCannotReadSomePlaces) {
     if (!what.starts_with("read_at") || what.find(".seg") == std::string::npos) continue;
     ++failed;
     ASSERT_TRUE(report) << what << ": " << report.error().message;
-    // Read again it reads well.
+    // The read fails only once, so salvage finds everything when it reads again.
     EXPECT_EQ(report->per_shard[0].messages + report->per_shard[0].remembered,
               before.messages.size())
         << what;

@@ -55,7 +55,8 @@ Result<SalvagedIdentity> salvage_identity(storage::Directory& directory,
       code != ErrorCode::io_error) {
     return std::move(identity).error();
   }
-  // Some segments of a shard may be there, and some of the shards.
+  // An unfinished salvage or backup may have left some segments of some shards. They identify no
+  // store.
   const auto half_made = is_half_made(directory);
   if (half_made && *half_made) return std::move(identity).error();
   const Witness witness = ask_segments(directory);

@@ -14,21 +14,22 @@
 namespace tarry::embedded {
 namespace {
 
-// A name may fit by chance in at most one case of this many.
+// A known name is used only if the chance that it fits by accident is at most 1 in this many.
 constexpr double kSure = 1000;
-// Invented names that are tried, one after the other.
+// How many invented names are tried.
 constexpr std::uint32_t kTries = 1u << 20;
-// More say nothing new.
+// More keys would say nothing new.
 constexpr std::size_t kMostKeys = 64;
 
 // A queue whose name is lost.
 struct Nameless {
   QueueId queue = kNoQueue;
-  std::vector<std::string> candidates;  // under which all keys so far belong to this shard
+  std::vector<std::string> candidates;  // known names under which all keys so far belong to this
+                                        // shard
   double tried = 0;
   std::set<std::string> parts;    // the hashed parts of the keys
-  std::vector<std::string> keys;  // one for each of these
-  std::uint64_t unreachable = 0;  // under the name it has
+  std::vector<std::string> keys;  // one key for each part
+  std::uint64_t unreachable = 0;  // messages that no key finds under the present name
 
   // One in this many sets of such keys belongs to this shard by chance.
   [[nodiscard]] double chances(std::uint32_t shards) const {
@@ -88,7 +89,7 @@ class Namer {
                   [&](const std::string& name) { return !belongs(name, key); });
     if (!belongs(state_->queue(nameless.queue).name, key)) ++nameless.unreachable;
     const auto made = parse_generated_key(key);
-    if (made && made->store_tag == state_->store_tag()) return;  // in any queue
+    if (made && made->store_tag == state_->store_tag()) return;  // such a key fits every queue
     if (nameless.keys.size() < kMostKeys && nameless.parts.emplace(core::hashed_part(key)).second) {
       nameless.keys.emplace_back(key);
     }
@@ -98,12 +99,13 @@ class Namer {
     if (nameless.candidates.size() != 1) return false;
     if (nameless.chances(store_->shards) < kSure * nameless.tried) return false;
     const std::string& name = nameless.candidates.front();
-    if (state_->find_queue(name) != kNoQueue) return false;  // another one's, by now
+    if (state_->find_queue(name) != kNoQueue) return false;  // another queue has the name by now
     state_->rename(nameless.queue, name);
     return true;
   }
 
-  // A name under which all its keys belong here; they have to be few.
+  // Gives the queue an invented name under which all its keys belong to this shard. That needs few
+  // keys.
   bool invent(const Nameless& nameless, const std::set<std::string>& names) {
     if (nameless.chances(store_->shards) > kTries) return false;
     const std::string begin = state_->queue(nameless.queue).name + "-";

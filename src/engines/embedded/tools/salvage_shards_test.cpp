@@ -16,7 +16,7 @@ namespace {
 using test::Machine;
 using test::Segment;
 
-// Two shards, the second damaged.
+// A store of two shards, of which the second is damaged.
 class SalvageShards : public testing::Test {
  protected:
   static constexpr StoreIdentity kTwo{kFormatVersion, 2, test::kStoreId, 0x5EED};
@@ -87,7 +87,7 @@ class SalvageShards : public testing::Test {
 
 class SalvageNames : public SalvageShards {
  protected:
-  // The second's opening is lost, which names its queue.
+  // Damages the second shard's opening, which names its queue.
   void lose_name(const std::vector<std::string>& keys) {
     Segment first(1);
     first.batch({test::clock_record(), MarksRecord{1, 1}, test::queue(0, "other"),
@@ -137,7 +137,7 @@ TEST_F(SalvageNames, ThatNobodyKnows) {
   EXPECT_LT(told.unreachable_messages, 35u);
 }
 
-// Keys with one {tag} are as one key.
+// Keys with the same {tag} belong to the same shard, so together they tell no more than one key.
 TEST_F(SalvageNames, AreNotFoundByOneTag) {
   std::vector<std::string> keys;
   const std::string tag = "{" + keys_of_second("orders", 1).front() + "}";

@@ -42,7 +42,7 @@ TEST_F(Salvage, GoesOnUnderTheSameNames) {
   EXPECT_EQ((*identity)->store_id, test::kStoreId);
   OneShard again(salvaged.shard(), clock, options);
   ASSERT_FALSE(again.error()) << again.error()->message;
-  // Never an id that may have been given before.
+  // The new store must never give an id that may have been given before.
   EXPECT_GT(again.state().next_id(), before.messages.rbegin()->first + (1u << 27));
   ASSERT_TRUE(again.ask(test::push("q", "after the salvage")));
   ASSERT_TRUE(again.ask(test::cancel("q", "g")));
@@ -87,7 +87,7 @@ TEST_F(Salvage, AStoreFileThatIsLost) {
   EXPECT_TRUE(salvaged.disk.root()->list()->empty());
 }
 
-// Whoever sent it: a client with such payloads must not reach other queues.
+// A client that pushes such payloads must not change messages of other queues.
 TEST_F(Salvage, APayloadThatIsABatchIsNone) {
   test::Segment one(1);
   one.opening();
@@ -101,7 +101,7 @@ TEST_F(Salvage, APayloadThatIsABatchIsNone) {
   const GoneRecord gone{GoneWhy::purged, 0, {{0, 1}, {1, 2}}};
   const std::string forged = test::payload_like_a_batch({gone}, 4);
   for (const bool broken : {false, true}) {
-    std::string three = one.bytes() + forged;  // the file of a cleaned segment
+    std::string three = one.bytes() + forged;  // as in a file that a cleaned segment had before
     if (broken) three[0] ^= 1;
     const auto source = store_with(
         {{segment_name(1), one.bytes()}, {segment_name(2), behind}, {segment_name(3), three}});
@@ -115,7 +115,7 @@ TEST_F(Salvage, APayloadThatIsABatchIsNone) {
 
 TEST_F(Salvage, AShardThatIsMissing) {
   a_life();
-  // Made so that only STORE says that there are two.
+  // Only STORE says that there are two shards.
   const auto source = std::make_unique<storage::MemoryDisk>();
   ASSERT_TRUE(write_identity(*source->root(), {kFormatVersion, 2, test::kStoreId, 0x5EED}));
   storage::MemoryDisk without;
@@ -169,13 +169,13 @@ TEST_F(Salvage, ThatStopsHalfwayLeavesNoStore) {
     ASSERT_EQ(report.has_value(), ended) << call;
     const auto identity = read_identity(*target.root());
     if (identity && !*identity) continue;  // nothing there yet
-    if (identity) {                        // only the mark was left to take away
+    if (identity) {                        // only the mark had still to be removed
       EXPECT_TRUE(test::Recovery(*target.root()->subdirectory("shard-000", false).value()).ok());
       continue;
     }
     EXPECT_EQ(identity.error().code, ErrorCode::invalid_argument);
     EXPECT_NE(identity.error().message.find("salvage"), std::string::npos);
-    storage::MemoryDisk again;  // nor is it the rest of one
+    storage::MemoryDisk again;  // the directory is not salvaged as a damaged store either
     EXPECT_EQ(salvage(*target.root(), *again.root(), given).error().message,
               identity.error().message);
     EXPECT_TRUE(again.root()->list()->empty());

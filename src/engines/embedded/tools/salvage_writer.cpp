@@ -57,7 +57,7 @@ class Writer {
     return tail;
   }
 
-  // In the order of the old journal, so that it is read front to back.
+  // The messages in the order of the old journal, so that the journal is read front to back.
   std::vector<Handle> in_order() const {
     std::vector<Handle> handles;
     for (Handle handle = 0; handle < state_->slab.end(); ++handle) {
@@ -105,7 +105,7 @@ class Writer {
     return {};
   }
 
-  // In a batch of its own, after everything is synced.
+  // Writes the mark of a clean end in a batch of its own, after everything else is synced.
   Result<void> close() {
     if (auto done = flush(); !done) return done;
     const Record closed = ClosedRecord{};

@@ -11,7 +11,7 @@
 namespace tarry::embedded {
 namespace {
 
-// The items and bytes of a reply as they were.
+// The sizes of a reply before messages are added, to undo the addition.
 struct ReplySize {
   explicit ReplySize(const core::ClaimReply& reply)
       : items(reply.items.size()), bytes(reply.bytes.size()) {}
@@ -21,7 +21,7 @@ struct ReplySize {
 
 core::ClaimReply& reply_of(Operation& op) { return std::get<core::ClaimReply>(op.reply); }
 
-// There is no memory to hand over the claimed messages: they are all given back, also those that
+// There is no memory to hand over the claimed messages: all of them are released, even those that
 // were read already.
 void give_back(Router& router, Operation& op, const ReplyReader& reader, const Grants& grants,
                ReplySize before) {
@@ -33,7 +33,7 @@ void give_back(Router& router, Operation& op, const ReplyReader& reader, const G
   try {
     router.release(reader.receipts(grants));
   } catch (const std::bad_alloc&) {
-    // The leases run out.
+    // There is no memory to release them either: their leases run out.
   }
 }
 
@@ -54,7 +54,7 @@ void ClaimDelivery::operator()(const CommitOutcome& outcome) {
     return;
   }
   durable_(outcome.committed_boot_ms);
-  // Reading may take its time.
+  // The time is noted before the messages are read, because reading may take long.
   core::ClaimReply& reply = reply_of(*op_);
   reply.began(base::BootClock::now());
   const ReplySize before(reply);
@@ -90,7 +90,7 @@ void ClaimDelivery::leave_to_answer(HeldRecords held, const CommitOutcome& outco
     try {
       left_out = reader.add(grants, held, all);
     } catch (const std::bad_alloc&) {
-      if (waiter_reads) throw;  // whose thread this is
+      if (waiter_reads) throw;  // this is the waiter's thread
       give_back(*router, *to, reader, grants, as_it_was);
     }
     if (left_out > 0) tell_of_memory(*router, left_out);

@@ -7,7 +7,7 @@
 //
 // Invariants
 //  1. The part ends once: its reply has the messages, or its operation has failed.
-//  2. If there is no memory for the messages, all of them are given back, and none is handed over.
+//  2. If there is no memory for the messages, all of them are released, and none is handed over.
 #pragma once
 
 #include <cstddef>

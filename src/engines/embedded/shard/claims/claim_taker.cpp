@@ -18,7 +18,7 @@ struct ClaimRoom {
   std::uint64_t later;  // not written yet, but no claim is given without room for it
 };
 
-// What a claim of at most `max` messages writes; a claim of several queues makes two rounds.
+// Bytes that a claim of at most `max` messages writes. A claim of several queues makes two rounds.
 ClaimRoom claim_room(const core::ClaimRequest& request, std::uint64_t max, std::uint64_t pending) {
   // Claims by key can also take dead messages.
   const std::uint64_t items = std::min(max, request.keys.empty() ? pending : request.keys.size());
@@ -145,8 +145,8 @@ void ClaimTaker::take_by_keys(const core::ClaimRequest& request, std::uint32_t m
   for (const std::string& key : request.keys) {
     if (record.items.size() >= max) break;
     const Handle found = shard_.keys.find(id, key);
-    if (found == kNoHandle) continue;  // one named twice is leased the second time
-    if (!can_take(found, request)) continue;
+    if (found == kNoHandle) continue;
+    if (!can_take(found, request)) continue;  // e.g. a key named twice: leased by now
     if (!fits(budget, shard_.state.slab[found], grants)) break;
     if (record.items.empty()) grants.queues.push_back(request.queues.front());
     take_one(found, record, grants);
@@ -172,8 +172,9 @@ Grants ClaimTaker::take(const core::ClaimRequest& request, std::uint32_t max, By
   return grants;
 }
 
-// Fairly: each queue first gives its share, then queues with more messages fill up the rest. The
-// first queue changes with each claim, so claims of one message are fair in the long run too.
+// The claim is fair: each queue first gives its share, then queues with more messages fill up the
+// rest. The first queue changes with each claim, so claims of one message are fair in the long run
+// too.
 void ClaimTaker::take_from_several(const core::ClaimRequest& request, std::uint32_t max,
                                    ByteBudget& budget, std::size_t start_at, Grants& grants) {
   const std::size_t count = request.queues.size();

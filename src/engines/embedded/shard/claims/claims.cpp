@@ -10,7 +10,7 @@
 namespace tarry::embedded {
 namespace {
 
-// How many queues with waiting claims are looked at in a turn without a wake-up.
+// How many queues with waiting claims each turn looks at although nothing has woken them.
 constexpr std::size_t kSweptQueues = 16;
 
 }  // namespace
@@ -37,7 +37,7 @@ void Claims::serve(const OperationPtr& op, std::uint32_t max, ByteBudget budget,
   deliver(op, std::move(grants));
 }
 
-// Whether no other shard is asked for more.
+// True if the claim does not go on to another shard.
 bool Claims::ends_claim(const Operation& op, std::size_t granted) const {
   const auto& request = std::get<core::ClaimRequest>(op.request);
   const auto& reply = std::get<core::ClaimReply>(op.reply);
@@ -82,7 +82,7 @@ void Claims::set_damaged_aside(const Part& part) {
                      "message " + std::to_string(part.id) + " of queue " +
                          shard_.state.queue(message.queue).name +
                          " is damaged: set aside as dead"});
-  // Otherwise its lease will run out, and the next claim tries again.
+  // If there is no room, the message's lease will run out, and the next claim tries again.
   if (shard_.room.take(256, 256, Purpose::end)) return;
   shard_.records.write_dead(DeadWhy::damaged, part.handle, message.priority, "damaged");
 }
@@ -142,7 +142,8 @@ void Claims::serve_waiting() {
     const WaitingClaims::QueueNo queue = shard_.waiting.next_woken();
     if (queue != WaitingClaims::kNone) serve_waiting_at(queue, budget);
   }
-  // Only now: messages that fall due at the last moment are still delivered.
+  // Waits end only after all woken queues were served, so that messages which fall due at the last
+  // moment are still delivered.
   if (!shard_.waiting.has_woken()) {
     shard_.waiting.expire(shard_.now.boottime_ms, budget, [this](const OperationPtr& op) {
       if (op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) shard_.job.end(op);

@@ -8,11 +8,11 @@
 namespace tarry::embedded {
 namespace {
 
-// Per queue and call. A claim of one message also has this many read ahead: waking the committer
-// for each message would cost more than it saves.
+// Records per queue and call. Even after a claim of one message this many are read ahead: waking
+// the committer for each message would cost more than it saves.
 constexpr std::size_t kLeastAheadOfQueue = 64;
 constexpr std::size_t kMostAheadOfQueue = 1024;
-// For all queues, including the gaps between records, which are read too.
+// For all queues together. This includes the gaps between records, which are read too.
 constexpr std::uint64_t kMostBytesAhead = 2 << 20;
 
 }  // namespace

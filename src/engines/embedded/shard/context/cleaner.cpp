@@ -10,7 +10,8 @@ namespace tarry::embedded {
 namespace {
 
 constexpr std::int64_t kHoldOffMs = 1'000;
-// When pressed, it continues while there is more to gain than this part of the live bytes.
+// When pressed (see `Press`), cleaning continues while it can gain more than this part of the live
+// bytes.
 constexpr std::uint64_t kLightShare = 8;
 constexpr std::uint64_t kHardShare = 64;
 
@@ -85,7 +86,7 @@ bool Cleaner::head_wanted() const {
 std::uint64_t Cleaner::cost() const {
   if (journal_->closed().empty()) return 0;
   const SegmentLife life = state_->live.of(journal_->closed().front().number);
-  // A claim during the round brings the room for what it adds.
+  // A claim during the round takes room for the bytes that it adds to a copy.
   const std::uint64_t carried = std::min(life.messages, state_->histories.unwritten());
   const std::uint64_t delayed = std::min(life.messages, state_->unwritten_boot_dues());
   return life.bytes + carried * kCarriedBytes + delayed * kBootDueBytes + life.reasons;
@@ -132,7 +133,7 @@ Result<void> Cleaner::copy_live(std::string_view body, std::uint64_t body_offset
     if (length == 0 || length > body.size()) break;
     const std::string_view one = body.substr(0, length);
     body.remove_prefix(length);
-    // Nearly all are of messages that have gone, or lie elsewhere by now.
+    // Nearly all records belong to messages that have gone, or whose newest record lies elsewhere.
     const auto ref = put_ref_of(one);
     if (!ref || !state_->slab.holds(ref->handle, ref->id)) continue;
     const Message& message = state_->slab[ref->handle];
@@ -201,8 +202,8 @@ std::uint64_t Cleaner::garbage() const noexcept {
   return held - std::min(held, state_->live.total_bytes());
 }
 
-// Another round needs this much more garbage than the last round could not free. That garbage lies
-// around messages that were live. The fewer of them are left, the less of it can be out of reach.
+// True until there is clearly more garbage than the last round could not free. Such garbage lies
+// around messages that are live: the fewer of them are left, the more of it can be freed.
 bool Cleaner::resting() const noexcept {
   if (!rests_) return false;
   const std::uint64_t live = state_->live.total_bytes();
@@ -212,7 +213,7 @@ bool Cleaner::resting() const noexcept {
     stuck = static_cast<std::uint64_t>(static_cast<double>(rest_garbage_) * left);
   }
   const std::uint64_t more = pressed_ == Press::hard ? live / kHardShare : stuck / 8;
-  // And more than a round leaves open, or writes besides the copies.
+  // A round may leave this much garbage, or write it besides the copies.
   constexpr std::uint64_t kLeast = 2048;
   return garbage() < stuck + more + journal_->opening_bytes() + kLeast;
 }

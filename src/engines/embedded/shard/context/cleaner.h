@@ -61,7 +61,7 @@ class Cleaner {
   /// True in the middle of a segment.
   [[nodiscard]] bool running() const noexcept { return scanner_ != nullptr; }
   /// How many bytes of cleaning's reserve the copies have used so far. Until the whole reserve is
-  /// there again (`repaid`), only the rest must be kept free.
+  /// filled up again (`repaid`), only its rest must be kept free.
   [[nodiscard]] std::uint64_t spent() const noexcept { return spent_; }
   void repaid() noexcept { spent_ = 0; }
   /// The most bytes that cleaning the oldest segment will copy.
@@ -90,7 +90,7 @@ class Cleaner {
   std::uint64_t segment_ = 0;
   std::uint64_t spent_ = 0;
   Press pressed_ = Press::none;
-  std::uint64_t newest_closed_ = 0;  // as holds_off saw it last, or at the start
+  std::uint64_t newest_closed_ = 0;  // when `holds_off` was called last, or at the start
   std::optional<std::int64_t> held_off_until_;
   // A round covers all segments that are closed when it begins. After a round that gains nothing,
   // no round begins until there is more garbage. Short batches make the journal longer than the

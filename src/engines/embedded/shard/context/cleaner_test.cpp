@@ -63,13 +63,13 @@ class CleanerTest : public testing::Test {
     committer.run(std::move(job));
     ASSERT_FALSE(committer.failed());
   }
-  // Messages that come and go, until the segments before are closed.
+  // Pushes and ends messages until all present segments are closed.
   void roll() {
     const std::uint64_t head = journal->newest_segment();
     while (journal->newest_segment() == head) gone(put("filler", filler));
     commit();
   }
-  // Cleans segment by segment until it wants no more, or has cleaned `segment`.
+  // Cleans segment by segment, until the cleaner wants no more or `segment` has been cleaned.
   void clean(std::uint64_t segment) {
     Cleaner cleaner(state, *journal, files);
     while (!journal->closed().empty() && journal->closed().front().number <= segment) {
@@ -158,7 +158,7 @@ TEST_F(CleanerTest, BeginsAtOneAndAHalfTimesWhatIsLive) {
   EXPECT_LE(journal->closed_bytes(), state.live.total_bytes() / 2 * 3 + 9000);
 }
 
-// Each segment opens with all queues. That room is no garbage: counted as garbage, it would be
+// Each segment begins with records of all queues. If they counted as garbage, they would be
 // cleaned, and so written again, for ever.
 TEST_F(CleanerTest, ComesToAnEndWhereQueuesFillMuchOfASegment) {
   std::vector<std::string> names;
@@ -178,7 +178,8 @@ TEST_F(CleanerTest, ComesToAnEndWhereQueuesFillMuchOfASegment) {
   EXPECT_LT(slices, 1000);
 }
 
-// A batch for each message takes as much room again, and so does its copy: a round gains nothing.
+// Each message has a batch of its own, which doubles its room. So does its copy, and a round gains
+// nothing.
 TEST_F(CleanerTest, RestsOverWhatARoundCannotGainWhileThatIsLive) {
   std::deque<std::string> keys;
   std::vector<Handle> handles;
@@ -199,8 +200,8 @@ TEST_F(CleanerTest, RestsOverWhatARoundCannotGainWhileThatIsLive) {
   const std::uint64_t held = journal->closed_bytes();
   ASSERT_GT(held, state.live.total_bytes() / 2 * 3 + 9 * journal->opening_bytes());
 
-  // The oldest end whole, of the others one message stays in each: less garbage than before, and
-  // nearly all that is held.
+  // All messages of the oldest segments end; in each other segment one message stays. There is less
+  // garbage than before, but nearly all bytes are garbage now.
   const std::uint64_t oldest = journal->closed().front().number;
   std::set<std::uint64_t> stays;
   for (const Handle handle : handles) {
@@ -212,8 +213,8 @@ TEST_F(CleanerTest, RestsOverWhatARoundCannotGainWhileThatIsLive) {
   EXPECT_LT(journal->closed_bytes(), held / 3);
 }
 
-// The reserve for work may lie in segments that are too short for the next message: they are closed
-// while empty. Cleaning them costs next to nothing, however many there are.
+// The reserve for work may lie in segments that are too short for the next message: such segments
+// are closed while empty. Cleaning them costs next to nothing, however many there are.
 TEST_F(CleanerTest, EmptySegmentsDoNotMakeItRest) {
   put("live");
   commit();
@@ -348,7 +349,7 @@ TEST_F(CleanerTest, CopiesEveryStateAsItIsNow) {
 TEST_F(CleanerTest, GoesOnSliceBySlice) {
   for (int i = 0; i < 30; ++i) {
     put("live");
-    commit();  // a batch each
+    commit();  // a batch for each message
   }
   roll();
   const std::uint64_t last = journal->closed().back().number;
@@ -356,7 +357,7 @@ TEST_F(CleanerTest, GoesOnSliceBySlice) {
   int slices = 0;
   std::uint64_t finished = 0;
   while (finished < last) {
-    const auto slice = cleaner.run(1);  // a batch at a time
+    const auto slice = cleaner.run(1);  // cleans one batch
     ASSERT_TRUE(slice);
     if (slice->finished) finished = slice->finished->number;
     ++slices;
@@ -413,7 +414,7 @@ TEST_F(CleanerTest, AMessageWhoseRecordIsLostKeepsItsPlaceAsDamaged) {
   expect_replay_equals_life();
 }
 
-// A failed read is not the same as rotten data: nothing may be given up because of it.
+// A failed read does not prove that data is damaged, so nothing may be given up because of it.
 TEST_F(CleanerTest, AReadErrorLosesNothing) {
   const Handle handle = put("a");
   roll();
@@ -440,7 +441,7 @@ TEST_F(CleanerTest, WithoutRoomItTriesAgainLater) {
   Cleaner cleaner(state, *journal, files, [&](std::string_view mark) { marks.emplace(mark); });
   cleaner.press(Cleaner::Press::hard);
   Result<Cleaner::Slice> slice = cleaner.run(1'000'000);
-  while (slice) {  // as far as the reserved room goes
+  while (slice) {  // until the reserved room is used
     commit(slice->finished);
     disk.set_capacity(disk.used_bytes());
     slice = cleaner.run(1'000'000);

@@ -11,10 +11,11 @@
 namespace tarry::embedded {
 namespace {
 
-// Room to work in between two rounds of cleaning. A round costs as many bytes as are live; so the
-// room grows with them, and with the messages, each of which can be claimed and settled.
+// The reserve for work lasts from one round of cleaning to the next. A round costs as many bytes as
+// are live, so the reserve grows with the live bytes. It also grows with the messages, because each
+// of them can be claimed and settled.
 constexpr std::uint64_t kWorkPerMessage = 48;
-// If there is not room for all of the reserve, it is taken to within this many bytes.
+// If the whole reserve does not fit, as much as fits is taken, to within this many bytes.
 constexpr std::uint64_t kLeastStep = 16 * 1024;
 
 }  // namespace
@@ -33,8 +34,8 @@ KeptRoom::Parts KeptRoom::parts(std::uint64_t more_bytes, std::uint64_t more) co
   parts.growth = state_->histories.unwritten() * kCarriedBytes + more_than_carried;
   parts.leases = leased * kRunOutBytes;
   parts.claims = kept(state_->histories.size()) * kCarriedBytes + kept(leased) * kRunOutBytes;
-  // Neither a claim nor a copy changes the sum of all parts: room that is given away as surplus is
-  // not missed later.
+  // Neither a claim nor a copy changes the sum of all parts. So room that counted as surplus is
+  // never missed later.
   const std::uint64_t grown = state_->histories.size() - state_->histories.unwritten();
   const std::uint64_t grow = messages - std::min(messages, grown);
   const std::uint64_t most = segment + std::max(segment / 2, state_->live.most_growth());
@@ -48,8 +49,8 @@ std::uint64_t KeptRoom::reserve(Purpose purpose, std::uint64_t more_bytes,
                                 std::uint64_t more) const noexcept {
   if (TARRY_PLANTED_BUG(nothing_kept_back)) return 0;
   const Parts kept = parts(more_bytes, more);
-  // Room for copies that cleaning has already made is not needed again, and the cleaned segment
-  // brings it back. A push must leave it all the same, because pushes start one cleaning after
+  // Room for copies that cleaning has already made is not needed again: it is freed with the
+  // cleaned segment. A push must leave it all the same, because pushes start one cleaning after
   // another.
   const std::uint64_t rest = kept.cleaning - std::min(kept.cleaning, cleaner_->spent());
   const bool comes_back = cleaner_->running() || freeing_ != 0;
@@ -67,8 +68,8 @@ std::uint64_t KeptRoom::reserve(Purpose purpose, std::uint64_t more_bytes,
 void KeptRoom::repay() {
   if (*failure_ || cleaner_->spent() == 0 || cleaner_->running()) return;
   const Parts kept = parts();
-  // The room of cleaned segments comes back with the next sync. A reserve repaid before that would
-  // take the room that claims need meanwhile.
+  // The next sync frees the room of cleaned segments. A reserve that is filled up before would take
+  // room that claims need meanwhile.
   const std::uint64_t for_work = freeing_ == 0 ? 0 : kept.growth + kept.work + kept.leases;
   auto done = journal_->ensure_room(0, 0, kept.cleaning + for_work, journal_->largest_put());
   if (done) {
@@ -116,8 +117,8 @@ void KeptRoom::reuse(std::uint64_t segments) {
   }
 }
 
-// Room is freed after a sync. A cleaner that continued before it would take the room of the verbs
-// that end messages, while freed room is still on its way.
+// Room is freed after a sync. If cleaning continued before the sync, it would take the room of the
+// verbs that end messages.
 bool KeptRoom::cleaning_waits() const {
   return freeing_ != 0 && !cleaner_->running() && cleaner_->spent() != 0 &&
          cleaner_->spent() + cleaner_->cost() > parts().cleaning;

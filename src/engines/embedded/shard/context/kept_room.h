@@ -1,7 +1,8 @@
 // KeptRoom: the reserve of a journal's room, so that a full disk stops pushes and nothing else. As
-// a disk fills up, pushes are refused first. Then claims wait for cleaning, and then verbs that
-// give claims back. Verbs that end messages always go on. The room for cleaning one segment is
-// given to nothing else, and cleaning uses no other room. Why that is enough: docs/decisions/0001.
+// a disk fills up, pushes are refused first. Then claims have to wait for cleaning, and then verbs
+// that return claimed messages to the queue. Verbs that end messages always go on. The room for
+// cleaning one segment is given to nothing else, and cleaning uses no other room. Why that is
+// enough: docs/decisions/0001.
 //
 // Errors: `no_space` or `too_large`, and nothing has changed. Any other error of the journal
 // becomes the shard's failure: all later requests are refused with that error.
@@ -28,7 +29,7 @@ inline constexpr std::uint64_t kWorkShare = 16;
 enum class Purpose : std::uint8_t {
   accept,  // pushes, and other verbs that make the store larger
   work,    // claims, reasons, and other work that can wait for cleaning
-  back,    // verbs that give claims back: release, retry, bury
+  back,    // verbs that end a claim, but not its message: release, retry, bury
   end,     // verbs that end messages: ack, cancel, purge, time
 };
 
@@ -70,14 +71,14 @@ class KeptRoom {
 
   /// True if part of the reserve is missing.
   [[nodiscard]] bool is_short() const noexcept { return tight_ || cleaner_->spent() != 0; }
-  /// True if cleaning has to wait: it has used its reserve, and the room that it freed is not there
-  /// yet.
+  /// True if cleaning has to wait: it has used its reserve, and the room of the cleaned segments is
+  /// not freed yet.
   [[nodiscard]] bool cleaning_waits() const;
 
  private:
   struct Parts {
     std::uint64_t cleaning = 0;  // for one segment
-    std::uint64_t growth = 0;    // for messages that have been claimed since they were written
+    std::uint64_t growth = 0;    // copies of claimed messages will be longer by this
     std::uint64_t work = 0;
     std::uint64_t leases = 0;  // for leases that run out
     std::uint64_t claims = 0;  // growth and leases of messages that can still be claimed
@@ -89,7 +90,7 @@ class KeptRoom {
   Cleaner* cleaner_;
   ShardFailure* failure_;
   Options options_;
-  std::uint64_t freeing_ = 0;  // cleaned segments whose room is not there yet
+  std::uint64_t freeing_ = 0;  // cleaned segments whose room is not freed yet
   bool tight_ = false;         // no space was left, and nothing has been accepted since
 };
 

@@ -2,7 +2,7 @@
 // and changes the state at once, so that the two always agree. The caller has taken room for it
 // before (kept_room.h).
 //
-// If a claim by key may be able to take the message after its record, such claims are woken.
+// If the record may make a message claimable by its key, waiting claims by key are woken.
 //
 // Thread safety: none; the shard's thread.
 #pragma once
@@ -41,7 +41,7 @@ class RecordWriter {
   [[nodiscard]] Ref ref(Handle handle) const noexcept { return {handle, state_->slab[handle].id}; }
 
  private:
-  /// A record that says all of the change.
+  /// For a record that describes the whole change.
   template <typename Record>
   void log(const Record& record);
   void wake_by_key(QueueId queue) { waiting_->wake_by_key(state_->queue(queue).name); }

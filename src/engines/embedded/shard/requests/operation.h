@@ -49,7 +49,7 @@ enum class RemoveStep : std::uint8_t {
   decide,  // the first shard: records that the queue is to be removed
   sweep,   // all: remove the queue's messages and, except on the first, the queue
   free,    // the first shard: removes the queue there too
-  thaw,    // all: the requests that waited go on
+  thaw,    // all: the requests that waited continue
 };
 
 /// One shard's own figures, for stats.
@@ -93,7 +93,7 @@ struct Operation {
 
   // removals; the step is set between the parts
   RemoveStep step = RemoveStep::look;
-  bool found = false;  // whether a shard has the queue; also for get; merge guards these three
+  bool found = false;  // a shard has the queue; also for get. `merge` guards these three
   bool decided = false;
   std::uint64_t leased = 0;
 
@@ -149,7 +149,7 @@ struct Part {
   OperationPtr op;
   bool all_items = true;
   std::vector<std::uint32_t> items;  // if not all
-  Handle cursor = 0;                 // list: where to go on
+  Handle cursor = 0;                 // list: where to continue
   std::uint64_t removed = 0;         // freed: how many files
   std::uint64_t reusable = 0;
   // damaged
@@ -172,7 +172,7 @@ class Router {
                             bool exhausted) = 0;
   /// Hands a part to a shard's thread.
   virtual void post(std::uint32_t shard, Part part) = 0;
-  /// Gives back claimed messages that cannot be handed over. Reads only the reply's receipts.
+  /// Releases claimed messages that cannot be handed over. Reads only the reply's receipts.
   virtual void release(const core::ClaimReply& reply) = 0;
   virtual void log(const LogEntry& entry) = 0;
 };

@@ -82,7 +82,7 @@ WaitingClaims::QueueNo WaitingClaims::next_woken() {
   while (!woken_.empty()) {
     const QueueNo queue = woken_.front();
     woken_.pop_front();
-    // Another queue may have the number by now: one look at it is in vain.
+    // The number may belong to another queue by now. Then that queue is looked at in vain, once.
     if (lists_.is_queue(queue) && std::exchange(lists_.queue(queue).woken, false)) return queue;
   }
   return kNone;

@@ -121,8 +121,8 @@ class WaitingClaims {
       if (lists_.is_queue(queue) && lists_.queue(queue).held) f(lists_.name(queue));
     }
   }
-  /// Looks at up to `count` queues with waiting claims, at other queues each time, and wakes those
-  /// for which `f(name)` is true.
+  /// Looks at up to `count` queues with waiting claims, and wakes those for which `f(name)` is
+  /// true. Each call continues after the queues of the last one.
   template <typename F>
   void sweep(std::size_t count, F&& f) {
     const QueueNo end = lists_.end_of_queues();

@@ -99,8 +99,8 @@ TEST(WaitingClaims, AnEndThatIsToldTwiceOrOfAClaimThatIsGoneIsIgnored) {
   waiting.add(op);
   end_elsewhere(waiting, op);
   waiting.note_ended(op.get());
-  waiting.remove(waiting.first(number_of(waiting, "a")));  // before its turn came
-  waiting.add(waiting_claim({"a"}));                       // has its number
+  waiting.remove(waiting.first(number_of(waiting, "a")));  // before `drop_ended` came to it
+  waiting.add(waiting_claim({"a"}));                       // gets the removed claim's number
   std::size_t budget = 10;
   waiting.drop_ended(budget);
   EXPECT_EQ(waiting.waiting_at("a"), 1u);

@@ -40,7 +40,7 @@ void Forecasts::count(const Message& message, Forecast& forecast) noexcept {
   if (message.stage() == Stage::ready) {
     ++forecast.found.due_now;
   } else if (message.stage() == Stage::scheduled) {
-    // A message that fell due after the question was in the first span then.
+    // A message that fell due after the question was asked counts in the first span.
     const std::int64_t ahead = std::max<std::int64_t>(message.due_ms() - forecast.asked_ms, 1);
     const auto bucket = static_cast<std::uint64_t>((ahead - 1) / forecast.width_ms);
     auto& buckets = forecast.found.buckets;

@@ -19,7 +19,8 @@ class KeyVerbs {
   void execute(const core::RescheduleRequest& request, const Part& part);
 
  private:
-  /// The message. If it is unknown or has ended, `result` says so, and the answer is kNoHandle.
+  /// Finds the message of that key. If it is unknown or has ended, sets `result` and returns
+  /// kNoHandle.
   [[nodiscard]] Handle find_unended(QueueId queue, std::string_view key,
                                     core::ItemResult& result) const;
   /// `seen`: not null if the message is moved away.

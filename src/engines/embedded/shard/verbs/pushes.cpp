@@ -108,7 +108,7 @@ void Pushes::replace(Handle found, const Pushed& pushed, core::PushResult& resul
   const QueueId queue = message.queue;
   const Stage stage = message.stage();
   if (const auto times = requested_due(pushed.item.due, shard_);
-      !times) {  // before the old one goes
+      !times) {  // before the old message is removed
     result.error = times.error();
     return;
   }

@@ -23,8 +23,9 @@ State state_of(Stage stage) noexcept {
   }
 }
 
-// Counts one more message into the answer, if it still fits; the first one always does. Before its
-// payload is read: an answer that names one long message a thousand times takes no more memory.
+// Counts one more message into the answer if it still fits; the first one always fits. Call it
+// before the payload is read. So a request that names one long message a thousand times takes no
+// more memory.
 Result<void> take_room(Operation& op, core::GetReply& reply, std::uint64_t bytes,
                        std::uint64_t limit, std::string_view key) {
   const std::scoped_lock lock(op.merge);  // the other shards count too
@@ -151,7 +152,7 @@ void Queries::execute(const core::ListRequest& request, const Part& part) {
     ReplyReader reader(*files, tag, static_cast<std::uint16_t>(shard));
     auto& reply = std::get<core::ListReply>(op->reply);
     for (MessageFacts& facts : found) {
-      if (reply.bytes >= limit) {  // a full page; the next one goes on here
+      if (reply.bytes >= limit) {  // the page is full; the next page continues here
         cursor = facts.handle;
         exhausted = false;
         break;

@@ -9,7 +9,7 @@
 
 namespace tarry::embedded {
 
-// Each segment that is prepared opens with the queue too, and so has less room.
+// Each prepared segment will begin with the queue's record too, and so has less room.
 std::uint64_t Queues::bytes_to_make(const std::string& name) const {
   if (shard_.state.find_queue(name) != kNoQueue) return 0;
   return kQueueRecord + shard_.journal.openings_grow_by(kQueueRecord + kCountersBytes);
@@ -46,7 +46,7 @@ void Queues::execute(const core::ConfigureRequest& request, const Part& part) {
   const QueueId known = shard_.state.find_queue(request.queue);
   const QueueSettings before =
       known == kNoQueue ? QueueSettings() : shard_.state.queue(known).settings;
-  if (auto bad = core::check_patch(request.patch, before)) {  // and no queue is made
+  if (auto bad = core::check_patch(request.patch, before)) {  // then no queue is made
     op->fail(std::move(*bad));
   } else if (auto error = shard_.room.take(bytes_to_make(request.queue) + kQueueRecord,
                                            kQueueRecord, Purpose::accept)) {
@@ -84,7 +84,7 @@ void Queues::execute(const core::PauseRequest& request, const Part& part) {
       const std::scoped_lock lock(part.op->merge);
       ++std::get<core::CountReply>(part.op->reply).count;
     } else {
-      shard_.wake(*queue);  // until a time that has come
+      shard_.wake(*queue);  // `until` has passed already
     }
     return shard_.job.end_changing(part.op);
   }

@@ -18,7 +18,7 @@ bool ends(core::SettleAction action) {
   return action == core::SettleAction::ack || action == core::SettleAction::move_away;
 }
 
-// `reason`: bytes of it.
+// `reason`: its length in bytes.
 std::uint64_t settle_bytes(core::SettleAction action, std::uint64_t reason) {
   switch (action) {
     case core::SettleAction::release: return kBackRecord;
@@ -41,7 +41,7 @@ Handle ReceiptVerbs::find_claim(const ClaimName& claim) const {
   return claim.handle;
 }
 
-// Whether that claim ended its message with an ack, and that is remembered.
+// True if the message is remembered, and this claim ended it with an ack.
 bool ReceiptVerbs::was_acked_by(const ClaimName& claim) const {
   if (!shard_.state.slab.holds(claim.handle, claim.id)) return false;
   const Message& message = shard_.state.slab[claim.handle];

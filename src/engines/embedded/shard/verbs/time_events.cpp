@@ -9,14 +9,14 @@
 namespace tarry::embedded {
 namespace {
 
-// On a full disk, messages that should expire stay this much longer, and then it tries again.
+// If a full disk has no room for an expiry, it is tried again after this time.
 constexpr std::int64_t kExpiryAgainMs = 1000;
 
 }  // namespace
 
 void TimeEvents::observe(timing::Instant now) {
-  // The wheel has the time of the opening. After a small step back, which it sits out, it is ahead
-  // until the clock has caught up.
+  // At the start the wheel has the time at which the shard was opened. A small step back does not
+  // turn the wheel back: it stays ahead until the clock has caught up.
   const bool backwards =
       now.realtime_ms < std::max(shard_.now.realtime_ms, shard_.state.due_wheel.now());
   const bool stepped = shard_.state.eras.observe(now);
@@ -91,7 +91,7 @@ void TimeEvents::give_back(Handle handle) {
     std::string reason = own_reason(kRanOut, history.attempt, most);
     const std::uint64_t size = dead_bytes(reason.size());
     if (shard_.room.take(size, size, Purpose::work))
-      reason.clear();  // live messages need the room more
+      reason.clear();  // live messages need the room more than a reason
     shard_.records.write_dead(DeadWhy::run_out, handle, message.priority, reason);
     return;
   }
@@ -105,8 +105,8 @@ void TimeEvents::give_back(Handle handle) {
   shard_.records.write(record);
 }
 
-// Without the record, each further restart would start the lease once more, and the message would
-// never come back.
+// Without the record, each restart would start the lease once more, and the message might never be
+// delivered again.
 void TimeEvents::record_renewed_leases() {
   std::vector<Handle> renewed = shard_.state.take_renewed_leases();
   while (!renewed.empty()) {
@@ -125,7 +125,8 @@ void TimeEvents::record_renewed_leases() {
 }
 
 void TimeEvents::run() {
-  // Leases first: a message that one gives back is due already and becomes ready in the same call.
+  // Leases come first: a message whose lease has run out is due already, and becomes ready in the
+  // same call.
   shard_.state.lease_wheel.advance_to(
       shard_.now.boottime_ms, [this](Handle handle) { lease_expired(handle); },
       shard_.config.slices.wheel);

@@ -19,7 +19,7 @@ class TimeEvents {
   void observe(timing::Instant now);
   /// Records that leases which outlived their boot have started again.
   void record_renewed_leases();
-  /// Turns both wheels to the turn's time, or by one slice if that is less.
+  /// Moves both wheels on to the turn's time, or by one slice if that is less.
   void run();
   [[nodiscard]] std::uint64_t clock_steps() const noexcept { return clock_steps_; }
 
