@@ -1,6 +1,6 @@
 // Breaker: decides whether messages are sent to a sink. Closed: yes. Open: the sink is down, and
 // nothing is claimed until a pause has passed. Half-open: one message at a time tests whether the
-// sink is back.
+// sink works again.
 //
 // It opens when the sink says that it is down, or when `failures` different messages in a row have
 // failed and none was confirmed in between. So a single message that always fails does not open it.
@@ -37,7 +37,7 @@ class Breaker {
   Breaker(BreakerOptions options, std::uint32_t seed);
 
   [[nodiscard]] BreakerState state() const noexcept { return state_; }
-  /// When it becomes half-open, if it is open now.
+  /// The time at which it becomes half-open, if it is open now.
   [[nodiscard]] std::optional<Moment> until() const noexcept;
   /// How often it has opened.
   [[nodiscard]] std::uint64_t openings() const noexcept { return openings_; }

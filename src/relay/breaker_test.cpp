@@ -27,9 +27,9 @@ TEST(Breaker, WhatIsAnsweredOfOneMessageOpensNothingAndEndsATrial) {
   breaker.failed(2, Moment(0));
   breaker.answered();
   EXPECT_EQ(breaker.state(), BreakerState::closed);
-  breaker.failed(3, Moment(0));  // the third in that row all the same
+  breaker.failed(3, Moment(0));  // still counts as the third failure in the row
   EXPECT_EQ(breaker.state(), BreakerState::open);
-  breaker.answered();  // late news of an earlier message
+  breaker.answered();  // late news about an earlier message
   EXPECT_EQ(breaker.state(), BreakerState::open);
   breaker.advance(Moment(100));
   breaker.answered();
@@ -67,7 +67,7 @@ TEST(Breaker, PausesDoubleUpToTheMostAndBeginAnew) {
 TEST(Breaker, ATrialThatFailsOpensAgain) {
   Breaker breaker(kThree, 1);
   breaker.down(Moment(0));
-  breaker.worked();  // late news of an earlier message
+  breaker.worked();  // late news about an earlier message
   EXPECT_EQ(breaker.state(), BreakerState::open);
   breaker.advance(Moment(100));
   breaker.failed(1, Moment(100));
@@ -86,7 +86,7 @@ TEST(RateLimit, HoldsATenthOfASecondAndFillsSteadily) {
   EXPECT_EQ(rate.available(), 3u);
   rate.advance(Moment(100'000));
   EXPECT_EQ(rate.available(), 5u);
-  rate.advance(Moment(0));  // never back
+  rate.advance(Moment(0));  // the limit's time never goes back
   EXPECT_EQ(rate.available(), 5u);
 }
 

@@ -43,7 +43,7 @@ class Descriptor {
   int fd_;
 };
 
-/// Readable once the process has ended; -1 on kernels before 5.3.
+/// Returns a descriptor that is readable once the process has ended; -1 on kernels before 5.3.
 int open_pidfd(pid_t pid) noexcept {
 #ifdef SYS_pidfd_open
   return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0u));
@@ -60,7 +60,8 @@ bool has_ended(pid_t pid) noexcept {
 }
 
 // If the reader closes the pipe that this thread writes to, the thread gets SIGPIPE. The rest of
-// the process must not see it: it is blocked here, and removed at the end.
+// the process must not see this signal, so this class blocks it, and removes a pending one at the
+// end.
 class NoSigpipe {
  public:
   NoSigpipe() noexcept {
@@ -86,8 +87,8 @@ class NoSigpipe {
   bool was_pending_ = false;
 };
 
-/// Writes until all is written, no reader is left, or the process has ended: a process that it
-/// started may hold the pipe open for ever.
+/// Writes until all is written, no reader is left, or the command has ended. The last condition is
+/// needed because a process that the command started may keep the pipe open for ever.
 void feed(Descriptor& pipe, pid_t pid, std::string_view input) {
   const NoSigpipe no_sigpipe;
   const Descriptor ended(open_pidfd(pid));
@@ -108,7 +109,7 @@ void feed(Descriptor& pipe, pid_t pid, std::string_view input) {
 
 std::vector<char*> pointers(const std::vector<std::string>& words) {
   std::vector<char*> out;
-  // exec takes them as char*, and does not write to them.
+  // exec takes the words as char*, but does not write to them.
   for (const std::string& word : words) out.push_back(const_cast<char*>(word.c_str()));
   out.push_back(nullptr);
   return out;
@@ -129,7 +130,8 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
 
 std::string why(int error) { return std::strerror(error); }
 
-/// Other programs may free this resource, so another try may succeed.
+/// `unavailable` if other programs may free the resource that is short, so that another try may
+/// succeed.
 ErrorCode code_of(int error) noexcept {
   const bool short_of_something =
       error == EAGAIN || error == EMFILE || error == ENFILE || error == ENOMEM;
@@ -184,7 +186,8 @@ Result<pid_t> ChildProcesses::start(int input, const std::vector<std::string>& e
 }
 
 Result<Ended> ChildProcesses::wait_for(pid_t pid) {
-  // First wait without reaping: until it is taken off the list its number must not be another's.
+  // Waits first without reaping: as long as this command is on the list, no other process may get
+  // its number.
   siginfo_t info{};
   int result = 0;
   do {
@@ -217,7 +220,7 @@ Result<Ended> ChildProcesses::run(std::string_view input,
   }
   Descriptor reading(ends[0]);
   Descriptor writing(ends[1]);
-  // Our end only: the command expects an input that blocks.
+  // Only our end is non-blocking: the command expects an input that blocks.
   ::fcntl(writing.get(), F_SETFL, O_NONBLOCK);
   pid_t pid = 0;
   {

@@ -27,7 +27,7 @@ struct Ended {
 /// How a command's environment differs from this process's.
 struct ChildOptions {
   /// The command's soft limit of open files; empty: this process's. This process may have raised
-  /// its own, and a program that uses select(2) breaks with descriptors above 1,024.
+  /// its own limit, and a program that uses select(2) breaks with descriptors above 1,024.
   std::optional<std::uint64_t> descriptors = {};
   std::vector<std::string> withheld = {};  ///< names of variables that the command does not get
 };
@@ -51,8 +51,8 @@ class ChildProcesses {
   [[nodiscard]] Result<Ended> run(std::string_view input,
                                   const std::map<std::string, std::string>& variables);
 
-  /// Sends `signal` to every running command and to the processes that it has started. No command
-  /// is started after that: it would not get the signal.
+  /// Sends `signal` to every running command and to the processes that it has started. After that
+  /// no command is started any more, because it would not get the signal.
   void signal_all(int signal);
 
  private:

@@ -59,7 +59,7 @@ TEST_F(ChildProcessTest, AnswersTheExitStatus) {
   EXPECT_EQ(run("kill -9 $$").signal, SIGKILL);
 }
 
-// For as long as it lives.
+// Ignores SIGCHLD as long as the object lives.
 class ChildrenIgnored {
  public:
   ChildrenIgnored() { std::signal(SIGCHLD, SIG_IGN); }
@@ -102,14 +102,14 @@ TEST_F(ChildProcessTest, AShortageIsNoReasonToGiveUp) {
 
 TEST_F(ChildProcessTest, FeedsBytesOfAnyKind) {
   std::string input;
-  for (int i = 0; i < 300'000; ++i) input += static_cast<char>(i * 7);  // over a pipe's capacity
+  for (int i = 0; i < 300'000; ++i) input += static_cast<char>(i * 7);  // more than a pipe holds
   EXPECT_EQ(run("cat > " + path("out"), input).status, 0);
   EXPECT_EQ(content("out"), input);
 }
 
 TEST_F(ChildProcessTest, TheCommandBlocksNoSignalThoughOurThreadsDo) {
   base::start_thread("tarry-test", [&] {
-    // Not by a shell, which would unblock them again.
+    // Runs grep directly, because a shell would unblock the signals.
     ChildProcesses looking({"grep", "-qE", "^SigBlk:.0+$", "/proc/self/status"});
     const auto ended = looking.run("", {});
     ASSERT_TRUE(ended) << ended.error().message;
@@ -131,7 +131,7 @@ TEST_F(ChildProcessTest, ACommandThatDoesNotReadIsNoError) {
 
 TEST_F(ChildProcessTest, AGrandchildThatKeepsTheInputDoesNotHangUs) {
   const std::string input(1'000'000, 'x');
-  // It holds the pipe open, and reads nothing, for as long as this test could last.
+  // `sleep` keeps the pipe open without reading, for longer than this test can take.
   EXPECT_EQ(run("sleep 600 & echo $! > " + path("pid") + "; exit 6", input).status, 6);
   ::kill(std::stoi(content("pid")), SIGKILL);
 }
@@ -145,7 +145,8 @@ TEST_F(ChildProcessTest, HandsOnTheEnvironment) {
 }
 
 TEST_F(ChildProcessTest, HandsOnNothingElseThatIsOpen) {
-  const int open = ::fcntl(STDERR_FILENO, F_DUPFD, 200);  // as a library's, not to be closed
+  // Like a descriptor of a library, which exec does not close
+  const int open = ::fcntl(STDERR_FILENO, F_DUPFD, 200);
   ASSERT_GE(open, 0);
   EXPECT_EQ(run("test -e /dev/fd/" + std::to_string(open)).status, 1);
   ::close(open);
@@ -192,7 +193,7 @@ TEST_F(ChildProcessTest, NoShellReadsTheArguments) {
 }
 
 TEST_F(ChildProcessTest, TheCommandDiesOfABrokenPipeAsUsual) {
-  // We ignore SIGPIPE ourselves; a command that inherited this would run on for ever.
+  // This process ignores SIGPIPE; a command that inherited this would run for ever.
   EXPECT_EQ(run("yes | head -n 1 > /dev/null").status, 0);
 }
 
@@ -215,7 +216,7 @@ TEST_F(ChildProcessTest, AProgramThatCannotBeStartedIsAnError) {
 }
 
 TEST_F(ChildProcessTest, SignalsWhatRunsAndWhatThatHasStarted) {
-  // The command shows that it runs by opening a pipe that the test waits for.
+  // The command opens a pipe to show that it runs; the test waits for that.
   ASSERT_EQ(::mkfifo(path("ready").c_str(), 0600), 0);
   ChildProcesses children({"sh", "-c", "sleep 600 & echo x > " + path("ready") + "; wait"});
   auto ended = std::async(std::launch::async, [&] { return children.run("", {}); });
@@ -232,7 +233,7 @@ TEST_F(ChildProcessTest, WhatComesAfterASignalIsNotStarted) {
   ChildProcesses children({"true"});
   children.signal_all(SIGTERM);
   const auto ended = children.run("", {});
-  ASSERT_FALSE(ended);  // it would never hear of it
+  ASSERT_FALSE(ended);  // a command started now would never get the signal
   EXPECT_EQ(ended.error().code, ErrorCode::closed);
 }
 

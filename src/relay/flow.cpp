@@ -8,9 +8,10 @@
 namespace tarry::relay {
 namespace {
 
-/// The wait of a claim on a part of the queues: meanwhile nothing is claimed from the others.
+/// How long a claim waits that names only a part of the queues: meanwhile the relay claims nothing
+/// from the others.
 constexpr Millis kPartWait{100};
-/// How long a closed sink may take to answer.
+/// How long the sink may take to answer after `close`.
 constexpr Millis kClosePatience{2'000};
 
 }  // namespace
@@ -58,7 +59,8 @@ std::uint32_t Flow::room() const noexcept {
 }
 
 std::uint64_t Flow::room_bytes() const noexcept {
-  // One message at least; otherwise a message larger than the whole room would never go.
+  // There is always room for one message; otherwise a message larger than the whole room would
+  // never be claimed.
   if (held_.empty()) return options_.in_flight_bytes;
   return options_.in_flight_bytes - std::min(options_.in_flight_bytes, held_bytes_);
 }
@@ -79,7 +81,7 @@ std::optional<Flow::Step> Flow::claim(Moment now) {
   return *std::move(request);
 }
 
-// All queues, if a claim can name as many; otherwise the next part, in turn.
+// Names all queues if a claim can have that many; otherwise the next part of them, in turn.
 void Flow::choose_queues(core::ClaimRequest& request) {
   const std::size_t all = shares_.size();
   const std::size_t count = std::min<std::size_t>(all, core::kMaxClaimQueues);

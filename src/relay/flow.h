@@ -4,8 +4,8 @@
 //
 // Order: messages go to the sink in the order in which the store gave them out, which is by
 // priority and due time within a shard. One claim is outstanding at a time, so claims do not
-// overtake each other. A message that is tried again comes after later ones; its delay is the
-// sink's Retry-After, else the queue's backoff (core/retry_policy.h).
+// overtake each other. A message that is tried again comes after later ones. Its delay is the
+// sink's Retry-After or, without that, the queue's backoff (core/retry_policy.h).
 //
 // Not thread safe.
 //
@@ -60,7 +60,7 @@ class Flow {
   struct CloseSink {};    // the time for draining is over
   struct AbandonSink {};  // closing the sink did not end it
   struct Wait {
-    std::optional<Moment> until;  // empty: until there is news
+    std::optional<Moment> until;  // empty: until something is reported
   };
   struct Finished {};
   using Step = std::variant<core::ClaimRequest, core::SettleRequest, core::ExtendRequest, HandOn,
@@ -88,13 +88,13 @@ class Flow {
   [[nodiscard]] RelayStats stats() const;
   struct Mishaps {
     std::uint64_t count = 0;
-    std::string reason;  // the last one's
+    std::string reason;  // the reason of the last one
   };
   [[nodiscard]] const Mishaps& mishaps(Mishap mishap) const noexcept {
     return mishaps_[static_cast<std::size_t>(mishap)];
   }
   [[nodiscard]] BreakerState breaker() const noexcept { return breaker_.state(); }
-  /// Why the store cannot be used now; empty: it answers.
+  /// Why the store cannot be used now; empty if it answers.
   [[nodiscard]] std::optional<Error> outage() const { return book_.outage(); }
 
  private:
@@ -124,13 +124,13 @@ class Flow {
 
   leases::Book book_;
   std::unordered_map<JobId, Held> held_;
-  std::uint64_t held_bytes_ = 0;  // their payloads
+  std::uint64_t held_bytes_ = 0;  // payload bytes of held_
   HandOn to_hand_on_;
 
   std::vector<Share> shares_;
-  std::size_t first_share_ = 0;  // of the next claim
-  bool outdated_ = false;        // the outstanding claim waits at queues that are not those served
-                                 // now
+  std::size_t first_share_ = 0;  // where the next claim begins
+  bool outdated_ = false;        // whether the outstanding claim waits for queues that
+                                 // are not those served now
 
   bool sink_closed_ = false;
   bool sink_abandoned_ = false;

@@ -1,4 +1,4 @@
-// Flow: the changes that the store's and the sink's answers make. Their consequences are in
+// Flow: how the store's and the sink's answers change its state. The steps that follow are in
 // flow.cpp.
 #include <algorithm>
 #include <utility>
@@ -9,10 +9,11 @@
 namespace tarry::relay {
 namespace {
 
-/// Bytes of a reply that its messages may share until the last of them has gone.
+/// If a reply has at most this many bytes, its messages share its memory, which lives until the
+/// last of them is settled.
 constexpr std::size_t kMostShared = 64 * 1024;
 
-/// A reply of its i-th message.
+/// Makes a reply that has only the i-th message.
 std::shared_ptr<const core::ClaimReply> alone(const core::ClaimReply& all, std::size_t i) {
   auto one = std::make_shared<core::ClaimReply>();
   core::ClaimedItem& item = one->items.emplace_back(all.items[i]);
@@ -35,8 +36,8 @@ void Flow::claimed(Result<std::shared_ptr<const core::ClaimReply>> reply, Moment
   const auto begun = book_.claimed(reply, now);
   if (!begun) return;
   stats_.claimed += got;
-  // Its messages end one by one, and the memory of a large reply must not stay until the last one
-  // has.
+  // Messages of one reply are settled at different times. The memory of a large reply must not stay
+  // until the last of them, so each message gets its own copy.
   const bool shared = got <= 1 || (*reply)->bytes.size() <= kMostShared;
   for (std::size_t i = 0; i < got; ++i) {
     take(Delivery(shared ? *reply : alone(**reply, i), shared ? i : 0), *begun, now);
@@ -45,11 +46,11 @@ void Flow::claimed(Result<std::shared_ptr<const core::ClaimReply>> reply, Moment
 
 void Flow::take(Delivery delivery, Moment begun, Moment now) {
   const Moment lease_end = begun + delivery.lease();
-  // The answer took so long that another consumer may have the message by now.
+  // The claim's answer took so long that another consumer may have the message by now.
   if (lease_end <= now) stats_.last_error = too_late().reason;
   const auto id = book_.hold(delivery.receipt(), delivery.lease(), begun, now);
   if (!id) return;
-  // The sink was asked before the breaker opened.
+  // This claim was sent before the breaker opened.
   const bool unwanted = breaker_.state() == BreakerState::open ||
                         (breaker_.state() == BreakerState::half_open && !held_.empty());
   if (unwanted) return book_.end(*id, {.action = core::SettleAction::release}, now);
@@ -121,9 +122,9 @@ void Flow::answered(JobId id, Answer answer, Moment now) {
         breaker_.failed(held.delivery.id(), now);
       }
       // The sink fails for all messages. A message that surely did not arrive keeps its attempt,
-      // unless the sink said when to try again: a released message would be due at once. A trial's
-      // failure counts as an attempt: otherwise a message that always fails would be the next trial
-      // too, for ever.
+      // unless the sink said when to try again: a released message would be due at once. If a trial
+      // fails, the attempt counts: otherwise a message that always fails would be chosen for every
+      // further trial.
       end(id, held.delivery,
           was_open && answer.fate != Fate::unknown && !answer.after ? core::SettleAction::release
                                                                     : core::SettleAction::retry,

@@ -185,11 +185,11 @@ class RandomWorld {
   std::uint64_t last_id_ = 0;
   std::optional<std::uint32_t> claiming_;
   using Shards = std::vector<std::uint32_t>;
-  std::map<std::string, Shards> served_;  // where discovery reports them
+  std::map<std::string, Shards> served_;  // shards of the queues that discovery reports
   std::vector<std::pair<std::string, core::SettleAction>> settling_;
   std::size_t extending_ = 0;
   std::vector<std::pair<Flow::JobId, std::string>> with_sink_;
-  std::set<std::string> open_;  // claimed, not settled
+  std::set<std::string> open_;  // claimed and not yet settled
   std::set<std::string> acked_;
   std::map<std::string, std::optional<Fate>> fates_;
 };

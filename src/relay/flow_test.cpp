@@ -14,7 +14,7 @@ namespace {
 
 using core::SettleAction;
 
-// A flow whose clock is a number, and whose store and sink are the test.
+// A flow whose clock is a number. The test plays the store and the sink.
 class FlowTest : public ::testing::Test {
  protected:
   static RelayOptions some_options() {
@@ -55,7 +55,7 @@ class FlowTest : public ::testing::Test {
     }
     flow->claimed(std::shared_ptr<const core::ClaimReply>(std::move(reply)), now);
   }
-  // The requested messages are delivered and sent to the sink.
+  // Delivers these messages for a claim, and expects that the flow hands them to the sink.
   std::vector<Flow::JobId> hand_on(const std::vector<std::string>& keys, std::uint32_t attempt = 1,
                                    Millis lease = Millis(30'000)) {
     step<core::ClaimRequest>();
@@ -88,7 +88,7 @@ TEST_F(FlowTest, AcksOnlyWhatIsConfirmedAndInTheOrderGiven) {
   EXPECT_EQ(handed.jobs[0].delivery.key(), "a");
   EXPECT_EQ(handed.jobs[1].delivery.key(), "b");
   EXPECT_EQ(step<core::ClaimRequest>().max, 4u);
-  step<Flow::Wait>();  // nothing is confirmed: nothing is acked
+  step<Flow::Wait>();  // the sink has confirmed nothing, so nothing is acked
   answer(handed.jobs[1].id, confirmed());
   EXPECT_EQ(settlements(), (Settled{{"receipt-b", SettleAction::ack}}));
   EXPECT_EQ(flow->stats().in_flight, 1u);
@@ -127,7 +127,7 @@ TEST_F(FlowTest, SoIsItsMemory) {
   deliver_of({600});
   const auto first = step<Flow::HandOn>().jobs;
   EXPECT_EQ(step<core::ClaimRequest>().max_bytes, 400u);
-  // The last one may be larger than there is room for.
+  // The last message of a claim may be larger than the room.
   const auto reply = deliver_of({300, 1'000'000});
   auto others = step<Flow::HandOn>().jobs;
   EXPECT_TRUE(reply.expired());
@@ -142,7 +142,7 @@ TEST_F(FlowTest, SoIsItsMemory) {
   answer(first[0].id, confirmed());
   answer(others[0].id, confirmed());
   settlements();
-  // One message of any size is allowed, or it would never go.
+  // A claim without held messages always has room for one message of any size.
   EXPECT_EQ(step<core::ClaimRequest>().max_bytes, 1'000u);
 }
 
@@ -182,19 +182,19 @@ TEST_F(FlowTest, AnOutageCostsNoAttempt) {
   step<Flow::Withdraw>();
   answer(ids[1], try_again("connection reset"));
   answer(ids[2], sink_down("connection refused"));
-  deliver({"d"}, 10);  // met the withdrawal on its way
+  deliver({"d"}, 10);  // this answer and the withdrawal have crossed
   EXPECT_EQ(settlements(), (Settled{{"receipt-a", SettleAction::release},
                                     {"receipt-b", SettleAction::release},
                                     {"receipt-c", SettleAction::release},
                                     {"receipt-d", SettleAction::release}}));
-  EXPECT_EQ(reasons, std::vector<std::string>(4));  // a store would refuse one here
+  EXPECT_EQ(reasons, std::vector<std::string>(4));  // a release must not have a reason
   const auto until = step<Flow::Wait>().until;
   ASSERT_TRUE(until);
   now = *until;
   EXPECT_EQ(step<core::ClaimRequest>().max, 1u);
   deliver({"a"}, 10);
   const auto trial = step<Flow::HandOn>().jobs;
-  step<Flow::Wait>();  // no second claim beside it
+  step<Flow::Wait>();  // no second claim while the trial runs
   answer(trial[0].id, confirmed());
   EXPECT_EQ(settlements(), (Settled{{"receipt-a", SettleAction::ack}}));
   EXPECT_EQ(flow->stats().breaker, BreakerState::closed);
@@ -254,7 +254,7 @@ TEST_F(FlowTest, ATrialThatIsAnsweredFindsTheSinkBack) {
   answer(ids[0], sink_down("refused"));
   step<Flow::Withdraw>();
   deliver({});
-  answer(ids[1], not_yet("answered 403"));  // before it went
+  answer(ids[1], not_yet("answered 403"));  // this answer is from before the outage
   EXPECT_EQ(flow->stats().breaker, BreakerState::open);
   EXPECT_EQ(settlements(),
             (Settled{{"receipt-a", SettleAction::release}, {"receipt-b", SettleAction::release}}));
@@ -283,7 +283,7 @@ TEST_F(FlowTest, LeasesAreExtendedUntilTheAnswer) {
   step<core::ExtendRequest>();
   flow->extended(test::outcomes(1, Outcome::stale), now);
   step<Flow::Wait>();
-  answer(ids[0], confirmed());  // too late: another claim may have it
+  answer(ids[0], confirmed());  // too late: another consumer may have the message
   step<Flow::Wait>();
   EXPECT_EQ(flow->stats().stale, 1u);
   EXPECT_EQ(flow->stats().acked, 1u);
@@ -303,7 +303,8 @@ TEST_F(FlowTest, TheSinkIsToldHowLongEachLeaseHolds) {
   flow->extended(reply, now);
   std::vector<bool> over;
   for (const auto& lease : leases) over.push_back(lease->is_over(sent + Moment(8'999)));
-  EXPECT_EQ(std::ranges::count(over, false), 1);  // as long as the store said when it was asked
+  // The extended lease counts from when the extension was sent
+  EXPECT_EQ(std::ranges::count(over, false), 1);
   for (const auto& lease : leases) EXPECT_TRUE(lease->is_over(sent + Moment(9'000)));
   EXPECT_EQ(std::ranges::count_if(leases, [&](const auto& l) { return l->is_over(now); }), 1);
 }
@@ -372,7 +373,8 @@ TEST_F(FlowTest, WhatTheStoreDoesNotSettleIsToldOfInItsWords) {
   reply.items[0].error = Error{ErrorCode::unsupported, "it has no place for the dead"};
   flow->settled(reply, now);
   EXPECT_EQ(flow->stats().stale, 2u);
-  EXPECT_EQ(flow->mishaps(Mishap::unsettled).count, 1u);  // too late is no refusal
+  // A settlement that comes too late is not refused
+  EXPECT_EQ(flow->mishaps(Mishap::unsettled).count, 1u);
   EXPECT_EQ(flow->mishaps(Mishap::unsettled).reason, "it has no place for the dead");
   EXPECT_EQ(flow->mishaps(Mishap::refused).reason, "HTTP 404");
 }
@@ -399,7 +401,7 @@ TEST_F(FlowTest, StopDrainsWithinItsBound) {
   EXPECT_EQ(step<Flow::Wait>().until, now + Moment(10'000));
   now += Moment(10'000);
   step<Flow::CloseSink>();
-  // A flow that does not end by itself is abandoned.
+  // If closing the sink does not end the flow, the sink is abandoned.
   step<core::ExtendRequest>();
   flow->extended(test::outcomes(1, Outcome::done), now);
   EXPECT_EQ(step<Flow::Wait>().until, now + Moment(2'000));
@@ -438,7 +440,7 @@ TEST(RelayOptionsTest, BadOnesAreNamedWithTheirLimits) {
 
 // -- patterns
 
-// A flow that is told what to serve.
+// A flow whose queues are set by `serve`.
 class SharedFlowTest : public FlowTest {
  protected:
   SharedFlowTest() {
@@ -451,7 +453,7 @@ class SharedFlowTest : public FlowTest {
     for (const std::string& name : names) shares.push_back({name, {}});
     flow->serve(shares);
   }
-  // A store that answers a claim with nothing.
+  // The store answers a claim with no message.
   void deliver_nothing() { deliver({}); }
 };
 
@@ -491,7 +493,7 @@ TEST_F(SharedFlowTest, AQueueThatComesEndsTheClaimThatWaitsWithoutIt) {
   serve({"a"});
   step<core::ClaimRequest>();
   serve({"a"});
-  EXPECT_FALSE(step<Flow::Wait>().until);  // the same: it waits on
+  EXPECT_FALSE(step<Flow::Wait>().until);  // the queues are the same, so the claim goes on waiting
   serve({"a", "b"});
   step<Flow::Withdraw>();
   step<Flow::Wait>();
@@ -535,7 +537,8 @@ TEST_F(FlowTest, OnceAbandonedItTriesTheStoreOnceMoreAndEnds) {
   for (const Flow::JobId job : jobs) flow->answered(job, confirmed(), now);
   step<core::SettleRequest>();
   flow->settled(Error{ErrorCode::unavailable, "away"}, now);
-  EXPECT_TRUE(step<Flow::Wait>().until);  // patient, while nobody is in a hurry
+  // The flow waits and tries again, as long as it is not abandoned
+  EXPECT_TRUE(step<Flow::Wait>().until);
   flow->abandon();
   step<Flow::Finished>();
   EXPECT_EQ(flow->stats().stale, 2u);

@@ -25,7 +25,8 @@ std::map<std::string, std::string> variables_for(const Delivery& delivery) {
       {"TARRY_DUE_MS", std::to_string(due)},
       {"TARRY_KEY", std::string(delivery.key())},
   };
-  // No environment can hold a NUL byte, and half a key would be another message's name.
+  // An environment variable cannot contain a NUL byte, and a key that is cut off there could be
+  // another message's key.
   if (delivery.key().find('\0') != std::string_view::npos) variables["TARRY_KEY"] = "";
   return variables;
 }

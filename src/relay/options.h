@@ -22,9 +22,9 @@ inline constexpr std::uint32_t kMaxRate = 1'000'000;
 struct RelayOptions {
   std::vector<std::string> queues;  // names or patterns, at least one; served in turn
   std::uint32_t in_flight = 1'000;  // 1 .. 10,000 messages claimed and not yet answered
-  std::uint32_t batch = 100;        // 1 .. 10,000 messages a claim
-  // Payload bytes, at least 1, of messages claimed and not yet answered. Beyond it nothing more is
-  // claimed, except that a single message may have any size.
+  std::uint32_t batch = 100;        // 1 .. 10,000 messages per claim
+  // Payload bytes, at least 1, of messages claimed and not yet answered. Above this limit nothing
+  // more is claimed, but a single message may have any size.
   std::uint64_t in_flight_bytes = 64ull << 20;
   std::uint32_t rate = 0;                          // messages a second, to 1,000,000; 0: no limit
   std::optional<Millis> lease = {};                // default: the queue's
@@ -49,15 +49,15 @@ inline constexpr std::array kMishaps{Mishap::failed, Mishap::refused, Mishap::un
 /// Counts of a relay; the base class counts how claims ended in the store.
 struct RelayStats : leases::Counts {
   std::uint64_t claimed = 0;
-  std::uint64_t confirmed = 0;  // by the sink
-  std::uint64_t failed = 0;     // answers `again` and `unknown`
-  std::uint64_t in_flight = 0;  // claimed and not yet settled
-  std::uint64_t openings = 0;   // of the breaker
-  std::uint64_t queues = 0;     // served now
+  std::uint64_t confirmed = 0;  // messages that the sink has confirmed
+  std::uint64_t failed = 0;     // messages with the answer `again` or `unknown`
+  std::uint64_t in_flight = 0;  // messages claimed and not yet settled
+  std::uint64_t openings = 0;   // how often the breaker has opened
+  std::uint64_t queues = 0;     // queues that are served now
   BreakerState breaker = BreakerState::closed;
   core::LatenessHistogram lags;  // from the due time to the sink's confirmation
-  Millis lag{0};                 // of the last confirmed message
-  std::string last_error;        // of the sink, or of looking for queues; empty: none yet
+  Millis lag{0};                 // the lag of the last confirmed message
+  std::string last_error;        // from the sink, or from looking for queues; empty: none yet
 };
 
 }  // namespace tarry::relay

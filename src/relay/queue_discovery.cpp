@@ -37,7 +37,7 @@ QueueDiscovery::QueueDiscovery(core::Engine& engine, std::vector<std::string> pa
       coordination_(std::move(coordination)) {}
 
 QueueDiscovery::~QueueDiscovery() {
-  thread_ = {};  // it may be offering something
+  thread_ = {};  // ends first, because the thread may be calling the coordination
   coordination_.reset();
 }
 
@@ -98,7 +98,7 @@ void QueueDiscovery::take(const Result<std::vector<QueueStats>>& queues) {
   const std::lock_guard lock(mutex_);
   if (left_) return;
   if (!queues) {
-    // The queues found before are served on; claims will show whether the store works.
+    // The queues found before are still served; claims will show whether the store works.
     if (queues.error().code == ErrorCode::closed) return hooks_.on_closed();
     last_error_ = leases::fit_reason("the queues cannot be looked up: " + queues.error().message);
     return;

@@ -42,15 +42,15 @@ inline constexpr Millis kLookEvery{5'000};
 
 class QueueDiscovery {
  public:
-  /// Called on threads of the discovery and of the coordination, with the discovery's lock held and
-  /// so one at a time, except `on_trouble`. They must not call the discovery.
+  /// Called on threads of the discovery and of the coordination. Except for `on_trouble`, they are
+  /// called with the discovery's lock held, and so one at a time. They must not call the discovery.
   struct Hooks {
     std::function<void(const std::vector<Share>&)> on_shares;
-    /// The patterns match no queue (0), or match some again: how many.
+    /// The patterns match no queue any more (0), or match some again (how many).
     std::function<void(std::size_t queues)> on_queues;
     /// This relay's part, or the number of relays in the group, has changed.
     std::function<void(const Coordination::View& view, std::size_t units)> on_view;
-    /// As Coordination's.
+    /// The same as Coordination's hook.
     std::function<void(const std::optional<Error>&)> on_trouble;
     /// The store was closed.
     std::function<void()> on_closed;
@@ -89,7 +89,7 @@ class QueueDiscovery {
   const Millis every_;
 
   mutable std::mutex mutex_;
-  std::condition_variable_any over_;  // nobody notifies it; only a stop ends its waits
+  std::condition_variable_any over_;  // is never notified; only a stop ends its waits
   std::optional<std::vector<Found>> found_;
   std::optional<Coordination::View> view_;
   std::optional<std::vector<Share>> told_;

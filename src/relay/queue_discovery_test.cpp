@@ -24,7 +24,7 @@ core::Reply stats_of(const std::vector<std::pair<std::string, std::uint32_t>>& q
   return core::Reply(std::move(stats));
 }
 
-// The discovery's reports, in order, to be waited for.
+// Collects the discovery's reports, in order; `next` waits for one.
 template <typename T>
 class Told {
  public:
@@ -54,7 +54,7 @@ class Told {
   std::deque<T> all_;
 };
 
-// A coordination that the test is.
+// A coordination that the test controls.
 class ScriptedCoordination final : public Coordination {
  public:
   struct Seen {
@@ -120,7 +120,8 @@ TEST_F(LookoutTest, TellsWhatMatchesWhenItChanges) {
   answer(stats_of({{"mails", 1}, {"orders.eu", 4}}));
   EXPECT_EQ(queues_.next(), 1u);
   EXPECT_EQ(shares_.next(), (std::vector<Share>{{"orders.eu", {}}}));
-  answer(stats_of({{"orders.eu", 8}}));  // no other relay takes part: its shards do not matter
+  // Without a coordination, the number of shards does not matter
+  answer(stats_of({{"orders.eu", 8}}));
   answer(stats_of({{"orders.eu", 8}, {"orders.us", 1}}));
   EXPECT_EQ(shares_.next(), (std::vector<Share>{{"orders.eu", {}}, {"orders.us", {}}}));
   EXPECT_TRUE(queues_.empty());
@@ -133,7 +134,8 @@ TEST_F(LookoutTest, AStoreThatIsAwayIsAskedAgainAndOneThatIsClosedIsToldOf) {
   answer(stats_of({{"a", 1}}));
   EXPECT_EQ(shares_.next(), (std::vector<Share>{{"a", {}}}));
   answer(Error{ErrorCode::unavailable, "away"});
-  (void)engine_.next<core::StatsRequest>();  // it asks again: the answer before has been taken
+  (void)
+      engine_.next<core::StatsRequest>();  // a further request shows that the answer has been taken
   EXPECT_EQ(discovery_->last_error(), "the queues cannot be looked up: away");
   EXPECT_TRUE(shares_.empty());  // the queues found before are still served
 }

@@ -1,5 +1,5 @@
 // RateLimit: a token bucket. It fills at a steady rate and holds the messages of a tenth of a
-// second, at least one. `take` reserves messages; those that were not sent are given back.
+// second, at least one. `take` reserves messages, and `give_back` returns those that were not sent.
 //
 // Pure state; moments are passed in. Not thread safe.
 #pragma once
@@ -41,7 +41,7 @@ class RateLimit {
   }
 
  private:
-  static constexpr std::int64_t kWhole = 1'000;  // one message, in units of rate x milliseconds
+  static constexpr std::int64_t kWhole = 1'000;  // one message, in units of (rate x milliseconds)
 
   std::int64_t rate_;
   std::int64_t most_;

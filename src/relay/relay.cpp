@@ -49,7 +49,7 @@ void Relay::tell_of_mishaps(Lock& lock) {
     const Moment now = moment_now();
     if (told.next && now < *told.next) continue;
     told.count = count;
-    // The breaker has reported that already.
+    // The open breaker was reported already.
     if (mishap == Mishap::failed && flow_.breaker() != BreakerState::closed) continue;
     told.next = now + kTellMishapsEvery;
     const std::string why = flow_.mishaps(mishap).reason;
@@ -64,7 +64,8 @@ void Relay::tell_of_failure(Lock& lock) {
 
 template <typename Tell>
 void Relay::news(Tell tell) {
-  // Under the lock to the end: once the flow has finished, `run` returns and the relay may go.
+  // Keeps the lock until the end: once the flow has finished, `run` returns and the relay may be
+  // destroyed.
   const std::lock_guard lock(mutex_);
   tell(moment_now());
   news_ = true;

@@ -52,11 +52,12 @@ class Relay {
   /// store can no longer be used.
   Result<void> run(std::stop_token stop);
 
-  /// From now on it claims from these queues (sorted by name) and from no others. Any thread.
+  /// From now on the relay claims from these queues (sorted by name) and from no others. May be
+  /// called from any thread.
   void serve(std::vector<Share> shares);
 
   /// Call it after a stop: abandons the sink, and gives up requests that the store does not accept
-  /// at once. Any thread.
+  /// at once. May be called from any thread.
   void abandon();
 
   [[nodiscard]] RelayStats stats() const;
@@ -79,7 +80,7 @@ class Relay {
   void tell_of_outage(Lock& lock);
   void tell_of_mishaps(Lock& lock);
   void tell_of_failure(Lock& lock);
-  /// Tells the flow, and wakes the controller.
+  /// Reports something to the flow, and wakes the controller.
   template <typename Tell>
   void news(Tell tell);
 

@@ -21,7 +21,7 @@ RelayOptions on_queue() {
   return options;
 }
 
-// Runs the relay on a thread of its own; stops it once `done` has come.
+// Runs the relay on another thread, and stops it once `done` is set.
 void run_until(Relay& relay, std::promise<void>& done) {
   std::stop_source stop;
   auto running = std::async(std::launch::async, [&] { return relay.run(stop.get_token()); });
@@ -42,7 +42,7 @@ TEST(RelayTest, EverythingDueReachesTheSinkAndIsAcked) {
   std::size_t done = 0;
   ScriptedSink sink([&](const Delivery& delivery) -> std::optional<Answer> {
     const std::lock_guard lock(mutex);
-    // Every tenth time the sink is down: nobody loses an attempt by it.
+    // Every tenth time the sink is down. This must not cost a message an attempt.
     if (++sends % 10 == 0) return sink_down("down");
     EXPECT_EQ(delivery.attempt(), 1u);
     ++seen[std::string(delivery.key())];

@@ -11,7 +11,7 @@
 namespace tarry::relay {
 namespace {
 
-// The part of `all` that falls to one of `count`.
+// Divides `all` into `count` parts, and returns the part with this number.
 std::uint32_t share(std::uint32_t all, std::uint32_t count, std::uint32_t number) {
   return all / count + (number < all % count ? 1 : 0);
 }
@@ -85,8 +85,8 @@ Result<std::unique_ptr<RelayThreads>> RelayThreads::make(
                    [threads = threads.get()](Mishap mishap, const std::string& why) {
                      threads->mishap(mishap, why);
                    },
-                   // If one thread can no longer use the store, none can: other relays may have its
-                   // shards now.
+                   // If one thread can no longer use the store, no thread can. The relay ends,
+                   // because other relays may have its shards by now.
                    [threads = threads.get()] { threads->stop(); }});
     threads->members_.push_back({*std::move(sink), std::move(relay)});
   }
@@ -152,7 +152,7 @@ RelayStats RelayThreads::stats() const {
 
 void RelayThreads::work(std::size_t number) {
   const auto ended = members_[number].relay->run(stop_.get_token());
-  stop();  // a store that was closed is closed for all
+  stop();  // if the store is closed, it is closed for all threads
   std::unique_lock lock(mutex_);
   if (!ended && !error_) error_ = ended.error();
   if (--running_ > 0) return;

@@ -38,13 +38,13 @@ void add(RelayStats& sum, const RelayStats& one);
 struct RelayThreadsOptions {
   std::string name;           // threads have it too, with a number appended
   std::uint32_t threads = 1;  // 1 .. 64
-  RelayOptions relay = {};    // in_flight and rate: of all threads together
+  RelayOptions relay = {};    // in_flight and rate are limits of all threads together
 
   friend bool operator==(const RelayThreadsOptions&, const RelayThreadsOptions&) = default;
 };
 
-/// As `check(RelayOptions)`. Also, there must not be more threads than `in_flight`, nor than `rate`
-/// if that is set, because each thread needs at least 1 of each.
+/// The same as `check(RelayOptions)`. Besides, there must not be more threads than `in_flight`, nor
+/// than `rate` if that is set, because each thread needs at least 1 of each.
 [[nodiscard]] Result<void> check(const RelayThreadsOptions& options);
 
 class RelayThreads {
@@ -61,9 +61,9 @@ class RelayThreads {
     /// The store does not answer at least one thread; or, without an error, it answers all threads
     /// again.
     std::function<void(const std::optional<Error>& outage)> on_outage = {};
-    /// As a relay's, for each thread.
+    /// The same as a relay's hook, for each thread.
     std::function<void(Mishap mishap, const std::string& reason)> on_mishap = {};
-    /// The relay's patterns match no queue any more (0), or match some again (how many).
+    /// The relay's patterns match no queue any more (0), or match some again (the number).
     std::function<void(std::size_t queues)> on_queues = {};
     /// With a coordination. `on_view`: this relay's part of the `units` shards has changed.
     /// `on_trouble`: the coordination cannot be reached, or can be reached again. Both are called
@@ -80,7 +80,7 @@ class RelayThreads {
   [[nodiscard]] static Result<std::unique_ptr<RelayThreads>> make(
       core::Engine& engine, const RelayThreadsOptions& options, const MakeSink& make_sink,
       Hooks hooks, std::unique_ptr<Coordination> coordination = nullptr);
-  ~RelayThreads();  // stops, and waits for the threads
+  ~RelayThreads();  // stops the threads, and waits for them
   RelayThreads(const RelayThreads&) = delete;
   RelayThreads& operator=(const RelayThreads&) = delete;
 
@@ -92,12 +92,13 @@ class RelayThreads {
   /// store does not accept at once are given up.
   void abandon();
 
-  /// Sums over the threads. The breaker's state is the best of all threads.
+  /// Sums over the threads. The breaker's state is closed if it is closed for any thread, and open
+  /// only if it is open for all.
   [[nodiscard]] RelayStats stats() const;
-  /// Whether it was started and has not ended.
+  /// Whether the relay was started and has not ended.
   [[nodiscard]] bool is_up() const;
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  /// The sink's.
+  /// The title of the sink.
   [[nodiscard]] std::string title() const { return members_.front().sink->title(); }
 
  private:

@@ -50,7 +50,8 @@ TEST(CrewTest, AllItsThreadsTakePartAndTheSumIsWhatWasThere) {
   std::condition_variable changed;
   std::size_t holding = 0;
   bool go_on = false;
-  // Nobody is answered before every thread has something: so each has claimed.
+  // The sinks confirm nothing before every thread has a message, which shows that each thread has
+  // claimed.
   const auto make = sinks([&](const Delivery&) {
     std::unique_lock lock(mutex);
     ++holding;
@@ -60,7 +61,8 @@ TEST(CrewTest, AllItsThreadsTakePartAndTheSumIsWhatWasThere) {
     return confirmed();
   });
   RelayThreadsOptions options = threads_options(kThreads);
-  options.relay.in_flight = kThreads;  // one each: no thread can take another's share
+  // One message per thread, so that no thread can take another's
+  options.relay.in_flight = kThreads;
   options.relay.batch = 1;
   std::vector<std::string> keys;
   std::vector<Push> pushes;
@@ -156,7 +158,7 @@ TEST(CrewTest, ThreadsBearItsNameAndANumber) {
   });
   std::promise<std::string> told;
   RelayThreads::Hooks hooks;
-  // Runs on the thread of a relay.
+  // This hook runs on the thread of a relay.
   hooks.on_breaker = [&](bool open, const std::string&) {
     if (!open) return;
     std::array<char, 16> name{};

@@ -22,10 +22,10 @@ namespace tarry::relay {
 enum class Fate : std::uint8_t {
   confirmed,  // the sink has it, as safely as that sink promises
   refused,    // the sink would refuse it every time: it becomes dead, with the reason
-  again,      // it failed; another attempt may succeed
-  not_yet,    // as `again`, but only this message failed: the sink works, and takes others
+  again,      // the message failed; another attempt may succeed
+  not_yet,    // like `again`, but only this message failed: the sink works, and takes others
   down,       // not sent, because the sink takes nothing now; the message is not at fault
-  unknown,    // sent, result unknown: another attempt, which may be a duplicate
+  unknown,    // sent, but the result is unknown: another attempt follows, which may be a duplicate
   late,       // not sent: its lease ended before its turn came; the sink is not at fault
 };
 
@@ -71,7 +71,7 @@ struct Answer {
 struct Outgoing {
   Delivery delivery;
   base::UniqueFunction<void(Answer)> done;     // called exactly once, perhaps within `send`
-  std::shared_ptr<const LeaseEnd> lease = {};  // null: it never ends
+  std::shared_ptr<const LeaseEnd> lease = {};  // null: the lease never ends
 
   /// Check it just before sending: if true, answer `late` instead of sending.
   [[nodiscard]] bool is_late() const noexcept { return lease && lease->is_over(moment_now()); }
@@ -93,7 +93,8 @@ class Sink {
   /// was. From then on `send` answers `down`. Idempotent.
   virtual void close() = 0;
 
-  /// As `close`, but by force: it ends what `close` only asks to end. Idempotent.
+  /// The same as `close`, but by force: it ends operations that `close` only asks to end.
+  /// Idempotent.
   virtual void abandon() { close(); }
 
   /// The sink's name for logs and errors, without secrets.

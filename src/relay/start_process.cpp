@@ -11,18 +11,19 @@
 namespace tarry::relay {
 namespace {
 
-/// In the child: the descriptor on which it reports why it could not start the program.
+/// The child's descriptor on which it reports why it could not start the program.
 constexpr int kStatus = STDERR_FILENO + 1;
 
-/// Our handlers must not run in the child, which shares our memory until it is another program.
+/// Resets our handlers, which must not run in the child: it shares our memory until it runs another
+/// program.
 void forget_handlers() noexcept {
   for (int signal = 1; signal < NSIG; ++signal) {
     struct sigaction action{};
     if (::sigaction(signal, nullptr, &action) != 0) continue;
     const bool is_handler = (action.sa_flags & SA_SIGINFO) != 0 ||
                             (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
-    // We ignore SIGPIPE; the program should not. With SIGCHLD ignored it would not learn how its
-    // own children ended.
+    // This process ignores SIGPIPE, but the program should not. If SIGCHLD stayed ignored, the
+    // program would not learn how its own children ended.
     if (!is_handler && signal != SIGPIPE && signal != SIGCHLD) continue;
     action = {};
     action.sa_handler = SIG_DFL;
@@ -30,7 +31,8 @@ void forget_handlers() noexcept {
   }
 }
 
-/// Runs in the child: system calls alone, since a lock may be held by a thread that is not there.
+/// Runs in the child. It makes only system calls, because a lock may be held by a thread that does
+/// not exist in the child.
 [[noreturn]] void become(const Launch& launch, int status) noexcept {
   static_cast<void>(::setpgid(0, 0));
   forget_handlers();
@@ -38,8 +40,8 @@ void forget_handlers() noexcept {
                                            : ::dup2(launch.input, STDIN_FILENO) >= 0;
   if (status != kStatus) good = good && ::dup3(status, kStatus, O_CLOEXEC) >= 0;
   if (good) {
-    // Some of our libraries do not mark the descriptors that they open: a command that lives on
-    // would keep our connections open, and could write to them.
+    // Some of our libraries open descriptors without O_CLOEXEC. A long-running command would keep
+    // these connections open, and could write to them.
     ::closefrom(kStatus + 1);
     if (launch.descriptors) {
       static_cast<void>(::setrlimit(RLIMIT_NOFILE, &*launch.descriptors));
@@ -55,15 +57,15 @@ void forget_handlers() noexcept {
   ::_exit(127);
 }
 
-/// Apart, so that no variable of ours lives across it. A fork would copy the page tables of a store
-/// of gigabytes.
+/// A function of its own, so that the child cannot change the caller's variables. vfork, because
+/// fork would copy the page tables of a store of gigabytes.
 pid_t divide(const Launch& launch, int status) noexcept {
   const pid_t pid = ::vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork): see above
   if (pid == 0) become(launch, status);
   return pid;
 }
 
-/// Reads the child's report: 0 if there is none, because its end was closed when the program began.
+/// Reads the child's report. 0: the program has started, which closed the child's end of the pipe.
 int read_status(int fd) noexcept {
   int error = 0;
   ssize_t got = 0;

@@ -1,6 +1,6 @@
-// Starts a program as posix_spawn does, but can also set the program's limit of open files. (To
-// lower the limit from outside after the start would be too late for a program that reads it
-// first.)
+// Starts a program as posix_spawn does, but can also set the program's limit of open files.
+// (Lowering the limit from outside after the start would be too late for a program that reads it at
+// its beginning.)
 //
 // Thread safety: from any thread; other threads of the process keep running meanwhile.
 #pragma once

@@ -27,17 +27,17 @@ inline constexpr Millis kMostSession{600'000};
 class Coordination {
  public:
   struct View {
-    std::vector<Unit> mine;   // rising
-    std::size_t members = 0;  // relays in the group, this one included
+    std::vector<Unit> mine;   // in rising order
+    std::size_t members = 0;  // relays in the group, including this one
 
     friend bool operator==(const View&, const View&) = default;
   };
-  /// Called on a thread of the coordination. They may call `offer` and `leave`.
+  /// Called on a thread of the coordination. Hooks may call `offer` and `leave`.
   struct Hooks {
     /// Gets the units of this relay, once they are known and after each change.
     std::function<void(const View&)> on_change;
-    /// The other relays cannot be reached, and why; or, without an error, they can be reached
-    /// again.
+    /// Without an error: the other relays can be reached again. Otherwise they cannot be reached,
+    /// and the error says why.
     std::function<void(const std::optional<Error>&)> on_trouble;
   };
 
@@ -52,12 +52,11 @@ class Coordination {
   virtual void start(Hooks hooks) = 0;
   /// The units to divide, in rising order. Call it from any thread, each time they change.
   virtual void offer(std::vector<Unit> all) = 0;
-  /// Gives back this relay's units, and takes no more. May be called from any thread; does not
-  /// wait.
+  /// Gives up this relay's units, and takes no more. May be called from any thread; does not wait.
   virtual void leave() = 0;
   /// How long a silent relay still counts as alive.
   [[nodiscard]] virtual Millis session() const = 0;
-  /// "redis 127.0.0.1:6379": for messages.
+  /// The name in messages: "redis 127.0.0.1:6379".
   [[nodiscard]] virtual std::string title() const = 0;
 };
 

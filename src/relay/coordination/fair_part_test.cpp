@@ -18,7 +18,7 @@ std::vector<Unit> units(std::size_t count) {
   return all;
 }
 
-// Relays that come and go, each at its turn, as long as anything changes.
+// A group of relays that come and go. They act one after another, until nothing changes any more.
 class Group {
  public:
   explicit Group(std::size_t count) : all_(units(count)) {}
@@ -28,7 +28,7 @@ class Group {
   [[nodiscard]] std::size_t size() const { return members_.size(); }
   [[nodiscard]] std::map<int, std::set<Unit>> members() const { return members_; }
 
-  // How many units had another owner before; fails if there is no end.
+  // Returns how many units have another owner than before. Fails if the relays never come to rest.
   std::size_t settle(std::minstd_rand& random) {
     const std::map<Unit, int> before = owners();
     int calm = 0;
@@ -74,7 +74,7 @@ class Group {
   }
 
   const std::vector<Unit> all_;
-  std::map<int, std::set<Unit>> members_;  // in the order of coming
+  std::map<int, std::set<Unit>> members_;  // in the order of arrival
   int next_ = 0;
 };
 

@@ -27,8 +27,8 @@ constexpr Millis kFirstPause{100};
 constexpr Millis kLeaveGrace{1'000};
 
 // KEYS: members, order, units, and the name of the channel. ARGV: member, session in ms, "stay" or
-// "leave", units that rise. Answers: members, ms until another's session ends (-1: none), how many
-// units are lacking, the units.
+// "leave", units in rising order. Answers: number of members, ms until the session of another
+// member ends (-1: none), how many units this member lacks, its units.
 constexpr std::string_view kScript = R"(
 local members, order, units = KEYS[1], KEYS[2], KEYS[3]
 local me, session = ARGV[1], tonumber(ARGV[2])
@@ -232,7 +232,7 @@ class RedisCoordination final : public Coordination {
     ask_in(next_look(reply[1].integer(), reply[2].integer() > 0, changed));
   }
 
-  // Soon again while others have yet to see that they must give something back.
+  // Looks again soon while this relay lacks units that other relays have not given up yet.
   Millis next_look(std::int64_t ends_ms, bool lacking, bool changed) {
     const Millis usual = options_.session / 3;
     pause_ = lacking && !changed ? std::min(2 * pause_, usual) : std::min(kFirstPause, usual);
@@ -273,7 +273,7 @@ class RedisCoordination final : public Coordination {
   std::optional<View> view_;
   Millis pause_;
   bool asking_ = false;
-  bool again_ = false;  // something has changed while it was asked
+  bool again_ = false;  // something has changed while the script was running
   bool in_trouble_ = false;
   bool leaving_ = false;
   bool left_already_ = false;

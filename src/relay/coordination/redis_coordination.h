@@ -1,16 +1,16 @@
 // Coordination by leases in a Redis. One script does everything. Each relay runs it three times in
 // each session time, and whenever another relay's session ends. The script records that this relay
-// lives, removes relays whose session has ended, and gives back or takes units by the rule of
+// lives, removes relays whose session has ended, and gives up or takes units by the rule of
 // fair_part.h.
 //
-//   tarry:relays:{GROUP}:members   ZSET  member -> when its session ends, ms by the server's clock
-//   tarry:relays:{GROUP}:order     HASH  member -> the number of its coming; "last"
-//   tarry:relays:{GROUP}:units     HASH  "queue/shard" -> member
-//   tarry:relays:{GROUP}:news      channel: a member that has come, gone, or given something back
+//   tarry:relays:{GROUP}:members ZSET member -> when its session ends, ms by the server's clock
+//   tarry:relays:{GROUP}:order HASH member -> its number in the order of arrival; "last"
+//   tarry:relays:{GROUP}:units HASH "queue/shard" -> member tarry:relays:{GROUP}:news channel: a
+//   member that has come, gone, or given up units
 //
-// A group without a relay for a day expires. docs/formats/redis.md describes the keys.
+// The keys of a group expire after a day without a relay. docs/formats/redis.md describes the keys.
 //
-// Thread safety: as Coordination's.
+// Thread safety: that of Coordination.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ namespace tarry::relay {
 struct RedisCoordinationOptions {
   /// Makes the connection, on the given io_context.
   std::function<std::unique_ptr<net::Redis>(boost::asio::io_context&)> connect;
-  std::string group;  // relays with the same group share
+  std::string group;  // relays with the same group share the units
   Millis session = kDefaultSession;
 };
 

@@ -1,4 +1,4 @@
-// Relays that share by leases in a real Redis.
+// Relays that divide shards among them by leases in a real Redis.
 #include "relay/coordination/redis_coordination.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ std::vector<Unit> shards_of_orders(std::uint32_t count) {
   return all;
 }
 
-// One relay's side of it.
+// The coordination of one relay.
 class Member {
  public:
   explicit Member(const RedisServer& server, Millis session = Millis(600'000)) {
@@ -100,7 +100,7 @@ TEST(RedisCoordinationTest, SharesEvenlyAsRelaysComeAndGo) {
   c.await_count(4, 3);
   a.await_count(4, 3);
   b.await_count(4, 3);
-  // No more than the third one's part has changed hands, and each unit is one's.
+  // Only the third relay's part has changed hands, and each unit has one owner.
   EXPECT_EQ(moved(a_before, a.mine()) + moved(b_before, b.mine()), 4u);
   std::set<Unit> all = a.mine();
   all.merge(b.mine());
@@ -116,7 +116,7 @@ TEST(RedisCoordinationTest, SharesEvenlyAsRelaysComeAndGo) {
 
 TEST(RedisCoordinationTest, WhatOneHadWhoIsGoneIsTakenOnceItsSessionIsOver) {
   RedisServer server;
-  // As a killed relay leaves it. Its session is nearly over by the server's clock.
+  // The state that a killed relay leaves. Its session is nearly over by the server's clock.
   EXPECT_EQ(server.ask({"EVAL",
                         "local t = redis.call('TIME') "
                         "redis.call('ZADD', KEYS[1], t[1] * 1000 + 1500, 'ghost') "
@@ -129,7 +129,8 @@ TEST(RedisCoordinationTest, WhatOneHadWhoIsGoneIsTakenOnceItsSessionIsOver) {
   Member a(server);
   a.offer(shards_of_orders(4));
   a.await([](const Member& m) { return m.view_.members > 0; });
-  // It looks again when that session ends, and not only after a third of its own, which is 200 s.
+  // The other relay looks again when that session ends. It does not wait for a third of its own
+  // session, which would be 200 s.
   a.await_count(4, 1);
   EXPECT_EQ(server.ask({"HGET", "tarry:relays:{g}:order", "ghost"}), "$-1\r\n");
 }
@@ -159,7 +160,7 @@ TEST(RedisCoordinationTest, AServerThatGoesIsTroubleAndWhatItForgotIsSaidAgain) 
   a.await_count(3, 1);
   server.kill9();
   a.await([](const Member& m) { return m.trouble_.has_value(); });
-  EXPECT_EQ(a.mine().size(), 3u);  // it keeps its former part
+  EXPECT_EQ(a.mine().size(), 3u);  // the relay keeps its former part
   server.start();
   a.await([](const Member& m) { return !m.trouble_ && m.troubles_ == 2; });
   EXPECT_EQ(server.ask({"HLEN", "tarry:relays:{g}:units"}), ":3\r\n");

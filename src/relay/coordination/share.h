@@ -12,7 +12,7 @@ namespace tarry::relay {
 /// A queue, or some of its shards.
 struct Share {
   std::string queue;
-  std::vector<std::uint32_t> shards;  // rising; empty: all
+  std::vector<std::uint32_t> shards;  // in rising order; empty: all
 
   friend bool operator==(const Share&, const Share&) = default;
 };
@@ -29,7 +29,7 @@ struct Unit {
 [[nodiscard]] std::string spell_unit(const Unit& unit);
 [[nodiscard]] bool read_unit(std::string_view text, Unit& unit);
 
-/// A queue as it was found in the store.
+/// A queue that exists in the store.
 struct Found {
   std::string queue;
   std::uint32_t shards = 1;
@@ -37,11 +37,11 @@ struct Found {
   friend bool operator==(const Found&, const Found&) = default;
 };
 
-/// All units of these queues, rising, if `found` is sorted by name.
+/// All units of these queues, in rising order if `found` is sorted by name.
 [[nodiscard]] std::vector<Unit> units_of(const std::vector<Found>& found);
 [[nodiscard]] std::vector<Share> whole(const std::vector<Found>& found);
 /// The queues and shards of `found` that `mine` (in rising order) names. Units whose queue or shard
-/// is not in `found`, perhaps not any more, are left out.
+/// is not, or no longer, in `found` are left out.
 [[nodiscard]] std::vector<Share> shares_of(const std::vector<Found>& found,
                                            const std::vector<Unit>& mine);
 

@@ -23,14 +23,14 @@ constexpr Millis kAfterFailure{500};
 /// A server that cannot be reached at the beginning is reported after this time.
 constexpr Millis kPatience{3'000};
 constexpr std::size_t kMostAtOnce = 100;
-constexpr std::size_t kDigits = 10;  // of a sequence
+constexpr std::size_t kDigits = 10;  // of a sequence number
 
 std::string random_tag() {
   std::random_device random;
   return "m-" + std::to_string(random()) + std::to_string(random()) + "-";
 }
 
-// The order of coming.
+// The sequence number, which gives the order of arrival.
 std::string_view sequence_of(std::string_view member) {
   return member.substr(member.size() - std::min(member.size(), kDigits));
 }
@@ -77,7 +77,7 @@ class ZooKeeperCoordination final : public Coordination {
         begin(lock);
         if (leaving_) break;
       }
-      news_ = false;  // later news needs one more look
+      news_ = false;  // news that comes from now on needs another look
       if (session_->is_connected() && offered_) {
         const std::vector<Unit> all = all_;
         lock.unlock();
@@ -102,7 +102,7 @@ class ZooKeeperCoordination final : public Coordination {
     session_.reset();
   }
 
-  // True: there is news, or it is to leave.
+  // True if there is news, or if this relay is to leave.
   bool wait(Lock& lock, std::optional<Millis> most) {
     const auto ready = [this] { return news_ || leaving_; };
     if (most) return changed_.wait_for(lock, *most, ready);
@@ -110,8 +110,8 @@ class ZooKeeperCoordination final : public Coordination {
     return true;
   }
 
-  // A session that is over has lost all its units. The last view stays in force until this relay's
-  // units are known.
+  // Begins a new session. With the old session all its units were lost; the last view stays in
+  // force until the new units are known.
   void begin(Lock& lock) {
     if (session_ != nullptr) {
       changed_.wait_for(lock, kAfterFailure, [this] { return leaving_; });
@@ -131,7 +131,7 @@ class ZooKeeperCoordination final : public Coordination {
     lock.lock();
   }
 
-  // What follows: without the lock.
+  // The functions below are called without the lock.
 
   [[nodiscard]] Error unreachable() const {
     return {ErrorCode::unavailable, title() + " cannot be reached"};
@@ -178,7 +178,7 @@ class ZooKeeperCoordination final : public Coordination {
     for (int tries = 0; tries < 2; ++tries) {
       const auto members = session_->children(group_ + "/members");
       if (!members) return members.error();
-      // The node may have been made although the answer was lost.
+      // The node may exist, from an earlier call whose answer was lost.
       const auto me = std::ranges::find_if(
           *members, [this](const std::string& name) { return name.starts_with(tag_); });
       if (me != members->end()) {
@@ -193,7 +193,7 @@ class ZooKeeperCoordination final : public Coordination {
     return Error{ErrorCode::unavailable, title() + ": the node of this relay has gone again"};
   }
 
-  // Nodes of which it is not known whether this session has made them.
+  // Finds out, for each doubtful node, whether this session has made it.
   Result<void> settle_doubts(const std::set<Unit>& taken) {
     while (!doubtful_.empty()) {
       const Unit unit = *doubtful_.begin();
@@ -207,7 +207,8 @@ class ZooKeeperCoordination final : public Coordination {
     return {};
   }
 
-  // A unit whose answer is lost is in doubt: another relay may have it by the time that is known.
+  // If the answer is lost, the unit becomes doubtful: another relay may have taken it before this
+  // relay knows.
   Result<void> release(const std::vector<Unit>& units) {
     for (const Unit& unit : units) {
       if (is_leaving()) return {};
@@ -220,13 +221,14 @@ class ZooKeeperCoordination final : public Coordination {
     return {};
   }
 
-  // Takes the first of many: each new node is news, and the next ones follow then.
+  // Takes only the first units if there are many. Each new node is news, so the next ones follow
+  // soon.
   Result<void> take(const std::vector<Unit>& units) {
     for (std::size_t i = 0; i < std::min(units.size(), kMostAtOnce) && !is_leaving(); ++i) {
       const Unit& unit = units[i];
       const auto made = session_->make_ephemeral(path_of(unit));
-      // A node that exists although it was not listed may be this relay's, from an answer that was
-      // lost.
+      // A node that exists although it was not listed may belong to this relay, from an earlier
+      // call whose answer was lost.
       if (!made || *made == ZooKeeperSession::Made::there) doubtful_.insert(unit);
       if (!made) return made.error();
       if (*made == ZooKeeperSession::Made::made) mine_.insert(unit);
@@ -266,7 +268,7 @@ class ZooKeeperCoordination final : public Coordination {
   bool news_ = false;
   bool leaving_ = false;
 
-  // The thread's.
+  // Used by the thread only.
   std::unique_ptr<ZooKeeperSession> session_;
   bool prepared_ = false;
   std::set<Unit> mine_;

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <system_error>
 
-// The calls that wait for their answer are declared with this only.
+// The header declares the calls that wait for their answer only if THREADED is defined.
 #define THREADED
 #include <zookeeper/zookeeper.h>
 
@@ -46,7 +46,7 @@ ZooKeeperSession::ZooKeeperSession(const std::string& hosts, Millis timeout,
   ::zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
   handle_ = ::zookeeper_init2(hosts.c_str(), Calls::watch, static_cast<int>(timeout.count()),
                               nullptr, this, 0, say_nothing);
-  // No memory, or hosts that cannot be looked up.
+  // Null if memory has run out, or if the hosts cannot be looked up.
   if (handle_ == nullptr) state_ = State::over;
 }
 

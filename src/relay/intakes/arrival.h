@@ -11,8 +11,9 @@
 namespace tarry::relay {
 
 struct Arrival {
-  std::uint64_t tag = 0;     // identifies it to its source; rising, for this connection only
-  bool redelivered = false;  // it arrived before, and may have been pushed then
+  // Identifies it to its source; tags rise, and are valid for this connection only
+  std::uint64_t tag = 0;
+  bool redelivered = false;  // it was delivered before, and may have been pushed then
   std::string key;           // empty: the store makes one
   std::string payload;
   Headers headers;

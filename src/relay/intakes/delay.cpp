@@ -28,7 +28,7 @@ Result<std::int64_t> within_reach(std::string_view what, std::int64_t ms, std::s
 Result<std::int64_t> rounded_up(std::string_view what, double ms, std::string_view said) {
   if (std::isnan(ms)) return not_a_delay(what, said);
   if (ms < 0) return std::int64_t{-1};
-  // Below that a double is exact to the millisecond.
+  // Below this number, a double is exact to the millisecond.
   if (ms > 9e15) return within_reach(what, std::numeric_limits<std::int64_t>::max(), said);
   return within_reach(what, static_cast<std::int64_t>(std::ceil(ms)), said);
 }

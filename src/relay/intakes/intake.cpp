@@ -18,7 +18,7 @@
 namespace tarry::relay {
 namespace {
 
-constexpr std::int64_t kLookAgainMs = 500;  // heartbeats
+constexpr std::int64_t kLookAgainMs = 500;  // so that heartbeats are not missed
 
 IntakeFlow::Moment steady_moment() {
   return std::chrono::duration_cast<IntakeFlow::Moment>(
@@ -109,7 +109,8 @@ class Intake::Impl {
       was_here_ = true;
       return {};
     }
-    // Later it may be a broker that is coming up; at first it is a mistake.
+    // After a first connection, a refusal may come from a broker that is starting. At the first
+    // attempt it is a mistake of the user.
     if (!was_here_ && opened.error().code != ErrorCode::unavailable) return opened.error();
     down(opened.error().message);
     return {};
@@ -147,7 +148,7 @@ class Intake::Impl {
     }
   }
 
-  /// Until when to wait; empty: the wait is over.
+  /// Performs the flow's steps. Returns until when to wait; empty: the intake has ended.
   std::optional<IntakeFlow::Wait> perform() {
     for (;;) {
       IntakeFlow::Step step = flow_.next(steady_moment());
@@ -164,8 +165,8 @@ class Intake::Impl {
       if (!source_) continue;
       if (const auto* ack = std::get_if<IntakeFlow::Ack>(&step)) {
         done = source_->ack(ack->tag, ack->multiple);
-        // Not before: a connection that makes no progress still costs the messages that it was
-        // handed.
+        // Only an ack resets the pause: a connection that makes no progress still counts as a
+        // delivery of the messages that it was handed.
         if (done) backoff_.reset();
       } else {
         const auto& refuse = std::get<IntakeFlow::Refuse>(step);
@@ -220,8 +221,9 @@ class Intake::Impl {
   IntakeFlow::Moment connect_at_{0};
   std::optional<IntakeFlow::Moment> stopped_at_;
   std::optional<std::string>
-      ended_;             // why nothing arrives; the connection lasts until all is acked
-  std::string why_down_;  // empty: no
+      // Why no message arrives any more; the connection stays until all are acked
+      ended_;
+  std::string why_down_;  // why the broker is unavailable; empty: it is not
   bool was_here_ = false;
   bool told_of_store_ = false;
   bool told_of_refused_ = false;

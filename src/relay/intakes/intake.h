@@ -22,8 +22,8 @@ namespace tarry::relay {
 
 struct IntakeOptions {
   RabbitSourceOptions source;
-  std::string queue;        // where to push
-  std::size_t batch = 500;  // 1 .. 10,000 messages a push
+  std::string queue;        // the queue into which messages are pushed
+  std::size_t batch = 500;  // 1 .. 10,000 messages per push
   Millis drain{10'000};     // after a stop: how long the store may take, up to 1 h
 };
 
@@ -32,8 +32,8 @@ struct IntakeOptions {
 
 class Intake {
  public:
-  /// `who` is the broker, the store, or the queue for refused messages. If `why` is empty, it is
-  /// available (again); otherwise `why` says why it is not. Called on the thread of `run`.
+  /// `who` is the broker, the store, or the queue for refused messages. An empty `why` means that
+  /// it is available (again); otherwise `why` says why it is not. Called on the thread of `run`.
   using OnChange = std::function<void(const std::string& who, const std::string& why)>;
 
   /// The engine must outlive the intake. The options have been checked.

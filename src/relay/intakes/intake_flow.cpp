@@ -16,7 +16,7 @@ constexpr std::size_t kBatchBytes = 4u << 20;
 
 enum class Remedy { set_aside, again, give_up };
 
-/// What to do with a message that the store did not take.
+/// The remedy for a message that the store did not take.
 Remedy remedy_for(ErrorCode code) {
   if (leases::is_passing(code)) return Remedy::again;
   const bool of_this_one = code == ErrorCode::invalid_argument || code == ErrorCode::too_large;
@@ -76,7 +76,7 @@ void IntakeFlow::arrived(Arrival arrival) {
       fault = headers.error().message;
     }
   }
-  // It is not copied for a store that cannot take it.
+  // A payload that no store can take is not copied into a push.
   if (!fault && arrival.payload.size() > core::kMaxMaxPayload) {
     fault = "payload has " + std::to_string(arrival.payload.size()) + " bytes; at most " +
             std::to_string(core::kMaxMaxPayload) + " are possible";
@@ -157,7 +157,7 @@ void IntakeFlow::judge(Arrival arrival, const core::PushResult& result,
     ++stats_.pushed;
     return done(arrival.tag);
   }
-  // The key is another message's, or this one's from before.
+  // The key is taken, by another message or by an earlier push of this one.
   if (arrival.redelivered) {
     ++stats_.duplicates;
     return done(arrival.tag);
@@ -168,7 +168,7 @@ void IntakeFlow::judge(Arrival arrival, const core::PushResult& result,
 }
 
 void IntakeFlow::again(std::vector<Arrival> arrivals, const Error& error, Moment now) {
-  // If a request as a whole is wrong, the next one would be too.
+  // If the store refuses this request as a whole, it would refuse the next one too.
   if (remedy_for(error.code) != Remedy::again) {
     if (!error_) error_ = error;
     return stop();
@@ -181,7 +181,7 @@ void IntakeFlow::again(std::vector<Arrival> arrivals, const Error& error, Moment
   std::move(arrivals.rbegin(), arrivals.rend(), std::front_inserter(waiting_));
 }
 
-/// Nothing of it was done.
+/// Sends a batch again as two halves. The store has taken no message of it.
 void IntakeFlow::in_halves(Batch batch, const Error& error) {
   std::vector<Arrival>& first = batch.arrivals;
   if (first.size() == 1) {
@@ -209,12 +209,13 @@ void IntakeFlow::set_aside(std::uint64_t tag) {
 void IntakeFlow::not_set_aside(std::uint64_t tag, const std::string& why, Moment now) {
   const auto found = being_set_aside_.find(tag);
   TARRY_ASSERT(found != being_set_aside_.end());
-  // It goes behind the others: it may be the only one that cannot be set aside.
+  // The message goes to the end of the row, because it may be the only one that cannot be set
+  // aside.
   refusals_.push_back(std::move(found->second));
   being_set_aside_.erase(found);
   aside_trouble_ = why;
   aside_at_once_ = 1;
-  // All messages that were sent together may come back: that counts as one failure.
+  // If several messages that were sent together fail, that counts as one failure.
   if (!aside_rest_until_) aside_rest_until_ = now + aside_backoff_.next();
 }
 

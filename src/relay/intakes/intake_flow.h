@@ -42,10 +42,11 @@ namespace tarry::relay {
 
 struct IntakeStats {
   std::uint64_t arrived = 0;
-  std::uint64_t pushed = 0;      // the store has them
-  std::uint64_t duplicates = 0;  // dropped
-  std::uint64_t renamed = 0;     // pushed under a generated key, because another message has theirs
-  std::uint64_t refused = 0;     // set aside
+  std::uint64_t pushed = 0;      // messages that the store has taken
+  std::uint64_t duplicates = 0;  // duplicates that were dropped
+  // Pushed under a generated key, because another message has their key
+  std::uint64_t renamed = 0;
+  std::uint64_t refused = 0;  // messages that were set aside
   std::uint64_t acked = 0;
 };
 
@@ -67,7 +68,8 @@ class IntakeFlow {
     Arrival arrival;
     std::string reason;
   };
-  struct Refuse {  // set it aside; it lives until `set_aside`, `not_set_aside` or `disconnected`
+  // Set the message aside; valid until `set_aside`, `not_set_aside` or `disconnected`
+  struct Refuse {
     const Refusal* refusal = nullptr;
   };
   struct Wait {
@@ -96,7 +98,7 @@ class IntakeFlow {
   /// every ack.
   [[nodiscard]] bool is_idle() const noexcept;
   [[nodiscard]] const IntakeStats& stats() const noexcept { return stats_; }
-  /// The error by which the store became unusable, so that the flow stopped by itself.
+  /// The error that made the store unusable, so that the flow stopped by itself.
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
   /// Why the store could not take the last batch; empty if it took it.
   [[nodiscard]] const std::string& trouble() const noexcept { return trouble_; }
@@ -107,7 +109,7 @@ class IntakeFlow {
   struct Batch {
     std::vector<Arrival> arrivals;
     std::size_t bytes = 0;
-    bool here = true;  // the connection by which they came still lives
+    bool here = true;  // whether the connection on which they arrived is still open
   };
 
   [[nodiscard]] Refuse refuse_first();
@@ -122,7 +124,7 @@ class IntakeFlow {
   std::size_t batch_bytes_;
   std::deque<Arrival> waiting_;
   std::deque<std::vector<Arrival>> halves_;  // to be pushed before waiting_, each as one batch
-  std::map<std::uint64_t, Batch> batches_;   // with the store
+  std::map<std::uint64_t, Batch> batches_;   // sent to the store, not yet answered
   std::deque<Refusal> refusals_;
   std::map<std::uint64_t, Refusal> being_set_aside_;  // by tag
   std::size_t aside_at_once_ = kMostAsideAtOnce;

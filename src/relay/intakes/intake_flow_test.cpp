@@ -35,7 +35,7 @@ core::PushReply answers_of(const std::vector<Outcome>& outcomes) {
 }
 Error of_code(ErrorCode code) { return {code, std::string(to_string(code))}; }
 
-// A step in words.
+// Describes a step in words.
 std::string said(const IntakeFlow::Step& step) {
   if (const auto* push = std::get_if<IntakeFlow::Push>(&step)) {
     std::string out = "push";
@@ -61,7 +61,7 @@ class IntakeFlowTest : public ::testing::Test {
  protected:
   std::string next(std::int64_t now = 0) { return said(flow.next(IntakeMoment(now))); }
 
-  // Of two pushes of two messages each, the later one is answered first.
+  // Answers two pushes of two messages each, the later one first, and expects the acks.
   void expect_acks_in_two_pushes() {
     flow.pushed(2, answers_of({Outcome::pushed, Outcome::pushed}), IntakeMoment(0));
     flow.pushed(1, answers_of({Outcome::pushed, Outcome::pushed}), IntakeMoment(0));
@@ -238,7 +238,7 @@ TEST(IntakeFlowHalves, ABatchThatIsTooLargeGoesAgainInHalves) {
   flow.pushed(6, answers_of(std::vector(3, Outcome::pushed)), IntakeMoment(0));
   EXPECT_EQ(next(), "ack 5 and before");
   for (std::uint64_t tag = 11; tag <= 15; ++tag) arrives(tag, "t", 100);
-  EXPECT_EQ(next(), "push t t t");  // half of 612 bytes
+  EXPECT_EQ(next(), "push t t t");  // half of the 612 bytes
   flow.disconnected();
   flow.pushed(2, of_code(ErrorCode::too_large), IntakeMoment(0));
   flow.pushed(7, of_code(ErrorCode::too_large), IntakeMoment(0));
@@ -270,8 +270,9 @@ TEST_F(IntakeFlowTest, AnswersToWhatALostConnectionBroughtAckNothing) {
   EXPECT_EQ(next(), "finished");
 }
 
-// A broker that keeps unacked messages, a store that fails at random, connections that end: every
-// message ends up in the store or set aside, and is in the broker until then.
+// Simulates a broker that keeps unacked messages, a store that fails at random, and connections
+// that end. Every message must end up in the store or be set aside, and must stay in the broker
+// until then.
 class IntakeWorld {
  public:
   explicit IntakeWorld(std::uint32_t seed) : random_(seed) {

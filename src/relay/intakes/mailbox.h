@@ -1,5 +1,5 @@
-// Mailbox: keeps the store's answers until the intake takes them. Completions own it jointly, so
-// that it still exists when a late one runs.
+// Mailbox: keeps the store's answers until the intake takes them. Completions share its ownership,
+// so that it still exists when a late completion runs.
 //
 // Thread safe.
 #pragma once

@@ -17,13 +17,15 @@ namespace {
 
 constexpr std::uint16_t kConsuming = 1;
 constexpr std::uint16_t kSettingAside = 2;
-constexpr std::uint16_t kDeclaring = 3;  // of its own: a question that fails closes its channel
+// A channel of its own, because a declaration that fails closes its channel
+constexpr std::uint16_t kDeclaring = 3;
 constexpr time_t kClosingS = 5;
 
 using net::rabbit::amqp_view;
 using net::rabbit::view_of;
 
-/// In 32 bits if possible, as the plugin did: some clients read wider numbers as unsigned.
+/// Writes the delay in 32 bits if possible, as the plugin did, because some clients read wider
+/// numbers as unsigned.
 amqp_table_entry_t served_delay(std::int64_t ms) {
   amqp_table_entry_t entry = net::rabbit::number_entry(kDelayHeader, ms);
   if (ms >= INT32_MIN) {
@@ -71,7 +73,7 @@ class RabbitSource::Impl {
         if (const auto taken = take_method(frame.channel, frame.payload.method); !taken)
           return taken.error();
       } else if (frame.channel != kConsuming) {
-        continue;  // of a message that was returned: take_method has ended it
+        continue;  // a part of a returned message, which take_method has handled
       } else if (frame.frame_type == AMQP_FRAME_HEADER) {
         begin(frame.payload.properties.body_size,
               *static_cast<const amqp_basic_properties_t*>(frame.payload.properties.decoded));
@@ -112,15 +114,16 @@ class RabbitSource::Impl {
   void close() {
     timeval patience{kClosingS, 0};
     amqp_set_rpc_timeout(link_.state(), &patience);
-    // This way the broker has read every ack: closing only the socket may drop unread data.
+    // After this handshake the broker has read every ack. If only the socket were closed, unread
+    // data could be lost.
     static_cast<void>(amqp_connection_close(link_.state(), AMQP_REPLY_SUCCESS));
   }
 
   [[nodiscard]] int socket() const { return link_.socket(); }
 
  private:
-  /// Again, after the broker has closed the channel, or the queue was gone. Errors: `unavailable`
-  /// if the connection is dead.
+  /// Prepares the channel and the queue for refused messages again, after the broker has closed the
+  /// channel or the queue was deleted. Errors: `unavailable` if the connection is dead.
   Result<void> make_able_to_set_aside() {
     if (channel_is_closed_) {
       if (auto opened = link_.open_channel(kSettingAside, true); !opened) return opened;
@@ -143,12 +146,13 @@ class RabbitSource::Impl {
     amqp_send_method(link_.state(), channel, AMQP_CHANNEL_CLOSE_OK_METHOD, &ok);
   }
 
-  /// An existing queue stays as it is, whatever its arguments are.
+  /// Creates the queue if it is missing. An existing queue stays as it is, whatever its arguments
+  /// are.
   Result<void> declare_queue(const std::string& name) {
     amqp_queue_declare(link_.state(), kDeclaring, amqp_view(name), 1, 0, 0, 0, amqp_empty_table);
     auto there = link_.answered();
     if (there || there.error().code != ErrorCode::not_found) return there;
-    // The question has closed the channel.
+    // The passive declaration failed, which has closed the channel.
     confirm_closing(kDeclaring);
     if (auto opened = link_.open_channel(kDeclaring, false); !opened) return opened;
     amqp_queue_declare(link_.state(), kDeclaring, amqp_view(name), 0, 1, 0, 0, amqp_empty_table);
@@ -157,7 +161,7 @@ class RabbitSource::Impl {
 
   Result<void> declare_and_bind() {
     if (auto there = declare_queue(options_.queue); !there) return there;
-    // A fanout takes every routing key, and hands it on.
+    // A fanout exchange accepts every routing key, and keeps it in the message.
     amqp_exchange_declare(link_.state(), kDeclaring, amqp_view(options_.exchange),
                           amqp_cstring_bytes("fanout"), 0, 1, 0, 0, amqp_empty_table);
     if (auto there = link_.answered(); !there) return there;
@@ -166,7 +170,8 @@ class RabbitSource::Impl {
     return link_.answered();
   }
 
-  /// For the publication with that tag, or all up to it: an empty `why` says that it is there.
+  /// Ends the publication with this tag or, if `multiple`, all up to it. An empty `why` means that
+  /// the broker has the message.
   void conclude(std::uint64_t published, bool multiple, const std::string& why) {
     auto from = multiple ? unconfirmed_.begin() : unconfirmed_.find(published);
     while (from != unconfirmed_.end() && from->first <= published) {
@@ -201,8 +206,8 @@ class RabbitSource::Impl {
         return {};
       }
       case AMQP_BASIC_RETURN_METHOD:
-        // The broker does not say which one: any of them may be gone. The ack that follows finds
-        // nothing then.
+        // The broker does not say which message it returns, so all of them count as not set aside.
+        // The ack that follows finds no publication.
         queue_is_gone_ = true;
         conclude(published_, true, "it is gone");
         return {};
@@ -225,7 +230,7 @@ class RabbitSource::Impl {
     }
   }
 
-  /// Reads the header frame; the body follows.
+  /// Reads the header frame. The body frames follow.
   void begin(std::uint64_t body_size, amqp_basic_properties_t properties) {
     body_size_ = body_size;
     std::vector<amqp_table_entry_t> entries;
@@ -241,8 +246,8 @@ class RabbitSource::Impl {
     arrival_.headers = rabbit::headers_of(properties, exchange_, routing_key_);
   }
 
-  /// It also marks the delay as served, as the plugin did, so that no other consumer serves it
-  /// again.
+  /// Sets the arrival's due time. Also marks the delay as served, as the plugin did, so that no
+  /// other consumer serves it again.
   void set_due(amqp_basic_properties_t& properties) {
     auto delay = delay_of(properties);
     if (delay && *delay) {
@@ -265,12 +270,12 @@ class RabbitSource::Impl {
 
   const RabbitSourceOptions options_;
   net::rabbit::RabbitLink link_;
-  // The message that is arriving.
+  // Facts of the message that is arriving.
   Arrival arrival_;
   std::string exchange_;
   std::string routing_key_;
   std::uint64_t body_size_ = 0;
-  // For set-aside messages: the publication's tag -> their own.
+  // Messages that are being set aside: the tag of the publication -> the tag of the arrival.
   std::map<std::uint64_t, std::uint64_t> unconfirmed_;
   std::uint64_t published_ = 0;
   std::deque<Event> outcomes_;

@@ -20,13 +20,15 @@
 namespace tarry::relay {
 
 struct RabbitSourceOptions : net::RabbitAddress {
-  std::string queue;               // to be consumed
-  std::string exchange;            // not empty: declared like the queue, and bound to it
+  std::string queue;  // the queue to consume
+  // If not empty: declared like the queue, and the queue is bound to it
+  std::string exchange;
   std::string refused;             // the queue for messages that the store cannot take; made if
                                    // missing
   std::uint16_t prefetch = 1'000;  // 1 .. 65,535 messages not acked at once
   bool expiration_is_delay =
-      false;                      // for a message without x-delay; otherwise it is kept for the end
+      // For a message without x-delay; otherwise its expiration is kept for the publication
+      false;
   bool key_is_message_id = true;  // otherwise the store makes each key
 };
 
@@ -39,7 +41,7 @@ class RabbitSource {
     std::uint64_t tag = 0;
     std::string why;
   };
-  struct Ended {  // no more messages will arrive; those that did can still be acked
+  struct Ended {  // no more messages will arrive; those that have arrived can still be acked
     std::string why;
   };
   using Event = std::variant<Arrival, SetAside, NotSetAside, Ended>;
@@ -53,10 +55,10 @@ class RabbitSource {
   RabbitSource(const RabbitSource&) = delete;
   RabbitSource& operator=(const RabbitSource&) = delete;
 
-  /// The next event; empty: no more for now. After an error, here and below, the connection is
-  /// dead. Call it at least every second, for the heartbeats.
+  /// The next event; empty if there is none now. If this or any function below fails, the
+  /// connection is dead. Call it at least once a second, for the heartbeats.
   [[nodiscard]] Result<std::optional<Event>> next();
-  /// Acks the message with this tag; with `multiple`, also all before it.
+  /// Acks the message with this tag and, if `multiple`, all before it.
   [[nodiscard]] Result<void> ack(std::uint64_t tag, bool multiple);
   /// Publishes the message to the queue for refused messages. The result comes as an event. After a
   /// SetAside the message may be acked. After a NotSetAside it may not: the queue is full, or is

@@ -11,8 +11,8 @@
 
 namespace tarry::relay {
 
-/// `rest`: the part after `scheme`, amqp or amqps. queue=, exchange=, refused= (queue.refused if
-/// not given)
+/// `rest`: the part after `scheme`, which is amqp or amqps. Options: queue=, exchange=, refused=
+/// (default: the queue's name and ".refused").
 [[nodiscard]] Result<RabbitSourceOptions> rabbit_source_options(std::string_view scheme,
                                                                 std::string_view rest);
 

@@ -32,10 +32,10 @@ constexpr std::string_view kBlindCopies = "BCC";
 constexpr std::string_view kCopiesAside = "tarry-CC";
 constexpr std::string_view kBlindCopiesAside = "tarry-BCC";
 constexpr std::size_t kMaxShortText = 255;
-constexpr std::size_t kMaxTable = 131'072;  // a frame's
+constexpr std::size_t kMaxTable = 131'072;  // the size of a frame
 constexpr std::uint8_t kPersistent = 2;
 constexpr std::string_view kDropped = "tarry-headers-dropped";
-constexpr std::size_t kDroppedRoom = 1 + kDropped.size() + 1 + 8;  // of that entry
+constexpr std::size_t kDroppedRoom = 1 + kDropped.size() + 1 + 8;  // bytes of the entry kDropped
 
 struct TextProperty {
   std::string_view header;
@@ -61,7 +61,7 @@ bool has(const amqp_basic_properties_t& properties, amqp_flags_t flag) {
   return (properties._flags & flag) != 0;
 }
 
-/// Whether it can stand among a message's headers as it is.
+/// Whether this AMQP header can become a header of the message unchanged.
 bool is_plain_text(const amqp_table_entry_t& entry) {
   const std::string_view name = view_of(entry.key);
   return entry.value.kind == AMQP_FIELD_KIND_UTF8 && !name.starts_with(kAmqp) &&
@@ -80,7 +80,7 @@ std::string encoded(std::vector<amqp_table_entry_t>& entries) {
   return {};
 }
 
-/// Bytes of it in a table; `buffer` is for it to write to.
+/// How many bytes the entry takes in a table. Writes to `buffer` to find out.
 std::size_t encoded_size(amqp_table_entry_t entry, std::string& buffer) {
   constexpr std::size_t kTableHead = 4;
   amqp_table_t table{1, &entry};
@@ -198,7 +198,7 @@ Result<void> Properties::restore_table(std::string_view base64, Copies copies) {
   const Unexpected wrong(
       ErrorCode::invalid_argument,
       "header amqp-headers is no AMQP table in base64: " + std::string(base::quoted(base64, 40)));
-  if (pool_) return wrong;  // twice
+  if (pool_) return wrong;  // the header occurs twice
   auto bytes = base::base64_decode(base64);
   if (!bytes) return wrong;
   texts_.push_back(*std::move(bytes));
@@ -287,7 +287,7 @@ std::unique_ptr<Properties> properties_of_refused(const Headers& headers, std::s
   auto properties = std::make_unique<Properties>(std::move(kept));
   properties->add("tarry-reason", leases::fit_reason(reason));
   for (auto& [name, value] : told) properties->add(name, std::move(value));
-  // It came by AMQP, so AMQP can express it.
+  // The message came by AMQP, so AMQP can express its headers.
   static_cast<void>(properties->restore({}, Copies::set_aside));
   properties->fit(room);
   properties->finish();
@@ -320,7 +320,8 @@ Headers headers_of(const amqp_basic_properties_t& properties, std::string_view e
       add(property.header, std::string(view_of(properties.*(property.field))));
     }
   }
-  // Set even if it is not persistent, because a relay's messages are persistent by default.
+  // Set even if the message is not persistent, because a relay's messages are persistent by
+  // default.
   const bool persistent =
       has(properties, AMQP_BASIC_DELIVERY_MODE_FLAG) && properties.delivery_mode == kPersistent;
   add(kDeliveryMode, persistent ? "2" : "1");

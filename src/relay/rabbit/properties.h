@@ -1,12 +1,11 @@
 // Properties: everything that AMQP says about a message besides its body. For a message to be
 // published, this builds its properties and headers. The properties and headers of an arrived
-// message become headers of a tarry message, so that nothing is lost while it waits.
+// message become headers of a tarry message, so that nothing is lost while it waits. These are:
 //
-// In a message's headers
-//   amqp-exchange, amqp-routing-key   where it was published amqp-content-type, amqp-message-id,
-//   amqp-delivery-mode, ...   one for each property, as text NAME                              a
-//   header of its own that is text amqp-headers                      the other headers: an AMQP
-//   table, in base64
+// - amqp-exchange, amqp-routing-key: where the message was published
+// - amqp-content-type, amqp-message-id, amqp-delivery-mode, ...: one for each property, as text
+// - NAME: each header whose value is text
+// - amqp-headers: all other headers, as an AMQP table in base64
 //
 // Any message with such headers is published with these properties, wherever it came from. The
 // headers CC and BCC are not properties but routing: RabbitMQ also publishes the message by the
@@ -61,7 +60,7 @@ class Properties {
   /// AMQP cannot express, that the broker would refuse, or that `copies` does not allow.
   [[nodiscard]] Result<void> restore(std::string_view user, Copies copies);
   void finish();
-  /// The encoded size of everything, in bytes.
+  /// The size of all properties and headers, encoded, in bytes.
   [[nodiscard]] std::size_t size() const;
   /// Call it before `finish`. Drops headers that `restore` added, the largest first, until the
   /// encoded size of everything is at most `room` bytes. The header tarry-headers-dropped then says
@@ -71,7 +70,7 @@ class Properties {
  private:
   struct Sizes {
     std::vector<std::size_t> entries;
-    std::size_t total = 0;  // with the other properties
+    std::size_t total = 0;  // including the other properties
   };
   [[nodiscard]] Sizes sizes() const;
   [[nodiscard]] Result<bool> restore_property(const Header& header, std::string_view user,
@@ -96,9 +95,9 @@ class Properties {
                                                                 Copies copies);
 
 /// The properties of an arrived message that is set aside. They are those with which it came, but
-/// persistent and without an expiration. Further headers keep the rest: tarry-reason (at most 255
-/// bytes), tarry-exchange, tarry-routing-key, tarry-expiration, and tarry-CC and tarry-BCC if it
-/// had CC or BCC. Own headers of the message that then do not fit into `room` bytes (at least
+/// with persistent delivery and without an expiration. Further headers are: tarry-reason (at most
+/// 255 bytes), tarry-exchange, tarry-routing-key, tarry-expiration, and tarry-CC and tarry-BCC if
+/// it had CC or BCC. Own headers of the message that then do not fit into `room` bytes (at least
 /// 4,000) are dropped; tarry-headers-dropped says how many.
 [[nodiscard]] std::unique_ptr<Properties> properties_of_refused(const Headers& headers,
                                                                 std::string_view reason,

@@ -35,7 +35,7 @@ std::string header_of(const Headers& headers, std::string_view name) {
   return found == headers.end() ? "-" : found->value;
 }
 
-// "name=value ..." of the table, numbers and texts.
+// Shows a table as "name=value ..."; values are numbers and texts.
 std::string shown(const amqp_table_t& table) {
   std::string out;
   for (int i = 0; i < table.num_entries; ++i) {
@@ -94,8 +94,9 @@ TEST(RabbitProperties, WhatCameGoesOutAsItCame) {
   EXPECT_EQ(view_of(out.expiration), "60000");
   EXPECT_EQ(out.priority, 9);
   EXPECT_EQ(out.timestamp, 1'600'000'000u);
-  EXPECT_EQ(out.delivery_mode, 1);                      // it said none, which AMQP reads so
-  EXPECT_EQ(out._flags & AMQP_BASIC_USER_ID_FLAG, 0u);  // the broker lets nobody say another's
+  // The message had none, which in AMQP means 1
+  EXPECT_EQ(out.delivery_mode, 1);
+  EXPECT_EQ(out._flags & AMQP_BASIC_USER_ID_FLAG, 0u);  // the broker refuses any other user's name
   EXPECT_EQ(shown(out.headers),
             "tarry-queue=q tarry-key=k tarry-attempt=1 tarry-due-ms=0 lang=de x-delay=-1500 "
             "no token=a b nested={deep=-3 } tarry-id=7 ");
@@ -127,11 +128,11 @@ TEST(RabbitProperties, WhatAmqpCannotSayIsAnError) {
   for (const char* table : {"!", "AAAA", "AAAAAQ==", "AAAAAAA="}) {
     EXPECT_NE(says("amqp-headers", table).find("no AMQP table"), std::string::npos) << table;
   }
-  EXPECT_EQ(says("amqp-headers", "AAAAAA=="), "made");  // an empty one
+  EXPECT_EQ(says("amqp-headers", "AAAAAA=="), "made");  // an empty table
   EXPECT_EQ(says("amqp-something", "x"), "made");
 }
 
-// The headers of a message that came with a list of this name.
+// The headers of an arrived message that had a list under this name.
 Headers headers_with_list(const char* name) {
   amqp_field_value_t key{};
   key.kind = AMQP_FIELD_KIND_UTF8;
@@ -159,11 +160,12 @@ TEST(RabbitProperties, AMessageRoutesItselfNowhereElseUnlessThatIsAllowed) {
     EXPECT_EQ(says(list, Copies::refused), refused);
     EXPECT_EQ(says(text, Copies::refused), refused);
     EXPECT_EQ(says(list, Copies::allowed), "made");
-    // It would close the channel, and cost other messages on it an attempt.
+    // The message would close the channel, which costs other messages on it an attempt.
     EXPECT_EQ(says(text, Copies::allowed),
               "header " + name + " is a list of routing keys to RabbitMQ; this one is no list");
   }
-  EXPECT_EQ(says({{"cc", "x"}, {"Bcc", "y"}}, Copies::refused), "made");  // nothing to RabbitMQ
+  // RabbitMQ does not know these spellings
+  EXPECT_EQ(says({{"cc", "x"}, {"Bcc", "y"}}, Copies::refused), "made");
   const auto aside = properties_of_refused(headers_with_list("BCC"), "why", 4'000);
   EXPECT_NE(shown(aside->get().headers).find("tarry-BCC="), std::string::npos);
   EXPECT_EQ(shown(aside->get().headers).find(" BCC="), std::string::npos);
@@ -205,7 +207,7 @@ TEST(RabbitProperties, OfOneThatIsSetAsideAndDoesNotFit) {
                                             " c=" + headers[3].value + " tarry-headers-dropped=1 ");
 }
 
-// Whatever arrived, a set-aside message's properties fit into one frame.
+// The properties of a set-aside message always fit into one frame.
 TEST(RabbitProperties, WhatIsSetAsideFitsIntoTheSmallestFrame) {
   Headers headers;
   for (const char* name :

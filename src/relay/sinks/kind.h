@@ -26,9 +26,9 @@ inline constexpr std::uint32_t kMaxCommands = 1'024;
 
 struct SinkWish {
   std::string to;                    // a kind's name, or a URL of one of its schemes
-  std::vector<std::string> command;  // of a kind that runs one
-  std::uint32_t concurrency = 1;     // of a kind that runs one
-  ChildOptions children = {};        // of a kind that runs one
+  std::vector<std::string> command;  // for a kind that runs a command
+  std::uint32_t concurrency = 1;     // for a kind that runs a command
+  ChildOptions children = {};        // for a kind that runs a command
   /// Called when the sink can no longer be used, on one of the sink's threads.
   std::function<void(Error)> on_broken;
 
@@ -44,13 +44,14 @@ struct SinkWish {
 using MadeSink = Result<std::unique_ptr<Sink>>;
 
 struct SinkKind {
-  std::string_view name;                       // as `tarry version` lists it
-  std::vector<std::string_view> schemes = {};  // of its URLs; empty: `to` is the name itself
-  std::vector<std::string_view> forms = {};    // how its URLs begin, for errors: "amqp://"
-  std::string_view help = {};                  // its part of the help of `--to`: one or more lines
-  std::string_view absent = {};                // if `make` is empty: why
-  bool runs_command = false;                   // takes SinkWish::command
-  bool writes_stdout = false;                  // the program then writes nothing else to it
+  std::string_view name;  // as `tarry version` lists it
+  // Schemes of its URLs; empty: `to` is the name itself
+  std::vector<std::string_view> schemes = {};
+  std::vector<std::string_view> forms = {};  // how its URLs begin, for errors: "amqp://"
+  std::string_view help = {};                // its part of the help of `--to`: one or more lines
+  std::string_view absent = {};              // why the kind is not built in, if `make` is empty
+  bool runs_command = false;                 // whether it takes SinkWish::command
+  bool writes_stdout = false;                // the program then writes nothing else to it
   bool hides_target = false;  // a URL's path and query may be a secret, and are not shown
 
   /// Makes the sink, which connects only when its first message comes. Errors: `invalid_argument`,

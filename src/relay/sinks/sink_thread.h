@@ -23,7 +23,7 @@ class SinkThread : public Sink {
   void close() final;
 
  protected:
-  /// The reason in the answer `down` of messages that were not sent when the sink was closed.
+  /// The reason in the answer `down` for messages that were not sent when the sink was closed.
   static constexpr const char* kStopped = "the relay has stopped";
 
   /// The derived class must call `begin` at the end of its constructor, and `end` at the beginning
@@ -40,11 +40,11 @@ class SinkThread : public Sink {
 
   /// Called on the thread. Waits until woken, or until there is something to do.
   virtual void wait() = 0;
-  /// Called on the thread. Takes the messages that have arrived, and continues its work. Must not
-  /// wait.
+  /// Called on the thread. Takes the messages that have arrived, and continues the sink's work.
+  /// Must not wait.
   virtual void work(std::deque<Outgoing> arrived) = 0;
-  /// Called on the thread. Answers all messages that it has, and the arrived ones. It is called
-  /// again for messages that arrive after that.
+  /// Called on the thread. Answers all messages that the sink has, and the arrived ones. Called
+  /// again for messages that arrive later.
   virtual void stop(std::deque<Outgoing> arrived) = 0;
 
  private:

@@ -1,7 +1,7 @@
 // ThreadedSink: a sink that sends one message at a time on each of its threads. The derived class
 // defines the sending, in a function that may block.
 //
-// Thread safety: as a Sink's.
+// Thread safety: that of a Sink.
 //
 // Invariants (under mutex_)
 //  1. Until a message is answered, it is in waiting_ or one thread has it. It is answered once.
@@ -33,7 +33,8 @@ class ThreadedSink : public Sink {
 
   /// Delivers one message; may block. Called from many threads at once.
   [[nodiscard]] virtual Answer deliver(const Outgoing& outgoing) = 0;
-  /// Deliveries in progress should end soon, and no further one may begin.
+  /// Called when the sink is closed: deliveries in progress should end soon, and no further one may
+  /// begin.
   virtual void interrupt() {}
   /// Called after `interrupt`: deliveries in progress must end at once.
   virtual void kill() {}

@@ -28,7 +28,7 @@ Answer CommandSink::deliver(const Outgoing& outgoing) {
   if (!ended && ended.error().code == ErrorCode::unknown_outcome) {
     return unknown(ended.error().message);
   }
-  // The machine's trouble, or everybody's: not the message's.
+  // The cause is this machine or the command, not the message.
   if (!ended) return sink_down(ended.error().message);
   if (ended->signal != 0) {
     return try_again("the command was killed by signal " + std::to_string(ended->signal));

@@ -21,7 +21,7 @@ Answer run_command(const std::string& script) {
   return answers.of("a");
 }
 
-// For commands, which are given no descriptors of ours.
+// A path by which a command can open a descriptor of this process; commands inherit none.
 std::string path_of(int descriptor) {
   return "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(descriptor);
 }
@@ -56,7 +56,7 @@ TEST(CommandSink, NoneBeginsOnceItsLeaseHasEnded) {
   batch[1].lease = lease;
   sink.send(std::move(batch));
   EXPECT_EQ(said.read_line(), "a");
-  lease->lose();  // while it waits for its turn
+  lease->lose();  // the lease ends while the message waits for its turn
   ASSERT_EQ(::write(go_on.writer(), "..", 2), 2);
   EXPECT_EQ(said.read_line(), "c");
   EXPECT_EQ(answers.fate("b"), Fate::late);

@@ -5,7 +5,7 @@
 
 namespace tarry::relay {
 
-/// Its `make` also has the errors of ChildProcesses::check.
+/// The `make` of this kind also has the errors of ChildProcesses::check.
 [[nodiscard]] SinkKind command_kind();
 
 }  // namespace tarry::relay

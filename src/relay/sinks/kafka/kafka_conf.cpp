@@ -12,21 +12,21 @@ namespace {
 
 using NameAndText = std::pair<const char*, const char*>;
 
-/// A file may say otherwise.
+/// Defaults, which the settings file may override.
 constexpr std::array<NameAndText, 6> kDefaults{{
     {"client.id", "tarry"},
     {"message.timeout.ms", "30000"},
-    // The partition that Java's producers choose for the same key.
+    // With this, a key has the same partition as with Java's producers.
     {"partitioner", "murmur2_random"},
     {"reconnect.backoff.max.ms", "1000"},
     {"topic.metadata.propagation.max.ms", "5000"},
     {"socket.keepalive.enable", "true"},
 }};
 
-/// No settings file may change these either.
+/// Settings that the settings file must not change.
 constexpr std::array<NameAndText, 2> kForced{{{"enable.idempotence", "true"}, {"acks", "all"}}};
 
-/// Names that a file must leave alone -> why.
+/// Names that must not occur in a settings file -> why.
 constexpr std::array<NameAndText, 7> kNotTheFiles{{
     {"enable.idempotence", "is always true: what is confirmed is there once"},
     {"acks", "is always all: a message is acked once every replica in sync has it"},
@@ -57,7 +57,7 @@ Result<void> set_from_file(rd_kafka_conf_t* conf, const KafkaSetting& setting) {
       std::ranges::find(kNotTheFiles, std::string_view(setting.name),
                         [](const NameAndText& one) { return std::string_view(one.first); });
   if (taken != kNotTheFiles.end()) return not_set(where + setting.name + " " + taken->second);
-  // 0 would be for ever, and every message gets an answer.
+  // 0 would mean no time-out, but every message must get an answer.
   if (setting.name == "message.timeout.ms" || setting.name == "delivery.timeout.ms") {
     const auto ms = base::parse_u64(setting.value, setting.name, 1, 3'600'000);
     if (!ms) return not_set(where + ms.error().message);
@@ -80,7 +80,7 @@ Result<Conf> conf_of(const KafkaOptions& options) {
   for (const auto& [name, value] : kForced) {
     if (auto done = set(conf.get(), name, value, ""); !done) return done.error();
   }
-  // The relay itself reports on the sink; librdkafka's own lines are for debugging.
+  // The relay itself reports the sink's state; librdkafka's own lines are for debugging only.
   if (!debug) rd_kafka_conf_set_log_cb(conf.get(), nullptr);
   return conf;
 }

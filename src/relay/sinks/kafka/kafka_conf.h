@@ -27,7 +27,7 @@ struct QueueDestroyer {
 };
 using Queue = std::unique_ptr<rd_kafka_queue_t, QueueDestroyer>;
 
-/// The configuration without the brokers. Errors: those of KafkaProducer::check for single
+/// The configuration without the brokers. Errors: those of KafkaProducer::check that concern single
 /// settings.
 [[nodiscard]] Result<Conf> conf_of(const KafkaOptions& options);
 

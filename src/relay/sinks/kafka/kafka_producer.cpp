@@ -22,7 +22,7 @@ struct HeadersDestroyer {
 using HeadersPointer = std::unique_ptr<rd_kafka_headers_t, HeadersDestroyer>;
 
 void add(rd_kafka_headers_t* headers, std::string_view name, std::string_view value) {
-  // An empty value is not a null one.
+  // An empty value must not become a null value.
   const char* bytes = value.empty() ? "" : value.data();
   rd_kafka_header_add(headers, name.data(), static_cast<ssize_t>(name.size()), bytes,
                       static_cast<ssize_t>(value.size()));
@@ -48,13 +48,13 @@ rd_kafka_vu_t field(rd_kafka_vtype_t kind) {
 }
 rd_kafka_vu_t bytes_field(rd_kafka_vtype_t kind, std::string_view bytes) {
   rd_kafka_vu_t value = field(kind);
-  // A null value is a tombstone, which an empty message is not.
+  // A null value would make the record a tombstone; an empty payload is not one.
   value.u.mem.ptr = bytes.empty() ? const_cast<char*>("") : const_cast<char*>(bytes.data());
   value.u.mem.size = bytes.size();
   return value;
 }
 
-/// Errors of the sink itself, whatever the message.
+/// Errors of the sink as a whole, not of one message.
 bool takes_nothing(rd_kafka_resp_err_t error) {
   constexpr std::array kDown{
       RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC,
@@ -103,14 +103,14 @@ class KafkaProducer::Impl {
     rd_kafka_conf_set_dr_msg_cb(conf->get(), &Impl::on_report);
     rd_kafka_conf_set_error_cb(conf->get(), &Impl::on_error);
     std::array<char, 512> error{};
-    // No brokers: that is for `check`, which connects nowhere.
+    // `check` (wake < 0) sets no brokers, because it must not connect.
     if (wake >= 0 && rd_kafka_conf_set(conf->get(), "bootstrap.servers", options.brokers.c_str(),
                                        error.data(), error.size()) != RD_KAFKA_CONF_OK) {
       return Error{ErrorCode::invalid_argument, error.data()};
     }
     handle_.reset(rd_kafka_new(RD_KAFKA_PRODUCER, conf->get(), error.data(), error.size()));
     if (!handle_) return Error{ErrorCode::invalid_argument, std::string("kafka: ") + error.data()};
-    // The handle's from here on.
+    // From here on the handle owns the configuration.
     static_cast<void>(conf->release());
     if (wake < 0) return {};
     queue_.reset(rd_kafka_queue_get_main(handle_.get()));
@@ -129,7 +129,7 @@ class KafkaProducer::Impl {
     fields[4].u.ptr = std::bit_cast<void*>(token);
     rd_kafka_error_t* error = rd_kafka_produceva(handle_.get(), fields.data(), fields.size());
     if (error == nullptr) {
-      static_cast<void>(headers.release());  // librdkafka's
+      static_cast<void>(headers.release());  // librdkafka owns the headers now
       return {};
     }
     const rd_kafka_resp_err_t code = rd_kafka_error_code(error);
@@ -167,7 +167,7 @@ class KafkaProducer::Impl {
       case RD_KAFKA_RESP_ERR__FATAL:
       case RD_KAFKA_RESP_ERR__PURGE_QUEUE:
       case RD_KAFKA_RESP_ERR__PURGE_INFLIGHT:
-        // After a fatal error librdkafka purges, too.
+        // librdkafka also purges after a fatal error; then `purged_` is empty.
         return purged_.empty() ? fatal() : purged_;
       case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT:
         return "kafka: no broker confirmed it in time" +
@@ -181,7 +181,7 @@ class KafkaProducer::Impl {
     const rd_kafka_resp_err_t code = message->err;
     const bool not_there = rd_kafka_message_status(message) == RD_KAFKA_MSG_STATUS_NOT_PERSISTED;
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
-      // A fatal error stays one.
+      // A confirmation ends the trouble, unless the error is fatal.
       if (self.trouble_ && !self.trouble_->fatal) self.trouble_.reset();
       self.last_error_.clear();
     }
@@ -207,12 +207,12 @@ class KafkaProducer::Impl {
   }
 
   const std::string topic_;
-  std::string last_error_;  // since the last confirmation
-  std::string purged_;      // why
+  std::string last_error_;  // the last error since the last confirmation
+  std::string purged_;      // why the messages were purged
   std::optional<KafkaTrouble> trouble_;
   std::vector<KafkaReport> reports_;
   kafka::Handle handle_;
-  kafka::Queue queue_;  // goes before the handle
+  kafka::Queue queue_;  // must be destroyed before the handle
 };
 
 KafkaProducer::KafkaProducer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -21,21 +21,21 @@ namespace tarry::relay {
 struct KafkaReport {
   std::uint64_t token = 0;
   Answer answer;
-  /// A broker refused a batch as too large: the one with this message in it, perhaps among others.
+  /// A broker refused the batch with this message as too large; other messages may have been in it.
   bool too_large = false;
 };
 
 /// Why the producer takes no messages now.
 struct KafkaTrouble {
   std::string reason;
-  bool fatal = false;  // it never will again; a new producer may
+  bool fatal = false;  // this producer can never be used again; a new one may work
 };
 
 class KafkaProducer {
  public:
   struct Taken {
-    bool full = false;                // not taken: librdkafka's own queue has no room now
-    std::optional<Answer> otherwise;  // not taken: why
+    bool full = false;                // not taken: librdkafka's own queue is full
+    std::optional<Answer> otherwise;  // not taken, for this reason
   };
 
   /// Checks the options without connecting. Error: `invalid_argument` in librdkafka's words, with
@@ -55,10 +55,10 @@ class KafkaProducer {
   /// until that report has come or the producer is destroyed.
   [[nodiscard]] Taken produce(std::uint64_t token, const Delivery& delivery);
 
-  /// The reports that have come. Waits for at most `patience_ms` if there are none.
+  /// The reports that have come. If there are none, waits for them, at most `patience_ms`.
   [[nodiscard]] std::vector<KafkaReport> poll(int patience_ms);
 
-  /// The trouble since the last message that a broker confirmed.
+  /// The trouble since a broker last confirmed a message.
   [[nodiscard]] const std::optional<KafkaTrouble>& trouble() const noexcept;
 
   /// Drops unconfirmed messages. Their reports, with this reason, follow soon.

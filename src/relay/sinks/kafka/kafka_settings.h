@@ -12,7 +12,7 @@
 namespace tarry::relay {
 
 struct KafkaSetting {
-  std::string name;  // as librdkafka calls it
+  std::string name;  // librdkafka's name for it
   std::string value;
   std::string where;  // FILE:LINE, for errors
 };

@@ -20,13 +20,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kStillWaitingMs = 250;  // while librdkafka has, or is to have, anything of ours
-/// Waits for a broker that restarts: idempotence then makes no duplicates of sent messages.
+// The longest wait while librdkafka has messages, or is to get some
+constexpr int kStillWaitingMs = 250;
+/// How long to wait for a broker that restarts: the same producer can send messages again without
+/// making duplicates.
 constexpr std::chrono::milliseconds kGrace{3'000};
-/// For a broker that was never reached: as long as it takes to try all addresses of a name.
+/// The same for a broker that was never reached: enough time to try all addresses of a name.
 constexpr std::chrono::milliseconds kFirstGrace{1'000};
 constexpr Moment kLookForLate{
-    50};  // at most this often, because it looks at everything that librdkafka has
+    50};  // not more often, because it checks all messages that librdkafka has
 constexpr int kPurgePatienceMs = 50;
 constexpr int kPurgePolls = 40;
 constexpr const char* kLeaseOver = "kafka: a lease ended before a broker had confirmed the message";
@@ -44,8 +46,8 @@ class KafkaSink final : public SinkThread {
 
   void wait() override {
     pollfd fd{wake_.descriptor(), POLLIN, 0};
-    // librdkafka reports once that its queue is no longer empty: if a look came in between, there
-    // would be no other report.
+    // librdkafka reports only once that its queue is no longer empty. If that report was consumed
+    // by an earlier look, no other one comes, so the wait is short.
     const bool waits_for_time =
         producer_ && (producer_->trouble() || !waiting_.empty() || !sent_.empty());
     static_cast<void>(::poll(&fd, 1, waits_for_time ? kStillWaitingMs : -1));
@@ -78,13 +80,13 @@ class KafkaSink final : public SinkThread {
       too_large_.push_back(std::move(outgoing));
       return;
     }
-    // `down` was surely not sent.
+    // `down` means that the message was surely not sent.
     const bool late = report.answer.fate == Fate::down && outgoing.is_late();
     conclude(std::move(outgoing), late ? too_late() : std::move(report.answer));
   }
 
-  /// librdkafka decides when to send. Messages whose leases have ended must not go out any more,
-  /// and it can only give back all of them.
+  /// librdkafka decides when to send. Messages whose leases have ended must not be sent any more;
+  /// to take back one, librdkafka must give up all.
   void take_back_late() {
     const Moment now = moment_now();
     if (now < look_for_late_at_) return;
@@ -108,7 +110,8 @@ class KafkaSink final : public SinkThread {
     renew();
     if (!producer_ && !open()) return;
     if (one_alone_) return;
-    // A batch was too large. Alone, each learns whether it was the one.
+    // A batch was too large. Its messages are now sent one by one, to find the one that is too
+    // large.
     while (!too_large_.empty() && sent_.empty()) {
       static_cast<void>(produce_first(too_large_));
       one_alone_ = !sent_.empty();
@@ -147,7 +150,7 @@ class KafkaSink final : public SinkThread {
       return false;
     }
     producer_ = *std::move(opened);
-    wake();  // it may have had news before it could report them
+    wake();  // the producer may have had news before it could report them
     return true;
   }
 
@@ -157,7 +160,7 @@ class KafkaSink final : public SinkThread {
     }
   }
 
-  /// A producer that failed is not used again: it may hold on to old failures.
+  /// Drops a producer that failed, because it may report old failures again.
   void renew() {
     if (why_down_.empty() || !sent_.empty()) return;
     why_down_.clear();
@@ -180,7 +183,8 @@ class KafkaSink final : public SinkThread {
     const KafkaTrouble trouble = *producer_->trouble();
     const auto now = Clock::now();
     if (!down_since_) down_since_ = now;
-    // Idle connections end too, while no message waits.
+    // Without unanswered messages the producer is dropped at once: brokers also close connections
+    // that are merely idle.
     const auto grace = has_worked_ ? kGrace : kFirstGrace;
     if (trouble.fatal || sent_.empty() || now - *down_since_ >= grace) {
       break_off(trouble.reason);
@@ -201,14 +205,14 @@ class KafkaSink final : public SinkThread {
   const KafkaOptions options_;
   const base::WakeEvent wake_;
 
-  // The thread's alone. A message is in one of the three until it is answered.
+  // Used by the thread only. Until it is answered, a message is in one of these three.
   std::deque<Outgoing> waiting_;
-  std::deque<Outgoing> too_large_;          // in a batch; surely not stored
+  std::deque<Outgoing> too_large_;          // were in a batch that was too large; surely not stored
   std::map<std::uint64_t, Outgoing> sent_;  // by token
   std::unique_ptr<KafkaProducer> producer_;
   std::uint64_t next_token_ = 1;
-  bool one_alone_ = false;   // the only one in sent_ was in a batch that was too large
-  bool has_worked_ = false;  // the producer
+  bool one_alone_ = false;   // whether the only message in sent_ was in a batch that was too large
+  bool has_worked_ = false;  // whether this producer has had a message confirmed
   std::string why_down_;     // the producer's error; empty: it is up
   std::optional<Clock::time_point> down_since_;
   Moment look_for_late_at_{0};

@@ -1,4 +1,4 @@
-// Against librdkafka's mock cluster, which speaks Kafka's protocol over sockets.
+// The Kafka sink against librdkafka's mock cluster, which speaks Kafka's protocol over sockets.
 #ifdef TARRY_WITH_KAFKA
 
 #include "relay/sinks/kafka/kafka_sink.h"
@@ -24,7 +24,7 @@ using testing::KafkaCluster;
 using testing::KafkaConsumer;
 
 constexpr std::chrono::seconds kPatience{30};
-// Numbers of Kafka's protocol.
+// Numbers of requests in Kafka's protocol.
 constexpr std::int16_t kProduce = 0;
 constexpr std::int16_t kInitProducerId = 22;
 
@@ -41,8 +41,8 @@ std::string told(Answers& answers, const std::string& key) {
   return std::string(to_string(answer.fate)) + ": " + answer.reason;
 }
 
-// The brokers answer one such request with that error: what the sink says of a message. The next
-// message is confirmed.
+// Lets the brokers answer one such request with this error, and returns the sink's answer for the
+// message. The next message must be confirmed.
 std::string told_of_an_error_that_passes(KafkaCluster& cluster, std::int16_t request,
                                          rd_kafka_resp_err_t error) {
   rd_kafka_mock_push_request_errors(cluster.mock(), request, 1, error);
@@ -81,7 +81,7 @@ TEST(KafkaSink, WhatLibrdkafkaHasNotSentIsTakenBackOnceItsLeaseHasEnded) {
   const auto lease = std::make_shared<LeaseEnd>(Moment::max());
   batch[0].lease = lease;
   sink->send(std::move(batch));
-  EXPECT_EQ(answers.fate("b"), Fate::refused);  // librdkafka has a by now
+  EXPECT_EQ(answers.fate("b"), Fate::refused);  // by now librdkafka has "a"
   lease->lose();
   EXPECT_EQ(answers.fate("a"), Fate::late);
 }
@@ -141,7 +141,7 @@ TEST(KafkaSink, AConnectionThatBreaksIsNoFailure) {
   KafkaCluster cluster(1);
   const auto sink = sink_of(options_for(cluster));
   EXPECT_EQ(fate_of_one(*sink, "a"), Fate::confirmed);
-  // The producer sends it again, under the same number.
+  // The producer sends the message again, with the same sequence number.
   rd_kafka_mock_push_request_errors(cluster.mock(), kProduce, 1, RD_KAFKA_RESP_ERR__TRANSPORT);
   Answers again;
   sink->send(again.batch({"b"}));
@@ -160,7 +160,7 @@ TEST(KafkaSink, ATopicThatIsNotThereIsDown) {
   const std::string said = told(answers, "a");
   EXPECT_TRUE(said.starts_with("down: kafka: topic \"due\": ")) << said;
   EXPECT_NE(said.find("nknown topic"), std::string::npos) << said;
-  // Somebody makes it.
+  // The topic is created.
   rd_kafka_mock_topic_set_error(cluster.mock(), "due", RD_KAFKA_RESP_ERR_NO_ERROR);
   Answers after;
   sink->send(after.batch({"b"}));
@@ -188,11 +188,12 @@ TEST(KafkaSink, TooLargeIsRefused) {
 // An error for a batch says nothing about a message, unless the message was alone in it.
 TEST(KafkaSink, ABatchThatIsTooLargeCondemnsNobody) {
   KafkaCluster cluster(1);
-  rd_kafka_mock_topic_create(cluster.mock(), "due", 1, 1);  // one partition, one batch
+  // One partition, so that all messages are in one batch
+  rd_kafka_mock_topic_create(cluster.mock(), "due", 1, 1);
   KafkaOptions options = options_for(cluster);
   options.settings = {{"linger.ms", "200", "f:1"}};
   const auto sink = sink_of(options);
-  // The first error is the batch's, the second that of the first message which goes alone.
+  // The first error is for the batch, the second for the first message that is sent alone.
   rd_kafka_mock_push_request_errors(cluster.mock(), kProduce, 2,
                                     RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE,
                                     RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
@@ -262,7 +263,7 @@ TEST(KafkaSettings, BadOnesNameFileAndLine) {
   EXPECT_NE(error("enable.idempotence=false\n").find(":1: enable.idempotence is always true"),
             std::string::npos);
   EXPECT_NE(error("message.timeout.ms=0\n").find(":1: message.timeout.ms"), std::string::npos);
-  // Two that do not go together are librdkafka's to find.
+  // librdkafka itself reports settings that contradict each other.
   EXPECT_NE(error("max.in.flight=6\n").find("max.in.flight"), std::string::npos);
   std::filesystem::remove(path);
   EXPECT_FALSE(read_kafka_settings(path));

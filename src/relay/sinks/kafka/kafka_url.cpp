@@ -73,7 +73,8 @@ Result<KafkaOptions> read_kafka_parts(const base::BodyAndQuery& parts) {
 
 Result<KafkaOptions> kafka_sink_options(std::string_view rest) {
   const base::BodyAndQuery parts = base::split_query(rest);
-  // Checked first, so that no part of a password shows up as a bad host, port or topic.
+  // This check comes first, so that no part of a password appears in an error as a bad host, port
+  // or topic.
   if (parts.body.find('@') != std::string_view::npos) {
     return not_kafka(
         "no user and password in a URL of Kafka: sasl.username and sasl.password go into a file, "

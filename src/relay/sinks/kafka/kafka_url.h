@@ -1,7 +1,8 @@
 // URLs of Kafka: reads brokers, topic and the name of librdkafka's settings file from the part
 // after kafka:.
 //
-// Errors name the value and the limit, and never a password. Pure, except for the file.
+// Errors name the value and the limit, and never a password. Pure functions, except for reading the
+// file.
 #pragma once
 
 #include <string_view>

@@ -5,7 +5,7 @@
 
 namespace tarry::relay {
 
-/// Its `make` also has the errors of kafka_sink.
+/// The `make` of this kind also has the errors of kafka_sink.
 [[nodiscard]] SinkKind kafka_kind();
 
 }  // namespace tarry::relay

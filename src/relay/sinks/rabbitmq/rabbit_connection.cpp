@@ -20,8 +20,9 @@ using net::rabbit::in_one_line;
 namespace {
 
 constexpr std::size_t kFrameOverhead = 8;  // AMQP 0-9-1, 4.2.3: seven bytes before, one after
-// Erlang keeps up to 64 bytes within a process. Larger binaries are kept outside and counted, which
-// costs RabbitMQ more than another frame does: docs/decisions/0003-speed.md has the measurements.
+// Erlang keeps binaries of up to 64 bytes within a process. Larger ones are kept outside and
+// counted, which costs RabbitMQ more than a further frame does: docs/decisions/0003-speed.md has
+// the measurements.
 constexpr std::size_t kLeanFrame = 64;
 constexpr std::size_t kShortBody = 4 * kLeanFrame;
 
@@ -73,7 +74,7 @@ class RabbitConnection::Impl {
 
   void gather(bool on) const {
     const int value = on ? 1 : 0;
-    // If it fails, there are only more packets.
+    // If this fails, the only effect is that more packets are sent.
     static_cast<void>(::setsockopt(link_.socket(), IPPROTO_TCP, TCP_CORK, &value, sizeof value));
   }
 
@@ -82,13 +83,14 @@ class RabbitConnection::Impl {
  private:
   struct Channel {
     std::uint64_t published = 0;
-    std::optional<std::string> returning;  // why, until the message's properties come
+    // The reason, until the properties of the returned message arrive
+    std::optional<std::string> returning;
   };
 
   Result<void> check_room(const rabbit::Properties& properties) {
     const std::size_t room = link_.properties_room();
     scratch_.resize(room);
-    // The library only reads it.
+    // The library only reads the properties.
     auto* decoded = const_cast<amqp_basic_properties_t*>(&properties.get());
     if (amqp_encode_properties(AMQP_BASIC_CLASS, decoded, amqp_view(scratch_)) >= 0) return {};
     return Error{ErrorCode::invalid_argument,
@@ -104,7 +106,7 @@ class RabbitConnection::Impl {
     frame.channel = channel;
     frame.payload.properties.class_id = AMQP_BASIC_CLASS;
     frame.payload.properties.body_size = body_size;
-    // The library only reads it.
+    // The library only reads the properties.
     frame.payload.properties.decoded = const_cast<amqp_basic_properties_t*>(&properties.get());
     return amqp_send_frame(link_.state(), &frame);
   }
@@ -188,7 +190,8 @@ class RabbitConnection::Impl {
   }
 
   net::rabbit::RabbitLink link_;
-  std::string scratch_;            // messages are encoded here to see whether they fit
+  // Properties are encoded here to see whether they fit into a frame
+  std::string scratch_;
   std::vector<Channel> channels_;  // by number; 0 is the connection's own
 };
 

@@ -20,8 +20,8 @@ namespace tarry::relay {
 struct RabbitOptions : net::RabbitAddress {
   std::string exchange;  // empty: the default one, which routes to the queue named by the key
   std::string routing_key;
-  std::string exchange_header;     // not empty: a message's header of this name has precedence
-  std::string routing_key_header;  // as above
+  std::string exchange_header;     // if not empty, a message's header of this name has precedence
+  std::string routing_key_header;  // the same for the routing key
   bool allow_copies = false;       // a message's headers CC and BCC name further routing keys
   std::uint16_t channels = 1;      // 1 .. 64; order is kept within each
 };
@@ -41,14 +41,14 @@ struct Confirm {
 /// A message that the broker could not route. Its confirmation still follows.
 struct Returned {
   std::uint16_t channel = 0;
-  std::string id;  // of the message, from its properties
+  std::string id;  // the message's id, from its properties
   std::string reason;
 };
 /// The broker closed a channel, and it has been opened again. Its unconfirmed messages will never
 /// be confirmed. Its tags count from 1 again.
 struct ChannelClosed {
   std::uint16_t channel = 0;
-  bool not_found = false;  // because an exchange does not exist
+  bool not_found = false;  // the reason is a missing exchange
   std::string reason;
 };
 /// The broker blocks publishers, because it is short of memory or disk.
@@ -76,11 +76,11 @@ class RabbitConnection {
                                               const std::string& routing_key,
                                               const rabbit::Properties& properties,
                                               std::string_view body);
-  /// While it is on, published messages go out in full packets; switching it off sends the rest.
-  /// Switch it on only while further messages follow at once.
+  /// While gathering is on, published messages are sent in full packets; switching it off sends the
+  /// rest. Switch it on only if further messages follow at once.
   void gather(bool on);
-  /// The next event; empty: no more for now. After an error the connection is dead. Call it at
-  /// least every second, for the heartbeats.
+  /// The next event; empty if there is none now. After an error the connection is dead. Call it at
+  /// least once a second, for the heartbeats.
   [[nodiscard]] Result<std::optional<rabbit::Event>> next();
   /// A descriptor that is readable when something has arrived.
   [[nodiscard]] int socket() const;

@@ -21,14 +21,14 @@
 namespace tarry::relay {
 namespace {
 
-constexpr int kLookAgainMs = 500;  // heartbeats and confirm time-outs
+constexpr int kLookAgainMs = 500;  // so that heartbeats and confirm time-outs are not missed
 
-/// The limit in bytes, if the broker closed a channel because a body was larger: "message size
-/// 30000 is larger than configured max size 20000".
+/// If a broker closed a channel because a body was too large, its limit in bytes. The broker's text
+/// is "message size 30000 is larger than configured max size 20000".
 std::optional<std::size_t> most_bytes_by(std::string_view reason) {
   constexpr std::string_view kMost = "max size ";
   const std::size_t at = reason.rfind(kMost);
-  // Any other refusal may name an exchange that looks like this text.
+  // The text of any other refusal may contain an exchange's name that looks like this.
   if (!reason.starts_with("PRECONDITION_FAILED - message size ") || at == std::string_view::npos) {
     return std::nullopt;
   }
@@ -63,11 +63,11 @@ class RabbitSink::Impl final : public SinkThread {
     Outgoing outgoing;
     std::string exchange;
     std::chrono::steady_clock::time_point at;
-    std::string returned;  // the reason; empty: it was not
+    std::string returned;  // the reason why the broker returned it; empty if it did not
   };
 
   void wake() override { wake_.set(); }
-  /// Ends a write that the broker does not take.
+  /// Ends a write that blocks because the broker does not read.
   void interrupt() override {
     const std::lock_guard lock(socket_mutex_);
     if (socket_ >= 0) ::shutdown(socket_, SHUT_RDWR);
@@ -82,7 +82,7 @@ class RabbitSink::Impl final : public SinkThread {
   void work(std::deque<Outgoing> arrived) override {
     listen();
     publish(arrived);
-    listen();  // events that came during publishing no longer show on the socket
+    listen();  // the socket no longer reports events that were read during publishing
     give_up_on_silence();
   }
   void stop(std::deque<Outgoing> arrived) override {
@@ -219,7 +219,8 @@ class RabbitSink::Impl final : public SinkThread {
   }
   void take(const rabbit::ChannelClosed& closed) {
     const auto most = most_bytes_by(closed.reason);
-    // Otherwise each of them would close the channel, and cost the other messages there an attempt.
+    // From now on larger bodies are refused here: each would close the channel, which costs the
+    // other messages on it an attempt.
     if (most) most_bytes_ = most;
     for (auto& [tag, published] : std::exchange(pending_[closed.channel], {})) {
       const std::size_t bytes = published.outgoing.delivery.payload().size();
@@ -229,7 +230,8 @@ class RabbitSink::Impl final : public SinkThread {
       }
       const bool at_fault = closed.reason.find("'" + published.exchange + "'") != std::string::npos;
       if (at_fault && closed.not_found && published.exchange == options_.exchange) {
-        // Ours, which no message has chosen: on a broker that is not set up yet none is to die.
+        // The exchange is from the options, not from the message. Messages must not become dead
+        // only because the broker is not set up yet.
         published.outgoing.done(sink_down(closed.reason + "; declare it, the relay does not"));
         continue;
       }
@@ -248,7 +250,8 @@ class RabbitSink::Impl final : public SinkThread {
   }
 
   void give_up_on_silence() {
-    if (!blocked_.empty()) return;  // heartbeats show whether it lives
+    // While the broker blocks publishers, heartbeats show whether it lives
+    if (!blocked_.empty()) return;
     const auto limit =
         std::chrono::steady_clock::now() - std::chrono::milliseconds(options_.confirm_timeout_ms);
     for (const auto& pending : pending_) {
@@ -262,13 +265,15 @@ class RabbitSink::Impl final : public SinkThread {
   const RabbitOptions options_;
   const base::WakeEvent wake_;
   std::mutex socket_mutex_;
-  int socket_ = -1;  // the connection's, for `interrupt`
+  int socket_ = -1;  // the connection's socket, for `interrupt`
 
-  // The thread's alone.
+  // Used by the thread only.
   std::unique_ptr<RabbitConnection> connection_;
-  std::optional<std::size_t> most_bytes_;  // of a body, said this broker; empty: not yet
+  // The largest body that this broker takes; empty: not known yet
+  std::optional<std::size_t> most_bytes_;
   std::string why_down_;
-  std::string blocked_;                                      // the reason; empty: it is not
+  // Why the broker blocks publishers; empty: it does not
+  std::string blocked_;
   std::vector<std::map<std::uint64_t, Published>> pending_;  // by channel, then tag
 };
 

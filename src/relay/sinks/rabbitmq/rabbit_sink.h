@@ -3,7 +3,7 @@
 //
 // The properties hold message-id (the id) and the headers tarry-queue, tarry-key, tarry-attempt and
 // tarry-due-ms, besides the message's own; the body is the payload. A message that came through an
-// intake gets back its original properties (properties.h). With a header CC or BCC, RabbitMQ would
+// intake gets its original properties again (properties.h). With a header CC or BCC, RabbitMQ would
 // also route the message elsewhere; such a message is refused unless that is allowed.
 //
 // A message that the broker returns as unroutable or refuses (nack) is tried again. If a connection

@@ -1,5 +1,5 @@
-// Against a real broker. Few tests, because each test is a process, and the broker takes seconds to
-// come up.
+// RabbitSink against a real broker. The tests are few, because each is a process, and the broker
+// takes seconds to start.
 #ifdef TARRY_WITH_RABBITMQ
 
 #include "relay/sinks/rabbitmq/rabbit_sink.h"
@@ -40,14 +40,14 @@ class RabbitConsumer {
   RabbitConsumer(const RabbitConsumer&) = delete;
   RabbitConsumer& operator=(const RabbitConsumer&) = delete;
 
-  // How many messages are in it.
+  // Declares the queue, and returns how many messages it has.
   std::uint32_t declare(const char* queue, amqp_table_t arguments = amqp_empty_table) {
     const auto* ok =
         amqp_queue_declare(state_, 1, amqp_cstring_bytes(queue), 0, 1, 0, 0, arguments);
     if (ok == nullptr) throw std::runtime_error("the queue cannot be declared");
     return ok->message_count;
   }
-  // "id key attempt persistent lang: body"
+  // Takes a message, and shows it as "id key ... body".
   std::string get(const char* queue) {
     amqp_maybe_release_buffers(state_);
     const auto got = amqp_basic_get(state_, 1, amqp_cstring_bytes(queue), 1);
@@ -137,7 +137,7 @@ void copies_go_where_that_is_allowed(RabbitOptions options, RabbitConsumer& cons
   EXPECT_NE(consumer.get("another"), "nothing");
 }
 
-// Short ones go in small frames, long ones in as few as may be.
+// Short bodies are sent in small frames, long bodies in as few frames as possible.
 void bodies_of_all_lengths(const RabbitOptions& options, RabbitConsumer& consumer) {
   constexpr std::size_t kFrame = 131'072 - 8;
   std::vector<std::string> keys;
@@ -184,7 +184,7 @@ void unroutable_and_unknown_exchanges(RabbitOptions options) {
   Answers second;
   sink.send(second.batch({"a"}, {{"exchange", "nope"}}));
   EXPECT_EQ(fate_and_reason(second, "a"), "again: NOT_FOUND - no exchange 'nope' in vhost '/'");
-  // The channel is open again, and headers name the way.
+  // The channel is open again, and a header names the routing key.
   Answers third;
   sink.send(third.batch({"a"}, {{"to", "due"}}));
   EXPECT_EQ(third.fate("a"), Fate::confirmed);
@@ -237,7 +237,8 @@ void who_is_not_let_in_is_down(RabbitOptions options) {
   EXPECT_EQ(said.find("wrong"), std::string::npos) << said;
 }
 
-// A broker that stands still: heartbeats end the connection, sent messages are unknown; then again.
+// A broker that stands still: the missing heartbeats end the connection, and sent messages are
+// `unknown`. Once it continues, the sink works again.
 void a_broker_that_hangs(RabbitOptions options, const testing::RabbitServer& server,
                          RabbitConsumer& consumer) {
   options.heartbeat_s = 1;
@@ -262,7 +263,7 @@ void close_answers_what_is_open(const RabbitOptions& options, const testing::Rab
   server.cont();
 }
 
-// A directory with a certificate for "localhost" in it, and the broker's configuration for TLS.
+// A directory that has a certificate for "localhost", and the broker's configuration for TLS.
 class Certificate {
  public:
   Certificate() : port(testing::RedisServer::free_port()) {
@@ -312,7 +313,7 @@ void over_tls(RabbitOptions options, const Certificate& certificate) {
   RabbitSink careful(options);
   Answers other;
   careful.send(other.batch({"a"}));
-  EXPECT_EQ(other.fate("a"), Fate::down);  // the certificate is another host's
+  EXPECT_EQ(other.fate("a"), Fate::down);  // the certificate is for another host
 }
 
 TEST(RabbitSink, NobodyThereIsDown) {
@@ -348,7 +349,8 @@ TEST(RabbitSink, ABrokerThatAsksForACertificateIsShownOne) {
   EXPECT_EQ(consumer.get("due"), "1 q a 1 1600000000000 - persistent: payload-a");
 
   for (const net::RabbitTls& refused :
-       {net::RabbitTls{ca, {}, {}},  // none, and one that the broker does not trust
+       // No client certificate, and one that the broker does not trust
+       {net::RabbitTls{ca, {}, {}},
         net::RabbitTls{ca, files.certificate("other-ca"), files.key("other-ca")}}) {
     options.tls = refused;
     RabbitSink sink(options);

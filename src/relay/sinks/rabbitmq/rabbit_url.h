@@ -11,8 +11,8 @@
 
 namespace tarry::relay {
 
-/// `rest`: the part after `scheme`, amqp or amqps. exchange=, routing_key=, exchange_from=,
-/// routing_key_from=, channels=
+/// `rest`: the part after `scheme`, which is amqp or amqps. Options: exchange=, routing_key=,
+/// exchange_from=, routing_key_from=, channels=.
 [[nodiscard]] Result<RabbitOptions> rabbit_sink_options(std::string_view scheme,
                                                         std::string_view rest);
 

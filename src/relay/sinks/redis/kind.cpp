@@ -15,7 +15,8 @@
 namespace tarry::relay {
 namespace {
 
-/// Options of a URL that say where on the server messages go, and not which server it is.
+/// Reads the options that say where on the server messages go. Options that describe the server
+/// itself are appended to `rest`.
 Result<RedisTarget> take_target(std::string_view query, std::string& rest) {
   static constexpr std::array<std::string_view, 10> kOfServers{
       "user",          "password_file",         "ca", "cert", "key", "name", "db", "master",

@@ -18,10 +18,11 @@
 namespace tarry::relay {
 namespace {
 
-/// At most this much is outstanding at once, or one message. It is about what a socket takes for a
-/// server that does not read, so little waits where no lease is checked.
+/// The most bytes that may be unanswered at once, except that one message may be larger. This is
+/// about what the sockets take for a server that does not read, so few messages wait there, where
+/// leases are not checked.
 constexpr std::size_t kMostUnanswered = 256 * 1024;
-constexpr std::size_t kRestOfMessage = 256;  // key, headers and so on, about
+constexpr std::size_t kRestOfMessage = 256;  // about the bytes of key, headers and so on
 
 net::RedisCommand stream_entry(const RedisTarget& target, const Delivery& delivery) {
   net::RedisCommand command("XADD", delivery.payload().size() + 256);
@@ -56,8 +57,8 @@ net::RedisCommand command_for(const RedisTarget& target, const Delivery& deliver
   return command;
 }
 
-/// Errors that are no message's fault: the server accepts nothing from anyone, or nothing from us,
-/// or nothing at the sink's one key.
+/// Errors that concern all messages: the server accepts nothing from anyone, nothing from this
+/// client, or nothing at the sink's key.
 bool says_down(std::string_view error) {
   constexpr std::array<std::string_view, 14> kDown{
       "LOADING",     "OOM",      "READONLY", "MASTERDOWN", "NOREPLICAS", "BUSY",  "MISCONF",
@@ -90,7 +91,7 @@ class RedisSink final : public SinkThread {
   }
   ~RedisSink() override {
     end();
-    // This thread runs the callbacks that the client still owes.
+    // This thread runs the callbacks that the client has not run yet.
     boost::asio::post(io_, [this] { client_.reset(); });
     guard_.reset();
     io_.run();
@@ -110,14 +111,14 @@ class RedisSink final : public SinkThread {
     std::ranges::move(arrived, std::back_inserter(waiting_));
     begin_some();
   }
-  /// The client fails everything that is outstanding, and everything sent after that.
+  /// `close` fails all outstanding commands of the client, and all commands after it.
   void stop(std::deque<Outgoing> arrived) override {
     client_->close();
     work(std::move(arrived));
   }
 
-  // Messages that wait for a connection, or for a server that does not read, wait here, where their
-  // leases are checked.
+  // Begins messages while the server can take them. Until then they wait in this queue, because
+  // their leases are checked here.
   void begin_some() {
     if (waiting_.empty() || knocking_) return;
     if (!client_->is_connected()) return knock();
@@ -162,9 +163,9 @@ class RedisSink final : public SinkThread {
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{
       io_.get_executor()};
-  // The thread's alone.
+  // Used by the thread only.
   std::deque<Outgoing> waiting_;
-  std::size_t unanswered_ = 0;  // bytes that the client has, about
+  std::size_t unanswered_ = 0;  // about the bytes that the client has
   bool knocking_ = false;       // a PING tests whether a connection is possible
   std::unique_ptr<net::RedisClient> client_;
 };

@@ -4,7 +4,7 @@
 //   list     RPUSH NAME line            line: JSON (message_text.h)
 //   stream   XADD NAME [MAXLEN ~ n] * queue, id, key, attempt, due_ms, header:NAME..., payload
 //   channel  PUBLISH NAME line          at most once: a client that is not subscribed at that
-//                                       moment never sees it, but it is confirmed all the same
+//                                       moment never gets it, but it is confirmed nevertheless
 //
 // Whether a confirmed message survives a crash of the server depends on the server's persistence.
 #pragma once

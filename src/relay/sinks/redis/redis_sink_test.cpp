@@ -46,7 +46,7 @@ TEST(RedisSink, ListStreamAndChannel) {
   Answers channel;
   const auto to_channel = redis_sink(at(server), {RedisTarget::Kind::channel, "news"});
   to_channel->send(channel.batch({"a"}));
-  EXPECT_EQ(channel.fate("a"), Fate::confirmed);  // nobody listens: at most once
+  EXPECT_EQ(channel.fate("a"), Fate::confirmed);  // confirmed although nobody listens: at most once
   EXPECT_EQ(to_channel->title(), "redis " + server.socket_path() + ", channel \"news\"");
 }
 

@@ -17,21 +17,21 @@
 namespace tarry::relay {
 namespace {
 
-/// A descriptor that other processes share must not be switched to non-blocking. A pipe takes this
-/// much without blocking once it says that there is room; a file never waits for a reader.
+/// The most bytes of one write. The descriptor cannot be made non-blocking, because other processes
+/// may share it. A pipe that reports room takes PIPE_BUF bytes without blocking; a file never
+/// blocks.
 std::size_t most_at_once(int fd) {
   struct stat status{};
   const bool is_file = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
   return is_file ? SSIZE_MAX : PIPE_BUF;
 }
 
-/// For a file: whether the bytes before the next write do not end with an end of line; true if they
-/// cannot be read.
+/// For a file: true if the byte before the next write is not an end of line, or cannot be read.
 bool left_in_a_line(int fd, off_t size) {
   const bool at_end = (::fcntl(fd, F_GETFL) & O_APPEND) != 0;
   const off_t at = at_end ? size : std::min(size, ::lseek(fd, 0, SEEK_CUR));
   if (at <= 0) return false;
-  // Ours may be for writing only.
+  // `fd` may be open for writing only.
   const int reading = ::open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_RDONLY | O_CLOEXEC);
   if (reading < 0) return true;
   char last = 0;
@@ -40,8 +40,8 @@ bool left_in_a_line(int fd, off_t size) {
   return !ended;
 }
 
-/// A former writer may have been stopped in the middle of a line, or its disk was full. A pipe
-/// cannot tell what its reader has. A terminal shows what it has.
+/// Whether the output may end with half a line, because a former writer was stopped or its disk was
+/// full. For a pipe this is never known. For a terminal it does not matter: the user sees it.
 bool may_be_in_a_line(int fd) {
   struct stat status{};
   if (::fstat(fd, &status) != 0) return false;

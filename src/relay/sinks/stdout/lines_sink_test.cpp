@@ -25,7 +25,7 @@ TEST(LinesSink, OneLineOfJsonEachInOrder) {
   Answers answers;
   LinesSink sink(pipe.writer(), [](Error) {});
   sink.send(answers.batch({"a", "b", "c"}, {{"lang", "de"}}));
-  EXPECT_EQ(pipe.read_line(), "");  // ends a line that may have been begun
+  EXPECT_EQ(pipe.read_line(), "");  // ends the half line that an earlier run may have left
   EXPECT_EQ(pipe.read_line(), kLine);
   EXPECT_NE(pipe.read_line().find("\"key\":\"b\""), std::string::npos);
   EXPECT_NE(pipe.read_line().find("\"key\":\"c\""), std::string::npos);
@@ -67,8 +67,8 @@ TEST(LinesSink, CloseEndsAWriteThatNobodyReads) {
   Pipe pipe;
   Answers answers;
   LinesSink sink(pipe.writer(), [](Error) {});
-  const CloseAtEnd unblock(pipe);  // however the test ends
-  // More than a pipe takes.
+  const CloseAtEnd unblock(pipe);  // lets the sink end even if an assertion fails
+  // More than the pipe holds.
   sink.send(answers.batch({"a", "b"}, {}, {std::string(4'000'000, 'x')}));
   EXPECT_EQ(pipe.read_line(), "");
   EXPECT_EQ(pipe.read_some(), '{');
@@ -99,7 +99,8 @@ TEST(LinesSink, WhatAnotherRunLeftInALineSpoilsNoMessage) {
   EXPECT_EQ(pipe.read_line(), kLine);
 }
 
-// The text that a sink adds to a file with such content, opened with these flags.
+// Returns a file's content after a sink has written a message to it. `before`: the content until
+// then; `flags`: how it is opened.
 std::string added_to(const std::string& before, int flags) {
   std::string name = "/tmp/tarry-lines-XXXXXX";
   ::close(::mkstemp(name.data()));
@@ -123,7 +124,7 @@ TEST(LinesSink, AFileIsLookedAt) {
   EXPECT_EQ(added_to("", O_WRONLY | O_APPEND), line);
   EXPECT_EQ(added_to("{}\n", O_WRONLY | O_APPEND), "{}\n" + line);
   EXPECT_EQ(added_to("{\"qu", O_WRONLY | O_APPEND), "{\"qu\n" + line);
-  EXPECT_EQ(added_to("{\"qu", O_WRONLY), line);  // over it
+  EXPECT_EQ(added_to("{\"qu", O_WRONLY), line);  // overwrites it
 }
 
 TEST(LinesSink, AfterALineThatTheDiskDidNotTakeAnotherBegins) {

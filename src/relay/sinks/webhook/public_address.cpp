@@ -18,7 +18,7 @@ struct Block4 {
 constexpr std::uint32_t quad(std::uint32_t a, std::uint32_t b, std::uint32_t c) noexcept {
   return a << 24 | b << 16 | c << 8;
 }
-// IANA's special-purpose registry.
+// Blocks of IANA's special-purpose registry.
 constexpr std::array<Block4, 16> kNotPublic4{{{quad(0, 0, 0), 8},
                                               {quad(10, 0, 0), 8},
                                               {quad(100, 64, 0), 10},
@@ -53,7 +53,7 @@ bool starts(const Bytes16& bytes, std::initializer_list<std::uint8_t> prefix) no
 }
 
 bool is_public6(const Bytes16& bytes) noexcept {
-  // ::ffff:0:0/96 and NAT64's 64:ff9b::/96: their last 32 bits are where the packets go.
+  // For ::ffff:0:0/96 and NAT64's 64:ff9b::/96, packets go to the IPv4 address in the last 32 bits.
   if (starts(bytes, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}) ||
       starts(bytes, {0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0})) {
     return is_public4(quad_at(bytes, 12));

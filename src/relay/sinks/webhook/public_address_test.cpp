@@ -9,7 +9,8 @@
 namespace tarry::relay {
 namespace {
 
-// Whether the address is public; its text comes back as it went in.
+// Whether the address is public. Also checks that its text is the same after reading and writing
+// it.
 bool belongs_to_all(const char* text) {
   sockaddr_storage address{};
   auto& in = reinterpret_cast<sockaddr_in&>(address);

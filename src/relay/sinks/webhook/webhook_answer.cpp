@@ -24,8 +24,8 @@ Answer webhook_answer(long status, std::string_view body, std::optional<Millis> 
   if (status < 400) return try_again("redirects are not followed; it " + reason);
   if (after) after = std::clamp(*after, Millis(0), kLongestAfter);
   // 403 (may not go there) and 409 (the first request is still running, as drafted for
-  // Idempotency-Key) do not say that the message is bad. Other messages may go elsewhere and need
-  // not wait for it; but our login (401, 407) is the same for all.
+  // Idempotency-Key) do not mean that the message is bad. They do not concern other messages
+  // either. But our login (401, 407) is the same for all messages.
   constexpr std::array<long, 2> kNotYet{403, 409};
   if (std::ranges::count(kNotYet, status) > 0) return not_yet(std::move(reason), after);
   constexpr std::array<long, 5> kAgain{401, 407, 408, 425, 429};

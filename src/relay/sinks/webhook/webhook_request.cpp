@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::size_t kMaxPath = 4'096;  // bytes
 
-/// Headers of the connection (RFC 9110, 7.6.1), of the message's framing and destination, or of the
-/// sender's identity.
+/// Headers that a message cannot set: they belong to the connection (RFC 9110, 7.6.1), to the
+/// framing and destination of the request, or to the sender's identity.
 constexpr std::array<std::string_view, 49> kNotTheirs{
-    // of the connection, and of the way
+    // the connection, and the way to the receiver
     "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "http2-settings",
     "expect", "early-data", "max-forwards", "via", "alt-used",
-    // of framing, content and destination
+    // framing, content and destination
     "host", "content-length", "content-type", "content-encoding", "content-range", "content-digest",
     "digest", "range", "accept-encoding", "user-agent", "x-http-method", "x-http-method-override",
     "x-method-override", "x-original-url", "x-original-host", "x-rewrite-url", "x-host",
@@ -46,7 +46,7 @@ bool is_theirs(const WebhookOptions& options, std::string_view name) noexcept {
          std::ranges::none_of(kNotTheirBeginnings, begins);
 }
 
-/// Allowed in a token (RFC 9110, 5.6.2), besides letters and digits.
+/// The characters that a token may have besides letters and digits (RFC 9110, 5.6.2).
 constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
 
 bool is_field_name(std::string_view name) noexcept {
@@ -55,7 +55,7 @@ bool is_field_name(std::string_view name) noexcept {
   });
 }
 
-/// A tab is allowed, as are bytes from 0x80 on.
+/// A value may contain tabs, and bytes from 0x80 on.
 bool is_field_value(std::string_view value) noexcept {
   return std::ranges::none_of(value, [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -65,7 +65,7 @@ bool is_field_value(std::string_view value) noexcept {
 
 bool is_visible(char c) noexcept { return c > 0x20 && c < 0x7f; }
 
-/// Keys and queue names are any bytes.
+/// Keys and queue names may contain any bytes, so bytes that a header cannot hold are encoded.
 std::string percent_encoded(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string out;

@@ -22,18 +22,18 @@ enum class WebhookSignature : std::uint8_t { v1, v2 };
 
 struct WebhookOptions {
   std::string url;  // http or https, with a host, without user and fragment
-  std::string content_type = "application/octet-stream";  // a message's own has precedence
+  std::string content_type = "application/octet-stream";  // a message's own type has precedence
   std::string secret;                                     // for the signature; empty: none is sent
   WebhookSignature signature = WebhookSignature::v2;
   std::string token;        // of `Authorization: Bearer`; empty: none is sent
-  std::string path_header;  // not empty: a message's header of this name gives path and query
+  std::string path_header;  // if not empty, a message's header of this name gives path and query
   bool allow_private = false;
   std::uint32_t connections = 16;  // 1 .. 256: requests at once; only with 1 do messages keep their
                                    // order
   Millis connect_timeout{5'000};   // includes resolving the name
   Millis timeout{30'000};          // of one request, including its connection
   std::string ca_file;             // PEM; empty: the system's authorities
-  std::string certificate_file;    // PEM, for receivers that ask for one; empty: none
+  std::string certificate_file;    // PEM, for receivers that require one; empty: none
   std::string key_file;            // PEM
 };
 

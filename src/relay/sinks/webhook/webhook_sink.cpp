@@ -16,7 +16,7 @@
 namespace tarry::relay {
 namespace {
 
-constexpr int kPollMs = 60'000;  // libcurl's own time-outs end it sooner
+constexpr int kPollMs = 60'000;  // libcurl's own time-outs end the wait sooner
 
 void begin_curl() {
   static const CURLcode begun = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -46,7 +46,8 @@ class WebhookSink::Impl final : public SinkThread {
   void wake() override { curl_multi_wakeup(multi_.get()); }
 
   void wait() override {
-    // Without this a free place would wait for the next event.
+    // Starts a waiting message at once; otherwise a free connection would stay unused until the
+    // next event.
     if (!waiting_.empty() && active_.size() < options_.connections) return;
     curl_multi_poll(multi_.get(), nullptr, 0, kPollMs, nullptr);
   }
@@ -102,8 +103,8 @@ class WebhookSink::Impl final : public SinkThread {
       curl_multi_remove_handle(multi_.get(), handle);
       const bool timed_out = result == CURLE_OPERATION_TIMEDOUT;
       if (!timed_out && answer.fate != Fate::down) ++answers_;
-      // Waiting messages would meet the same, one time-out after the other, unless others were
-      // answered meanwhile.
+      // If no answer has come since this request began, each waiting message would run into the
+      // same time-out, one after the other.
       const bool away = answer.fate == Fate::down || (timed_out && answers_ == answers_before);
       const std::string reason = answer.reason;
       transfer->answer(std::move(answer));
@@ -125,11 +126,11 @@ class WebhookSink::Impl final : public SinkThread {
   const WebhookOptions options_;
   const WebhookTarget target_;
 
-  // Used by the thread alone, except for waking it.
+  // Used by the thread only, except for waking it.
   std::unique_ptr<CURLM, CurlMultiFree> multi_;
   std::deque<Outgoing> waiting_;
   std::unordered_map<CURL*, Active> active_;
-  std::uint64_t answers_ = 0;  // that have come
+  std::uint64_t answers_ = 0;  // how many answers have come
 };
 
 Result<std::unique_ptr<Sink>> WebhookSink::make(WebhookOptions options) {

@@ -3,7 +3,7 @@
 // Status 400 to 499 refuses the message, except 408, 425 and 429. After these three, after a
 // redirect and after 500 to 599 the message is tried again, not before Retry-After. If a request
 // ends without an answer after it has begun to go out, the answer is `unknown`. If it has not begun
-// to go out, the receiver is `down`, also for all waiting messages.
+// to go out, the receiver is `down`, for all waiting messages too.
 //
 // Only http and https, no redirects, no proxies. Each address of a name is checked when the socket
 // is about to connect to it (public_address.h), so that no second look-up of the name can give
@@ -23,8 +23,8 @@ namespace tarry::relay {
 
 class WebhookSink final : public Sink {
  public:
-  /// Error: `invalid_argument`, which names the value and the limit; also for a URL whose host is a
-  /// private address, unless that is allowed.
+  /// Error: `invalid_argument`, which names the value and the limit. A URL whose host is a private
+  /// address is such an error too, unless that is allowed.
   [[nodiscard]] static Result<std::unique_ptr<Sink>> make(WebhookOptions options);
 
   ~WebhookSink() override;

@@ -34,7 +34,8 @@ Error bad_webhook(std::string message) {
   return {ErrorCode::invalid_argument, "webhook: " + std::move(message)};
 }
 
-/// An address written as one, and localhost, need no name server to be known.
+/// Returns the host if it is private without asking a name server: localhost, or a private address
+/// in numbers.
 std::optional<std::string> private_host(std::string host) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   if (base::equals_ignoring_case(host, "localhost") ||

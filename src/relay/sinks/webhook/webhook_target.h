@@ -16,8 +16,8 @@ struct WebhookTarget {
   std::string target;  // path and query of the request; they may contain a secret
 };
 
-/// Error: `invalid_argument`, which names the value and the limit; also for a URL whose host is a
-/// private address, unless that is allowed.
+/// Error: `invalid_argument`, which names the value and the limit. A URL whose host is a private
+/// address is such an error too, unless that is allowed.
 [[nodiscard]] Result<WebhookTarget> check_webhook(const WebhookOptions& options);
 
 }  // namespace tarry::relay

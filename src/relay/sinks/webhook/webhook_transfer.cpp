@@ -13,13 +13,15 @@ namespace tarry::relay {
 namespace {
 
 constexpr std::size_t kMaxAnswerHead = 64 * 1024;
-/// Read to its end an answer leaves a connection that can be used again.
+/// How many bytes of an answer's body are read. Only if an answer is read to its end can its
+/// connection be used again.
 constexpr std::size_t kMaxAnswerBody = 64 * 1024;
 constexpr std::size_t kKeptOfAnswer = 200;
 
 template <typename Value>
 void set(CURL* handle, CURLoption option, Value value) {
-  // Only memory or the library's version can cause this, and both are ours.
+  // This fails only if memory runs out, or if this build uses options that its libcurl does not
+  // have.
   const CURLcode set = curl_easy_setopt(handle, option, value);
   if (set == CURLE_OUT_OF_MEMORY) throw std::bad_alloc();
   TARRY_ASSERT(set == CURLE_OK);
@@ -35,7 +37,8 @@ void set_tls(CURL* handle, const WebhookOptions& options) {
   set(handle, CURLOPT_SSLKEY, options.key_file.c_str());
 }
 
-/// libcurl takes a line without a value as a request to leave the header out.
+/// To libcurl, a line without a value means that the header must be left out; a header with an
+/// empty value needs a semicolon.
 std::string line_for_curl(const std::string& line) {
   const std::size_t colon = line.find(':');
   const bool empty = line.find_first_not_of(" \t", colon + 1) == std::string::npos;
@@ -55,7 +58,7 @@ WebhookTransfer::WebhookTransfer(const WebhookOptions& options, Outgoing outgoin
     headers_.reset(longer);
   };
   for (const std::string& line : lines) add(line_for_curl(line));
-  add("Expect:");  // no waiting for a 100
+  add("Expect:");  // does not wait for an answer 100
   add("Accept:");
   CURL* handle = handle_.get();
   const std::string_view body = parcel_.delivery.payload();
@@ -63,7 +66,7 @@ WebhookTransfer::WebhookTransfer(const WebhookOptions& options, Outgoing outgoin
   set(handle, CURLOPT_PATH_AS_IS, 1L);
   set(handle, CURLOPT_PROTOCOLS_STR, "http,https");
   set(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-  set(handle, CURLOPT_PROXY, "");  // whatever the environment says
+  set(handle, CURLOPT_PROXY, "");  // no proxy, even if the environment names one
   set(handle, CURLOPT_FOLLOWLOCATION, 0L);
   set(handle, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
   set(handle, CURLOPT_USERAGENT, "tarry");
@@ -72,7 +75,7 @@ WebhookTransfer::WebhookTransfer(const WebhookOptions& options, Outgoing outgoin
   set(handle, CURLOPT_POSTFIELDS, body.empty() ? "" : body.data());
   set(handle, CURLOPT_HTTPHEADER, headers_.get());
   set(handle, CURLOPT_NOSIGNAL, 1L);
-  set(handle, CURLOPT_QUICK_EXIT, 1L);  // a hanging name server delays nothing else
+  set(handle, CURLOPT_QUICK_EXIT, 1L);  // a name server that hangs must not delay other requests
   set(handle, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(options.connect_timeout));
   set(handle, CURLOPT_TIMEOUT_MS, milliseconds(options.timeout));
   set(handle, CURLOPT_ERRORBUFFER, error_.data());
@@ -99,10 +102,10 @@ curl_socket_t WebhookTransfer::open_socket(void* self, curlsocktype, curl_sockad
 
 int WebhookTransfer::before_request(void* self, char*, char*, int, int) {
   auto& transfer = *static_cast<WebhookTransfer*>(self);
-  // libcurl by itself sends again a request that was lost on a kept connection: a duplicate with
-  // the same attempt number.
+  // If a request is lost on a kept connection, libcurl would send it again: a duplicate with the
+  // same attempt number.
   if (transfer.sent_) return CURL_PREREQFUNC_ABORT;
-  // A connection had to be made first.
+  // Checked here again, because making the connection may have taken time.
   if (transfer.parcel_.is_late()) {
     transfer.late_ = true;
     return CURL_PREREQFUNC_ABORT;
@@ -139,12 +142,12 @@ Answer WebhookTransfer::outcome(CURLcode result) const {
   if (late_) return too_late();
   long status = 0;
   curl_easy_getinfo(handle(), CURLINFO_RESPONSE_CODE, &status);
-  // If a 2xx was cut off, nobody knows how it would have ended.
+  // If a 2xx answer was cut off by the receiver, nobody knows how it would have ended.
   if (answered_ && (result == CURLE_OK || cut_ || status >= 300)) {
     curl_off_t seconds = 0;
     curl_easy_getinfo(handle(), CURLINFO_RETRY_AFTER, &seconds);
     std::optional<Millis> after;
-    // Bounded before it is multiplied.
+    // Limited before the unit is converted, which could overflow.
     if (seconds > 0) after = std::chrono::seconds(std::min<curl_off_t>(seconds, 1 << 30));
     return webhook_answer(status, body_, after);
   }

@@ -36,7 +36,7 @@ class WebhookTransfer {
   [[nodiscard]] CURL* handle() const noexcept { return handle_.get(); }
   /// The answer that libcurl's result means.
   [[nodiscard]] Answer outcome(CURLcode result) const;
-  /// The answer for a request that we break off.
+  /// The answer for a request that the sink breaks off.
   [[nodiscard]] Answer broken_off(const std::string& why) const;
   void answer(Answer answer) { parcel_.done(std::move(answer)); }
 
@@ -52,10 +52,11 @@ class WebhookTransfer {
   std::unique_ptr<curl_slist, CurlListFree> headers_;
   std::array<char, CURL_ERROR_SIZE> error_{};
   bool sent_ = false;      // the request has begun to go out
-  bool late_ = false;      // its lease had ended before it began
+  bool late_ = false;      // the message's lease had ended before the request began
   bool answered_ = false;  // its answer's headers are complete
-  bool cut_ = false;       // we broke it off, because its body was longer than the limit
-  std::string forbidden_;  // a forbidden address that its name led to
+  // The sink broke the answer off, because its body was longer than the limit
+  bool cut_ = false;
+  std::string forbidden_;  // the forbidden address to which the host name led
   std::size_t head_size_ = 0;
   std::size_t body_size_ = 0;
   std::string body_;  // the beginning of the answer's body
