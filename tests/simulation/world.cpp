@@ -173,8 +173,8 @@ void World::remove(const Step& step) {
 
 // -- afterwards
 
-// Whatever happened, once there is room and nothing fails, everything that is due gets delivered,
-// and the disk is given back.
+// Ends all faults. Then everything that is due must be delivered, and the store must free its space
+// on the disk.
 void World::heal() {
   disk_.set_capacity(UINT64_MAX);
   if (armed_ || shard_->shard().failure() || shard_->committer().failed()) crash(End::kill, 7);
@@ -187,7 +187,8 @@ void World::heal() {
   }
   drain();
   if (oracle_.failure()) return;
-  if (shard_->journal().head().number == 0) {  // what was there at the opening waits for a write
+  // Segments that were there at the opening are cleaned only after a write.
+  if (shard_->journal().head().number == 0) {
     submit(core::PauseRequest{"q0", std::nullopt});
     submit(core::ResumeRequest{"q0"});
     settle();
@@ -198,16 +199,18 @@ void World::heal() {
   const embedded::Journal& journal = shard_->journal();
   const std::uint64_t live = shard_->state().live.total_bytes();
   const std::uint64_t openings = (journal.closed().size() + 1) * journal.opening_bytes();
-  // Cleaned a few bytes at a time, each copy is a batch of its own, and may be longer than it is.
+  // If cleaning copies only a few bytes at a time, each copy is a batch of its own, and may be
+  // longer than the original.
   const std::uint64_t most = options_.cleaning_slice < 1000 ? 3 * live : live + live / 2;
-  constexpr std::uint64_t kRests = 4096;  // what the cleaner lets lie where a round gained nothing
+  // Bytes that the cleaner leaves after a round without gain.
+  constexpr std::uint64_t kRests = 4096;
   if (journal.closed_bytes() > most + openings + 2 * journal.largest_segment() + kRests) {
     oracle_.fail(12, "the journal keeps " + std::to_string(journal.closed_bytes()) + " bytes for " +
                          std::to_string(live) + " live ones");
   }
 }
 
-// Time passes, claims are made and acked: nothing may be left.
+// Lets time pass, and claims and acks messages, until none is left.
 void World::drain() {
   for (int round = 0; round < 200 && oracle_.pending() && !oracle_.failure(); ++round) {
     pass_time(round < 20 ? 30 * 60 * kSecond : 24 * kHour);

@@ -1,6 +1,6 @@
 // World: one life of a store, or several: a shard with its journal, committer, recovery and
-// cleaning as they are in production, on a virtual clock and a virtual disk, on one thread. A
-// script drives it, an Oracle looks on.
+// cleaning as in production, but with a virtual clock and a virtual disk, and on one thread. A
+// script drives it, and an Oracle watches it.
 //
 // Thread safety: none. The same options and steps give the same life, always.
 #pragma once
@@ -24,17 +24,18 @@ using Figures = std::map<std::string, std::uint64_t>;
 
 struct Life {
   std::optional<Failure> failure;
-  std::size_t failed_at = 0;  // the step; the script's size: afterwards, while it was healed
+  // The step at which it failed; the script's size if it failed after the script.
+  std::size_t failed_at = 0;
   Figures figures;
 };
 
-/// One fault, and how the life that had it ends.
+/// One fault, and how the run with it ends.
 struct Trial {
   enum class End : std::uint8_t {
-    kill,    // all that was written is there
-    drop,    // nothing is but what was synced
-    power,   // something between
-    reboot,  // that, and another boot
+    kill,    // everything that was written is there
+    drop,    // only bytes and names that were synced are there
+    power,   // something between the two
+    reboot,  // like power, followed by another boot
   };
   storage::FaultPlan plan;
   End end = End::kill;
@@ -45,10 +46,10 @@ class World {
  public:
   explicit World(const Options& options);
   Life live(const std::vector<Step>& script);
-  /// Lives `prelude` unharmed, then `script` with the trial's fault, then ends and looks at what is
-  /// left. `close` in the script closes and opens with the fault still to come. With sync=always.
-  /// Figures: "calls" that the script made, "calls.before-last" up to its last step, and
-  /// "failed.CALL", the first one.
+  /// Runs `prelude` without faults, then `script` with the trial's fault, then ends the run and
+  /// checks the store. A `close` in the script also opens the store again, and the fault may occur
+  /// in that. Uses sync=always. Figures: "calls" that the script made, "calls.before-last" up to
+  /// its last step, and "failed.CALL" for the first call that failed.
   Life live(const std::vector<Step>& prelude, const std::vector<Step>& script, const Trial& trial);
 
  private:
@@ -105,7 +106,7 @@ class World {
   std::uint64_t pushed_ = 0;
   std::uint64_t boots_ = 1;
   bool armed_ = false;
-  std::uint64_t kept_ = 0;  // by a life of which no shard is left: the batch that must survive
+  std::uint64_t kept_ = 0;  // the batch that an earlier life, whose shard is gone, owes to the next
 };
 
 }  // namespace tarry::simulation

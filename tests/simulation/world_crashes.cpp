@@ -1,4 +1,4 @@
-// World: how lives end, and begin again.
+// World: how lives end, and how the next one begins.
 #include <random>
 
 #include "support/embedded/journal.h"
@@ -53,7 +53,8 @@ void World::look_on(std::uint64_t least, bool new_boot) {
   if (!oracle_.failure()) finish_removals();
 }
 
-// As the engine's front does before it lets anybody ask for the queue.
+// Finishes removals that a crash interrupted, as the engine's front does before it accepts requests
+// for the queue.
 void World::finish_removals() {
   std::vector<std::string> going;
   const embedded::ShardState& state = shard_->state();
@@ -95,12 +96,12 @@ void World::crash(End end, std::uint32_t seed) {
   if (end == End::close && !failed) {
     faults_->disarm();
     armed_ = false;
-    oracle_.expect_errors();  // claims that wait are told that the store closes
+    oracle_.expect_errors();  // waiting claims get an error, because the store closes
     shard_->close();
     oracle_.turn_ended(*shard_);
     if (oracle_.failure()) return;
   }
-  // A shard that has failed cannot close: it goes as if killed.
+  // A shard that has failed cannot close, so it ends as if it were killed.
   const std::uint64_t least = this->least(end == End::close && failed ? End::kill : end);
   const std::uint64_t synced = std::max(base_, shard_->committer().durable());
   const bool synced_only = options_.policy == SyncPolicy::always;
@@ -122,8 +123,8 @@ void World::crash(End end, std::uint32_t seed) {
   if (!oracle_.failure()) open(must, end == End::reboot);
 }
 
-// A crash amid recovery, once or twice: the next one must find the same. True where a sync failed,
-// with which goes what had not been synced before.
+// Crashes once or twice during recovery; the next recovery must find the same. True if a sync
+// failed, so that bytes which were not synced before are lost too.
 bool World::interrupt_recovery(std::uint32_t seed, bool power) {
   const auto last_batch = [&]() -> std::optional<std::uint64_t> {
     const embedded::test::Recovery look(*disk_.root(), true, clock_.boot_id(), clock_.now());
@@ -166,7 +167,7 @@ bool World::interrupt_recovery(std::uint32_t seed, bool power) {
   return lost;
 }
 
-// Invariant 11.
+// Checks invariant 11.
 void World::rebuild() {
   if (armed_ || oracle_.was_full() || shard_->shard().failure()) return;
   turn();
@@ -178,7 +179,8 @@ void World::rebuild() {
   count("rebuilt");
   const std::string rebuilt = embedded::test::describe(recovery.state, false);
   const std::string living = embedded::test::describe(shard_->state(), false);
-  // Time does what no record says; and a store that has skipped ids writes that with the next.
+  // Time changes a state without a record. And a store that has skipped ids writes that only with
+  // its next batch.
   const auto without_marks = [](const std::string& text) {
     return text.substr(0, text.rfind("next id"));
   };
@@ -188,8 +190,8 @@ void World::rebuild() {
   if (!embedded::test::conserves(shard_->state())) oracle_.fail(13, "counts do not add up");
 }
 
-// One byte of the medium turns while the store is closed. A copy is opened: it is refused, with
-// file and offset, or nothing is other than it was.
+// One byte of a closed store changes on the disk. When a copy of it is opened, it must either be
+// refused, with file and offset, or contain what it contained before.
 void World::rot(std::uint32_t seed) {
   if (armed_ || shard_->shard().failure()) return;
   turn();
@@ -219,8 +221,8 @@ void World::rot(std::uint32_t seed) {
       }
       continue;
     }
-    // What was not known durable by the journal's own word may pass for a torn tail: the end of the
-    // last segment; with policy os any end.
+    // Bytes that the journal itself does not prove to be durable may be taken for a torn tail.
+    // These are the end of the last segment, and with policy os the end of any segment.
     const std::uint64_t newest = shard_->journal().newest_segment();
     const bool proven = options_.policy != SyncPolicy::os &&
                         embedded::segment_number(name) < newest &&

@@ -1,4 +1,4 @@
-// World: what a step asks of the store.
+// World: the requests that steps make.
 #include "core/headers.h"
 #include "world.h"
 
@@ -32,7 +32,7 @@ std::string World::receipt_of(std::uint8_t number) const {
 }
 
 void World::submit(core::Request request) {
-  // The operation has to be known by the time it is answered.
+  // The completion needs the operation, which is known only after `submit` has returned.
   auto holder = std::make_shared<const embedded::Operation*>(nullptr);
   const embedded::OperationPtr op =
       shard_->submit(std::move(request), [this, holder](const Result<core::Reply>& reply) {

@@ -1,10 +1,11 @@
-// C11's threads on top of POSIX ones, for programs under ThreadSanitizer that use a library built
-// on C11's. ThreadSanitizer sees only POSIX threads: one that thrd_create makes has no state in it,
-// and its first allocation ends the program. glibc's own are the same thing underneath.
+// Implements C11's threads by POSIX threads, for programs that run under ThreadSanitizer and use a
+// library with C11 threads. ThreadSanitizer knows only POSIX threads: a thread made by thrd_create
+// has no state in it, so its first allocation would end the program. (glibc implements C11 threads
+// in the same way.)
 //
-// What the library does with its own memory, its locks included, looks like a race because its
-// atomics are out of sight: such reports are suppressed. What it hands to us through a lock is
-// seen.
+// ThreadSanitizer does not see the atomics within the library, so it reports races in the library's
+// own memory and locks; these reports are suppressed. It does see data that the library hands to us
+// through a lock.
 #include <pthread.h>
 #include <threads.h>
 
@@ -44,7 +45,7 @@ int outcome(int error) {
 
 extern "C" {
 
-// The name is ThreadSanitizer's.
+// ThreadSanitizer prescribes this name.
 const char* __tsan_default_suppressions() {
   return "called_from_lib:librdkafka.so\nrace:^mtx_\nrace:^cnd_\n";
 }

@@ -1,6 +1,6 @@
-// Certificates of a test's own, in a fresh directory: of an authority ("ca"), of a server and of a
-// client that it has signed ("server", "client"), and of an authority that has signed nothing
-// ("other-ca"). The server's is for localhost, redis.example and 127.0.0.1.
+// A test's own certificates, in a new directory: an authority ("ca"), a server and a client that it
+// has signed ("server", "client"), and an authority that has signed nothing ("other-ca"). The
+// server's is for localhost, redis.example and 127.0.0.1.
 #pragma once
 
 #include <cstdlib>

@@ -1,5 +1,4 @@
-// Claims that wait at Redis, without an engine around them: the test begins them and wakes them.
-// Nothing else does.
+// Claims that wait at Redis, without an engine: only the test begins them and wakes them.
 //
 // Thread safety: the test's thread, which also runs the event loop.
 #pragma once
@@ -24,7 +23,7 @@
 
 namespace tarry::testing {
 
-/// `Claims`: those of the store or of a layout, which the test makes.
+/// `Claims` is the type for the native store or for a layout. The test makes the object.
 template <typename Claims>
 class ClaimsRig : public ::testing::Test {
  protected:
@@ -34,7 +33,8 @@ class ClaimsRig : public ::testing::Test {
     client_ = std::make_unique<net::RedisClient>(io_, to);
     scripts_ = std::make_unique<redis::Server>(*client_, clock_.get());
   }
-  /// For the test's destructor: its members go before these.
+  /// Call it in the test's destructor, because the test's members are destroyed before those of
+  /// this class.
   void end() {
     alarms_.close();
     client_->close();
@@ -49,7 +49,7 @@ class ClaimsRig : public ::testing::Test {
       return std::get<core::ClaimReply>(reply->value()).items.size();
     }
   };
-  /// One message, of these queues.
+  /// Begins a claim of one message from these queues.
   std::shared_ptr<Waiting> claim(std::vector<std::string> queues,
                                  Millis wait = std::chrono::minutes(10)) {
     core::ClaimRequest request;

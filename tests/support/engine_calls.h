@@ -18,7 +18,7 @@
 
 namespace tarry::test {
 
-/// For fixtures to derive from.
+/// Base class of fixtures.
 struct EngineCalls {
   [[nodiscard]] static std::future<Result<core::Reply>> begin(core::Engine& engine,
                                                               core::Request request) {
@@ -31,14 +31,14 @@ struct EngineCalls {
   [[nodiscard]] static Result<core::Reply> ask(core::Engine& engine, core::Request request) {
     return begin(engine, std::move(request)).get();
   }
-  /// The answer, of which an error fails the test.
+  /// The answer. An error fails the test.
   template <typename T>
   static T take(core::Engine& engine, core::Request request) {
     auto reply = ask(engine, std::move(request));
     EXPECT_TRUE(reply) << (reply ? "" : reply.error().message);
     return reply ? std::get<T>(std::move(*reply)) : T();
   }
-  /// The keys of what was claimed.
+  /// The keys of the claimed messages.
   [[nodiscard]] static std::vector<std::string> keys_in(const Result<core::Reply>& claim) {
     EXPECT_TRUE(claim) << (claim ? "" : claim.error().message);
     std::vector<std::string> keys;
@@ -49,8 +49,8 @@ struct EngineCalls {
     }
     return keys;
   }
-  /// The first error in it, of the whole or of an item; empty: none. That a message is not there is
-  /// none.
+  /// The first error in the reply, of the request or of an item; empty if there is none. A message
+  /// that does not exist is not an error.
   [[nodiscard]] static std::string error_in(const Result<core::Reply>& reply) {
     if (!reply) return reply.error().message;
     if (const auto* pushed = std::get_if<core::PushReply>(&*reply)) {
@@ -70,7 +70,7 @@ struct EngineCalls {
     }
     return "";
   }
-  /// Of one message, with a key that the store makes.
+  /// A push of one message whose key the store generates.
   [[nodiscard]] static core::PushRequest push_of(std::string_view queue, Millis delay) {
     core::PushRequest push;
     push.queue = queue;
@@ -78,7 +78,7 @@ struct EngineCalls {
     push.items.back().due = Due::after(delay);
     return push;
   }
-  /// Until a claim waits at that queue.
+  /// Waits until a claim waits at that queue.
   static void wait_until_it_waits(core::Engine& engine, const std::string& queue) {
     core::StatsRequest stats;
     stats.queue = queue;

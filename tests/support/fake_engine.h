@@ -1,5 +1,5 @@
-// An engine that a test plays by hand: it holds every request until the test answers it, and
-// remembers what was withdrawn. Or it answers by itself, where the test has said what.
+// An engine that a test controls by hand: it holds every request until the test answers it, and it
+// records which requests were withdrawn. With a rule, it answers some requests by itself.
 //
 // Thread safe.
 #pragma once
@@ -34,7 +34,7 @@ class FakeEngine : public core::Engine {
 
   ~FakeEngine() override { close(); }
 
-  /// Asked first; what it answers is answered at once.
+  /// The rule sees each request first. If it gives an answer, the request is answered at once.
   void set_rule(Rule rule) {
     const std::lock_guard lock(mutex_);
     rule_ = std::move(rule);
@@ -56,7 +56,8 @@ class FakeEngine : public core::Engine {
     return ticket;
   }
 
-  /// Only remembered; or completed empty, after `complete_withdrawn` and while it is held.
+  /// Only records the withdrawal. After `complete_withdrawn`, a claim that is still held is
+  /// completed without messages.
   void withdraw(core::Ticket ticket) override {
     std::unique_lock lock(mutex_);
     withdrawn_.insert(ticket);
@@ -107,7 +108,7 @@ class FakeEngine : public core::Engine {
   }
 
  private:
-  // A wait that lasts this long has failed; nothing that works comes near it.
+  // A wait of this length has failed: a working test never waits nearly so long.
   template <typename Ready>
   void wait(std::unique_lock<std::mutex>& lock, const char* what, Ready ready) {
     if (changed_.wait_for(lock, std::chrono::seconds(60), ready)) return;
@@ -134,7 +135,7 @@ class FakeEngine : public core::Engine {
   bool closed_ = false;
 };
 
-/// A claim's answer with one message.
+/// The answer to a claim, with one message.
 [[nodiscard]] inline core::Reply one_claimed(const std::string& receipt,
                                              const std::string& payload = "hello") {
   core::ClaimReply reply;

@@ -1,4 +1,4 @@
-// Gate: an engine before another one. It asks before each request whether that is let through.
+// Gate: an engine in front of another one. A function of the test decides about each request.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace tarry::testing {
 
-// Asks before each request whether it is let through; and may lose answers, or be of a kind that
-// moves nothing.
+// The function may let a request pass, refuse it, or lose its answer, or answer that it is too
+// large.
 class Gate final : public core::Engine {
  public:
   enum class Says : std::uint8_t { pass, refuse, lose_the_answer, too_large };

@@ -1,4 +1,4 @@
-// The HTTP server over real sockets, before an engine that the test plays.
+// The HTTP server over real sockets, in front of an engine that the test controls.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace tarry::testing {
 
 class HttpServerRig : public ::testing::Test {
  protected:
-  /// On a free port, which it answers.
+  /// Starts on a free port, and returns the port.
   std::uint16_t start(http::ServerOptions options = {}) {
     options.port = 0;
     server_.emplace(engine_, std::move(options));
@@ -30,7 +30,7 @@ class HttpServerRig : public ::testing::Test {
     return start(std::move(options));
   }
 
-  /// Refused because `held` ("all requests") are over that limit.
+  /// Expects a refusal, because `held` ("all requests") are over that limit.
   template <typename Response>
   static void expect_busy(const Response& response, const std::string& held, std::size_t limit) {
     EXPECT_EQ(response.status, 429u);

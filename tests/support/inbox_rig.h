@@ -1,4 +1,4 @@
-// A Redis server with engines on it, and what a foreign producer would do there: XADD.
+// A Redis server with engines, and a foreign producer, which uses XADD.
 #pragma once
 
 #include <chrono>
@@ -43,7 +43,7 @@ class InboxRig {
   }
   [[nodiscard]] std::unique_ptr<core::Engine> open() const { return open(options()); }
 
-  /// Until a line with that text in it was logged.
+  /// Waits until a line that contains the text was logged.
   void wait_for_line(std::string_view text) const {
     std::unique_lock lock(log_->mutex);
     const auto has = [&] {
@@ -54,7 +54,7 @@ class InboxRig {
     };
     EXPECT_TRUE(log_->changed.wait_for(lock, std::chrono::minutes(1), has)) << text;
   }
-  /// What was logged.
+  /// All lines that were logged.
   [[nodiscard]] std::string lines() const {
     const std::lock_guard lock(log_->mutex);
     std::string all;
@@ -69,7 +69,7 @@ class InboxRig {
   static std::string key(int partition, std::string_view rest) {
     return "tarry:{" + std::to_string(partition) + "}:" + std::string(rest);
   }
-  /// A bulk reply's text.
+  /// The text of a bulk reply.
   std::string ask(const Words& words) {
     const std::string reply = server_.ask(words);
     EXPECT_FALSE(reply.empty() || reply.front() == '-') << words.front() << ": " << reply;
@@ -77,13 +77,13 @@ class InboxRig {
     const std::size_t line = reply.find("\r\n");
     return reply.size() < line + 4 ? "" : reply.substr(line + 2, reply.size() - line - 4);
   }
-  /// The entry's id.
+  /// Adds an entry, and returns its id.
   std::string add(const Words& fields, int partition = 0, std::string_view id = "*") {
     Words words = {"XADD", key(partition, "in"), std::string(id)};
     words.insert(words.end(), fields.begin(), fields.end());
     return ask(words);
   }
-  /// Asks until the inbox is empty.
+  /// Waits until the inbox is empty.
   void wait_until_drained(int partition = 0) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
     while (server_.ask({"XLEN", key(partition, "in")}) != ":0\r\n") {
@@ -91,7 +91,7 @@ class InboxRig {
       (void)server_.ask({"PUBLISH", key(partition, "wake"), "in"});
     }
   }
-  /// Of those set aside: fields and values, one behind the other, each behind a '|'.
+  /// The entries that were set aside, one per line; each field and each value follows a '|'.
   std::string set_aside(int partition = 0) {
     return ask({"EVAL",
                 "local out = '' for _, e in ipairs(redis.call('XRANGE', KEYS[1], '-', '+')) do "

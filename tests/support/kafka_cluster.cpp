@@ -1,9 +1,9 @@
-// A Kafka to try a relay against: kafka_cluster [BROKERS [TOPIC]]
+// A Kafka to try a relay with: kafka_cluster [BROKERS [TOPIC]]
 //
-// Prints the brokers' addresses in a line, then, with a TOPIC, a line of each record that comes:
-// KEY ATTEMPT DUE_MS MADE_MS PARTITION. "down" and "up" on standard input do that to all brokers,
-// and are said again once done; at its end the program ends. Keeps nothing on disk, and of each
-// partition the last 5 MB.
+// Prints the brokers' addresses in one line. With a TOPIC it then prints a line for each record
+// that arrives: KEY ATTEMPT DUE_MS MADE_MS PARTITION. "down" or "up" on standard input stops or
+// starts all brokers, and is printed when done. At the end of its input the program ends. It keeps
+// nothing on disk, and only the last 5 MB of each partition.
 #include <poll.h>
 #include <unistd.h>
 

@@ -22,13 +22,13 @@ struct KafkaRecord {
   std::string key;
   std::string value;
   bool is_tombstone = false;
-  std::int64_t made_ms = 0;  // when the producer took it, by its clock
+  std::int64_t made_ms = 0;  // when the producer accepted it, by the producer's clock
   std::map<std::string, std::string> headers;
 };
 
 class KafkaCluster {
  public:
-  static constexpr int kPartitions = 4;  // of a topic that comes to be
+  static constexpr int kPartitions = 4;  // of a topic that is created automatically
 
   explicit KafkaCluster(int brokers) : brokers_(brokers), handle_(producer()) {
     cluster_ = rd_kafka_mock_cluster_new(handle_, brokers);
@@ -66,7 +66,7 @@ class KafkaCluster {
   rd_kafka_mock_cluster_t* cluster_ = nullptr;
 };
 
-/// Of all partitions, from their beginnings.
+/// Reads all partitions from their beginnings.
 class KafkaConsumer {
  public:
   KafkaConsumer(const std::string& brokers, const std::string& topic) {
@@ -100,7 +100,7 @@ class KafkaConsumer {
   KafkaConsumer(const KafkaConsumer&) = delete;
   KafkaConsumer& operator=(const KafkaConsumer&) = delete;
 
-  /// Null where none comes in time.
+  /// The next record; null if none comes in time.
   std::unique_ptr<KafkaRecord> next(std::chrono::milliseconds patience) {
     const auto until = std::chrono::steady_clock::now() + patience;
     do {

@@ -1,4 +1,4 @@
-// For tests: a layout's store on a real server, asked one thing at a time.
+// For tests: the store of a layout on a real server, with one request at a time.
 #pragma once
 
 #include <chrono>
@@ -60,7 +60,7 @@ class LayoutStore {
     EXPECT_TRUE(reply) << (reply ? "" : reply.error().message);
     return reply ? std::get<Reply>(*std::move(reply)) : Reply();
   }
-  /// Why the whole request is refused.
+  /// The error with which the whole request is refused.
   Error refusal(core::Request request) {
     auto reply = submit(std::move(request)).get();
     EXPECT_FALSE(reply);
@@ -190,7 +190,7 @@ class LayoutStore {
     auto reply = ask<StoreStats>(std::move(request));
     return reply.queues.empty() ? QueueStats() : reply.queues[0];
   }
-  /// A claim that waits, and has looked in vain.
+  /// A claim that waits: it has already looked for messages and found none.
   std::future<Result<core::Reply>> parked(core::ClaimRequest request) {
     const std::string queue = request.queues.at(0);
     auto waiting = submit(std::move(request));
@@ -212,7 +212,7 @@ class LayoutStore {
   std::unique_ptr<core::Engine> engine_;
 };
 
-/// One server for all of a program's tests, emptied before each.
+/// One server for all tests of a program, emptied before each test.
 class LayoutTest : public ::testing::Test {
  protected:
   static constexpr std::int64_t kLong = 60'000;
@@ -229,7 +229,7 @@ class LayoutTest : public ::testing::Test {
     options.layout = std::move(spec);
     return options;
   }
-  /// What `ask` answers, without the protocol's own: a text or a number as text; "" for none.
+  /// The reply of `ask` without the protocol's characters: a text or a number as text, "" for nil.
   static std::string redis(const std::vector<std::string>& words) {
     std::string reply = server().ask(words);
     EXPECT_FALSE(reply.starts_with('-')) << reply;

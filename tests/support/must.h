@@ -1,4 +1,4 @@
-// What must have succeeded: a failure ends the test.
+// For results that must be values: an error ends the test.
 #pragma once
 
 #include <stdexcept>

@@ -1,5 +1,5 @@
-// NoThreads: while it lives the system gives this program no more threads, as where a limit of
-// them is reached.
+// NoThreads: while it lives, the system gives this program no more threads, as if a limit of
+// threads was reached.
 #pragma once
 
 #include <pthread.h>
@@ -14,7 +14,7 @@ class NoThreads {
     ::pthread_getattr_default_np(&before_);
     pthread_attr_t wanted;
     ::pthread_attr_init(&wanted);
-    // No address space has room for such a stack.
+    // No address space is large enough for such a stack.
     constexpr std::size_t kTooLarge = std::size_t{1} << 62;
     ::pthread_attr_setstacksize(&wanted, kTooLarge);
     ::pthread_setattr_default_np(&wanted);

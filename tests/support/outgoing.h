@@ -26,8 +26,8 @@ inline constexpr const char* kLine =
 
 class Answers {
  public:
-  /// Those messages (scripted_store.h), with ids from 1 on, due at 1 600 000 000 000;
-  /// `bodies`, where there are any, are theirs.
+  /// The messages that `claimed` (scripted_store.h) makes for these keys, with ids from 1 on, due
+  /// at 1 600 000 000 000. `bodies`, if given, are their bodies.
   [[nodiscard]] std::vector<relay::Outgoing> batch(const std::vector<std::string>& keys,
                                                    const Headers& headers = {},
                                                    const std::vector<std::string>& bodies = {}) {
@@ -50,7 +50,7 @@ class Answers {
     return out;
   }
 
-  /// The same, of leases that are over.
+  /// The same messages, but their leases are over.
   [[nodiscard]] std::vector<relay::Outgoing> late_parcels(const std::vector<std::string>& keys) {
     std::vector<relay::Outgoing> out = batch(keys);
     const auto over = std::make_shared<relay::LeaseEnd>(relay::Moment(0));
@@ -58,7 +58,7 @@ class Answers {
     return out;
   }
 
-  /// That message's answer. Throws where none comes, or a second one did.
+  /// The answer for the message with that key. Throws if none comes, or if there were two.
   [[nodiscard]] relay::Answer of(const std::string& key) {
     std::unique_lock lock(mutex_);
     if (!came_.wait_for(lock, std::chrono::minutes(1), [&] { return answers_.contains(key); })) {
@@ -76,7 +76,7 @@ class Answers {
   bool twice_ = false;
 };
 
-/// Sends message "`key`" alone, and waits for its answer.
+/// Sends only the message `key`, and waits for its answer.
 inline relay::Fate fate_of_one(relay::Sink& sink, const std::string& key) {
   Answers answers;
   sink.send(answers.batch({key}));

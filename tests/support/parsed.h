@@ -1,4 +1,4 @@
-// What a parser made of a text, or why it refused it.
+// The result of a parser, or its error.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace tarry::test {
 
-/// -1, and a failure of the test, if it was refused.
+/// The value. If there is an error, fails the test and returns -1.
 inline std::int64_t value_of(const Result<std::int64_t>& parsed) {
   if (parsed) return *parsed;
   ADD_FAILURE() << parsed.error().message;
   return -1;
 }
 
-/// The message.
+/// The error's message.
 inline std::string refusal_of(const Result<std::int64_t>& parsed) {
   if (parsed) return "accepted as " + std::to_string(*parsed);
   EXPECT_EQ(parsed.error().code, ErrorCode::invalid_argument);

@@ -1,4 +1,4 @@
-// What a store does whose URL says max_payload=10B.
+// Checks a store whose URL has max_payload=10B.
 #pragma once
 
 #include <string>

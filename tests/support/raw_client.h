@@ -1,5 +1,5 @@
-// A blocking TCP client for tests that says exactly the bytes it is told to, on loopback. Every
-// wait ends after a minute at the latest, as a failure.
+// A blocking TCP client for tests on loopback, which sends exactly the given bytes. Each wait ends
+// after a minute at most, as a failure.
 #pragma once
 
 #include <arpa/inet.h>
@@ -20,7 +20,7 @@ namespace tarry::testing {
 
 class RawClient {
  public:
-  /// `from`: the address that it connects from, else the system's choice.
+  /// `from`: the address from which it connects; otherwise the system chooses.
   explicit RawClient(std::uint16_t port, const char* from = nullptr)
       : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
     const timeval minute{60, 0};
@@ -51,7 +51,7 @@ class RawClient {
     return true;
   }
 
-  /// One response; status 0 where none came. What follows it is kept for the next.
+  /// One response; status 0 if none came. Bytes after it are kept for the next call.
   net::HttpMessage receive() {
     net::HttpParser parser(net::HttpParser::Side::response, {1 << 16, 1ull << 30});
     for (;;) {
@@ -65,7 +65,8 @@ class RawClient {
     }
   }
 
-  /// Of a protocol of lines: the next one without its end; what came where none did.
+  /// For protocols of lines: the next line without its end. If no whole line comes, the bytes that
+  /// came.
   std::string receive_line() {
     std::size_t end = 0;
     while ((end = held_.find('\n')) == std::string::npos) {
@@ -76,7 +77,8 @@ class RawClient {
     return line;
   }
 
-  /// "POST path", a body, and whatever fields beside the usual.
+  /// Sends `method` and `path` with a body, and `fields` besides the usual ones. Returns the
+  /// response.
   net::HttpMessage ask(std::string_view method, std::string_view path, std::string_view body = "",
                        std::string_view fields = "") {
     send(request(method, path, body, fields));
@@ -100,7 +102,7 @@ class RawClient {
     return text;
   }
 
-  /// Waits until the peer has closed; what it said before is dropped.
+  /// Waits until the peer has closed the connection; drops all bytes that come before.
   bool wait_for_end() {
     while (fill()) held_.clear();
     return ended_;
@@ -110,7 +112,7 @@ class RawClient {
   void close() {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
   }
-  /// Closes as a killed machine's peer would see it: with a reset.
+  /// Closes with a reset, which is what the peer of a killed machine sees.
   void reset() {
     const linger now{1, 0};
     ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof now);

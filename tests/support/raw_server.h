@@ -17,7 +17,7 @@
 
 namespace tarry::testing {
 
-/// One accepted connection. Waits end after a minute at the latest, as a failure.
+/// One accepted connection. Each wait ends after a minute at most, as a failure.
 class RawConnection {
  public:
   explicit RawConnection(int fd) : fd_(fd) {
@@ -30,7 +30,7 @@ class RawConnection {
   RawConnection& operator=(RawConnection&&) = delete;
   ~RawConnection() { close(); }
 
-  /// The next request; an empty method where none came.
+  /// The next request; its method is empty if none came.
   net::HttpMessage receive() {
     net::HttpParser parser(net::HttpParser::Side::request, {1 << 16, 1ull << 30});
     for (;;) {
@@ -39,7 +39,7 @@ class RawConnection {
       if (parser.fault() || !fill()) return {};
     }
   }
-  /// Some bytes of the next request, and no more.
+  /// Receives some bytes of the next request, and no more.
   bool receive_some() { return fill(); }
 
   bool send(std::string_view bytes) {

@@ -1,5 +1,4 @@
-// A Redis cluster of a test's own: masters that share the slots evenly, in order, and replicas of
-// them.
+// A test's own Redis cluster: masters that share the slots evenly, in order, and their replicas.
 #pragma once
 
 #include <chrono>
@@ -17,7 +16,8 @@ namespace tarry::testing {
 
 class RedisClusterServers {
  public:
-  /// Starts it: returns when every node says that all is well. `args` of every node.
+  /// Starts the cluster, and returns when every node says that all is well. `args` are for every
+  /// node.
   explicit RedisClusterServers(std::size_t masters = 3, std::size_t replicas_of_each = 0,
                                const std::vector<std::string>& args = {})
       : masters_(masters) {
@@ -40,11 +40,11 @@ class RedisClusterServers {
     wait_until_all("cluster_slots_assigned:16384");
   }
 
-  /// The masters stand first; the replicas of master m at masters + m and so on.
+  /// The masters come first; the replicas of master m are at masters + m and so on.
   [[nodiscard]] RedisServer& server(std::size_t index) { return *servers_.at(index); }
   [[nodiscard]] std::size_t size() const noexcept { return servers_.size(); }
   [[nodiscard]] std::size_t masters() const noexcept { return masters_; }
-  /// The master that had the slot in the beginning.
+  /// The master that had the slot at the beginning.
   [[nodiscard]] std::size_t first_owner(std::uint16_t slot) const {
     std::size_t owner = 0;
     while (slot >= first_slot(owner + 1)) ++owner;
@@ -61,7 +61,7 @@ class RedisClusterServers {
     const std::string reply = ask(index, words);
     if (reply != "+OK\r\n") throw std::runtime_error(words[0] + " " + words[1] + ": " + reply);
   }
-  /// "127.0.0.1:7000,127.0.0.1:7001": the masters of the beginning.
+  /// "127.0.0.1:7000,127.0.0.1:7001": the masters at the beginning.
   [[nodiscard]] std::string hosts() const {
     std::string hosts;
     for (std::size_t i = 0; i < masters_; ++i) {
@@ -69,12 +69,12 @@ class RedisClusterServers {
     }
     return hosts;
   }
-  /// Leaves nothing in any of them.
+  /// Deletes everything in all of them.
   void clear() const {
     for (std::size_t i = 0; i < masters_; ++i) expect_ok(i, {"FLUSHALL"});
   }
 
-  // -- a slot on its way
+  // -- moving a slot
 
   void begin_move(std::uint16_t slot, std::size_t from, std::size_t to) const {
     expect_ok(to, {"CLUSTER", "SETSLOT", std::to_string(slot), "IMPORTING", id(from)});
@@ -84,8 +84,8 @@ class RedisClusterServers {
     expect_ok(from,
               {"MIGRATE", "127.0.0.1", std::to_string(servers_.at(to)->port()), key, "0", "60000"});
   }
-  /// Returns when all know the epoch in which it ended: who took a slot on in an older one would
-  /// lose it again to its last owner, by what that one had said before.
+  /// Returns when all masters know the epoch in which the move ended. With an older epoch, the new
+  /// owner could lose the slot again, because messages of the last owner would win.
   void end_move(std::uint16_t slot, std::size_t to) const {
     expect_ok(to, {"CLUSTER", "SETSLOT", std::to_string(slot), "NODE", id(to)});
     for (std::size_t i = 0; i < masters_; ++i) {
@@ -100,7 +100,8 @@ class RedisClusterServers {
     });
   }
 
-  /// That replica takes its master's place, in good order; Redis gives an attempt up after 5 s.
+  /// Makes that replica the master, by an orderly failover. Repeats it if necessary, because Redis
+  /// gives up an attempt after 5 s.
   void fail_over(std::size_t replica) const {
     using Clock = std::chrono::steady_clock;
     auto asked = Clock::time_point::min();
@@ -116,7 +117,7 @@ class RedisClusterServers {
   [[nodiscard]] bool is_master(std::size_t index) const {
     return ask(index, {"INFO", "replication"}).find("role:master") != std::string::npos;
   }
-  /// It is a replica that has all that its master had a moment ago.
+  /// Waits until the node is a replica that has everything its master had a moment ago.
   void wait_until_follows(std::size_t index) const {
     until([&] {
       return ask(index, {"INFO", "replication"}).find("master_link_status:up") != std::string::npos;

@@ -1,4 +1,4 @@
-// Engines on a real Redis server: opened for a test that cannot go on without one.
+// Engines on a real Redis server. A test ends if one cannot be opened.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace tarry::testing {
 
-/// At the server's socket. Without a clock the engine goes by Redis's.
+/// Options for an engine at the server's socket. Without a clock the engine uses Redis's time.
 [[nodiscard]] inline redis::RedisEngineOptions options_for(
     const RedisServer& server, std::shared_ptr<timing::ManualClock> clock = nullptr) {
   redis::RedisEngineOptions options;
@@ -23,23 +23,23 @@ namespace tarry::testing {
   return options;
 }
 
-/// A failure ends the test.
+/// Opens an engine; an error ends the test.
 [[nodiscard]] inline std::unique_ptr<core::Engine> must_open(redis::RedisEngineOptions options) {
   return must(redis::open_redis(std::move(options)));
 }
 
-/// The one server of all tests of `Suite`.
+/// The server that all tests of `Suite` share.
 template <typename Suite>
 RedisServer& server_of() {
   static RedisServer server;
   return server;
 }
 
-/// For fixtures to derive from: a server of their own, and an engine at it that goes by `clock_`.
+/// Base class of fixtures: each has its own server, and an engine there that uses `clock_`.
 struct OneRedisEngine : test::EngineCalls {
   using EngineCalls::ask;
   Result<core::Reply> ask(core::Request request) { return ask(*engine_, std::move(request)); }
-  /// The answer, of which an error fails the test.
+  /// The answer. An error fails the test.
   template <typename T>
   T asked(core::Request request) {
     return take<T>(*engine_, std::move(request));

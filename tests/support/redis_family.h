@@ -1,8 +1,8 @@
-// A master, a replica of it and sentinels that watch them, as servers of a test's own. The
-// sentinels are quick, but take a silent master for dead only when a test is about to kill it: a
-// machine that stands still for a moment shall not make them act.
+// A master, its replica, and sentinels that watch both, all started by the test. The sentinels
+// react fast. But they consider a silent master dead only if a test is about to kill it, so that a
+// machine that stands still for a moment does not cause a failover.
 //
-// Not thread safe. The servers die with the thread that made them, as of RedisServer.
+// Not thread safe. The servers die with the thread that made them, like RedisServer.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ class RedisFamily {
   using Words = std::vector<std::string>;
   static constexpr const char* kName = "orders";  // the sentinels' name for the master
 
-  /// `args` are the master's and the replica's, `config` is more of each sentinel's configuration
+  /// `args` are for the master and the replica. `config` is added to each sentinel's configuration
   /// ("requirepass secret").
   explicit RedisFamily(std::size_t sentinels = 1, Words args = {}, const std::string& config = {})
       : args_(std::move(args)) {
@@ -38,31 +38,32 @@ class RedisFamily {
         " 60000\nsentinel failover-timeout " + kName + " 3000\n" + config + "\n";
     for (std::size_t i = 0; i < sentinels; ++i) {
       sentinels_.push_back(std::make_unique<RedisServer>(Words{"--sentinel"}, watch));
-      // While a master is down its replica is looked at once a second: what was seen of it must be
-      // good for longer, five ping periods or three info periods; and others must leave it alone
-      // when it is promoted for as long, four publish periods.
+      // While a master is down, a sentinel asks its replica once a second. An answer must stay
+      // valid for longer than that, which means for five ping periods or three info periods. And
+      // other sentinels must leave a promoted replica alone for as long, which means for four
+      // publish periods.
       (void)this->sentinel(i).ask({"SENTINEL", "DEBUG", "info-period", "400", "ping-period", "300",
                                    "publish-period", "500"});
     }
   }
 
-  /// The one that is now, as far as `fail_over` and `lose_master` made it so.
+  /// The present master, according to `fail_over` and `lose_master`.
   [[nodiscard]] RedisServer& master() { return *servers_[master_]; }
   [[nodiscard]] RedisServer& replica() { return *servers_[1 - master_]; }
   [[nodiscard]] RedisServer& sentinel(std::size_t i = 0) { return *sentinels_[i]; }
   [[nodiscard]] std::size_t sentinels() const noexcept { return sentinels_.size(); }
 
-  /// Makes the replica the master; the old one is alive, and not told yet.
+  /// Makes the replica the master. The old master is still alive, and does not know it yet.
   void fail_over() {
     until("the sentinels to do it", [this] {
       if (is_master(replica())) return true;
-      (void)sentinel().ask({"SENTINEL", "FAILOVER", kName});  // one that was told may give it up
+      (void)sentinel().ask({"SENTINEL", "FAILOVER", kName});  // a sentinel may give up an attempt
       return false;
     });
     until_promoted();
   }
-  /// SIGKILL; the sentinels notice, and make the replica the master. What is done within `undone`
-  /// does not reach the replica.
+  /// Kills the master with SIGKILL; the sentinels notice, and make the replica the master. Changes
+  /// made within `undone` do not reach the replica.
   void lose_master(const std::function<void()>& undone = {}) {
     until_followed();
     for (const auto& each : sentinels_) {
@@ -77,9 +78,9 @@ class RedisFamily {
     if (undone) replica().cont();
     until_promoted();
   }
-  /// All that the master has done is with the replica.
+  /// Waits until the replica has all changes of the master.
   void until_followed() {
-    // Not before it is sent something does it show that it is sent all.
+    // The replica shows its position only after it was sent something.
     (void)master().ask({"PUBLISH", "settle", ""});
     until("the replica to follow", [this] {
       const std::string behind = replica().ask({"INFO", "replication"});

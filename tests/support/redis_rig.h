@@ -1,4 +1,4 @@
-// A RedisClient with an io_context and a thread of its own, for tests that ask and wait.
+// A RedisClient with its own io_context and thread, for tests that ask and wait.
 #pragma once
 
 #include <chrono>
@@ -41,7 +41,7 @@ class RedisRig {
     options.port = server.port();
     return options;
   }
-  /// A first command's failure; it was not sent.
+  /// The error of a first command, which was not sent.
   static std::string refusal(const net::RedisOptions& options) {
     RedisRig rig;
     rig.open(options);
@@ -57,12 +57,12 @@ class RedisRig {
       client_ = std::make_unique<net::RedisCluster>(io_, std::move(seeds), std::move(options));
     });
   }
-  /// On the rig's thread.
+  /// Only for the rig's thread.
   [[nodiscard]] net::Redis& client() { return *client_; }
-  /// On the rig's thread.
+  /// Destroys the client; only on the rig's thread.
   void destroy_now() { client_.reset(); }
 
-  // Runs it on the client's thread, and waits.
+  // Runs the task on the client's thread, and waits for its end.
   template <typename Task>
   void run(Task task) {
     std::promise<void> done;
@@ -72,7 +72,7 @@ class RedisRig {
     });
     done.get_future().get();
   }
-  /// What was sent before this has been given to the kernel, as far as that took it.
+  /// Returns when everything sent before was given to the kernel, as far as the kernel took it.
   void flush() {
     run([] {});
     run([] {});
@@ -96,7 +96,7 @@ class RedisRig {
     return {[promise](net::RedisAnswer a) { promise->set_value(std::move(a)); }, std::move(future)};
   }
 
-  /// On the rig's thread.
+  /// Sends at once; only on the rig's thread.
   Future send_now(const Words& words) {
     auto [done, future] = promise();
     client_->send(command(words), std::move(done));
@@ -117,7 +117,7 @@ class RedisRig {
     return std::move(future);
   }
   std::string ask(const Words& words) { return text_of(send(words)); }
-  /// Asks until there is an answer.
+  /// Repeats the command until an answer comes.
   std::string ask_until_answered(const Words& words) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     for (;;) {
@@ -130,7 +130,8 @@ class RedisRig {
     }
   }
 
-  /// The text, "(7)", "(nil)", "(array of 2)", "!error", or why there is no reply.
+  /// The reply as text: a text itself, "(7)", "(nil)", "(array of 2)" or "!error"; or why there is
+  /// no reply.
   static std::string text_of(const net::RedisAnswer& answer) {
     if (const auto* failure = std::get_if<net::RedisFailure>(&answer)) {
       return std::string(to_string(failure->error.code)) + ": " + failure->error.message;
@@ -163,7 +164,7 @@ class RedisRig {
   std::unique_ptr<net::Redis> client_;
 };
 
-/// What came, from another thread, in order.
+/// Texts from another thread, in order of arrival.
 class Inbox {
  public:
   void put(std::string text) {
@@ -171,7 +172,7 @@ class Inbox {
     texts_.push_back(std::move(text));
     came_.notify_one();
   }
-  /// The next; empty where none came for a minute.
+  /// The next text; empty if none came for a minute.
   std::string next() {
     std::unique_lock lock(mutex_);
     if (!came_.wait_for(lock, std::chrono::minutes(1), [this] { return !texts_.empty(); })) {

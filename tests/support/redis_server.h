@@ -1,13 +1,13 @@
-// A redis-server of a test's own: in a fresh directory, on a unix socket there and on a free port
-// of 127.0.0.1. Nothing is kept on disk unless the arguments say so ("--appendonly", "yes").
+// A test's own redis-server: in a new directory, on a unix socket there and on a free port of
+// 127.0.0.1. Nothing is kept on disk unless the arguments say so ("--appendonly", "yes").
 //
-// `config`, the lines of a configuration file, makes it be run with that file, which it may write
-// to, as a sentinel does.
+// If `config` is not empty, the server runs with a configuration file of these lines, to which it
+// may write, as a sentinel does.
 //
 // The server dies with the thread that started it (PR_SET_PDEATHSIG), so that no test that crashes
 // leaves one behind: call `start` on a thread that outlives the server.
 //
-// TARRY_REDIS_SERVER in the environment: another program than /usr/bin/redis-server.
+// TARRY_REDIS_SERVER in the environment names a program instead of /usr/bin/redis-server.
 #pragma once
 
 #include <arpa/inet.h>
@@ -43,8 +43,8 @@ namespace tarry::testing {
 
 class RedisServer {
  public:
-  /// Starts it. `args` follow ours on its command line, and so override them. Throws where it does
-  /// not come up; GoogleTest makes that a failure.
+  /// Starts the server. `args` come after ours on its command line, and so override them. Throws if
+  /// the server does not come up, which GoogleTest reports as a failure.
   explicit RedisServer(std::vector<std::string> args = {}, const std::string& config = {})
       : args_(std::move(args)),
         directory_(fresh_directory()),
@@ -71,9 +71,9 @@ class RedisServer {
   /// -1: not running.
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
-  /// Again, with the same directory and the same port. Returns when it answers.
+  /// Starts the server again, in the same directory and on the same port. Returns when it answers.
   void start() {
-    constexpr int kAttempts = 5;  // somebody else may take the port before the server does
+    constexpr int kAttempts = 5;  // another program may take the port before the server does
     for (int attempt = 1; pid_ < 0; ++attempt) {
       spawn();
       if (wait_until_up()) return;
@@ -82,7 +82,7 @@ class RedisServer {
       if (!was_up_) port_ = free_port();
     }
   }
-  /// Again, until it says that it loads what is on its disk.
+  /// Starts the server again, and returns while it still loads its data from disk.
   void start_loading() {
     spawn();
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
@@ -92,15 +92,15 @@ class RedisServer {
       }
     }
   }
-  /// As a crash would.
+  /// Ends the server as a crash would.
   void kill9() { end_with(SIGKILL); }
-  /// As an orderly shutdown would.
+  /// Ends the server by an orderly shutdown.
   void stop() { end_with(SIGTERM); }
   void restart() {
     stop();
     start();
   }
-  /// It is there, and answers nothing, until `cont`.
+  /// The server stays, but answers nothing until `cont`.
   void pause() {
     ::kill(pid_, SIGSTOP);
     int status = 0;
@@ -109,11 +109,11 @@ class RedisServer {
   }
   void cont() { ::kill(pid_, SIGCONT); }
 
-  /// Gives it that much more to live: whether it lived.
+  /// Waits that long. True if the server was still alive at the end.
   [[nodiscard]] bool alive_for(int ms) const { return !ends_within(ms); }
 
-  /// One command, on a connection of its own: the reply's bytes ("+OK\r\n"), a bulk one's whole; of
-  /// an array only its first bytes. Empty: none came.
+  /// Sends one command on a new connection, and returns the reply's bytes ("+OK\r\n"). A bulk reply
+  /// is complete; of an array only the first bytes are returned. Empty if no reply came.
   [[nodiscard]] std::string ask(const std::vector<std::string>& words) const {
     const int fd = connect_to_socket();
     if (fd < 0) return {};
@@ -141,8 +141,9 @@ class RedisServer {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  /// A port of 127.0.0.1 that nobody has now, and that no client gets as its own: while the server
-  /// is away, whoever connects might be given it, and be connected to itself.
+  /// A free port of 127.0.0.1 outside the range from which the system gives ports to clients.
+  /// Otherwise, while the server is down, a client that connects to this port could get it as its
+  /// own port, and be connected to itself.
   [[nodiscard]] static std::uint16_t free_port() {
     constexpr int kLeast = 10'000;
     int above = 0;
@@ -159,7 +160,7 @@ class RedisServer {
   }
 
  private:
-  /// 0: it is taken.
+  /// 0 if the port is taken.
   static std::uint16_t bound_port(std::uint16_t asked) {
     const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
@@ -193,14 +194,14 @@ class RedisServer {
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
-    ::unlink(socket_path().c_str());  // a killed one leaves it behind
+    ::unlink(socket_path().c_str());  // a killed server leaves it
 
     const std::string log_file = directory_ + "/redis.log";
     const pid_t parent = ::getpid();
     pid_ = ::fork();
     if (pid_ < 0) throw std::runtime_error("fork");
     if (pid_ > 0) return;
-    // The child: only what is safe after fork in a program with threads.
+    // This is the child. It may only do what is safe after fork in a program with threads.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);
     const int null = ::open("/dev/null", O_RDWR);
@@ -208,7 +209,7 @@ class RedisServer {
     ::dup2(null, STDIN_FILENO);
     ::dup2(log, STDOUT_FILENO);
     ::dup2(log, STDERR_FILENO);
-    ::close_range(STDERR_FILENO + 1, ~0U, 0);  // a test's sockets are not the server's to keep
+    ::close_range(STDERR_FILENO + 1, ~0U, 0);  // the server must not inherit a test's sockets
     ::execv(program, argv.data());
     ::_exit(127);
   }
@@ -234,7 +235,7 @@ class RedisServer {
   void end_with(int signal) {
     if (pid_ < 0) return;
     ::kill(pid_, signal);
-    ::kill(pid_, SIGCONT);  // for a paused one
+    ::kill(pid_, SIGCONT);  // a paused server must run to end
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }
@@ -262,7 +263,7 @@ class RedisServer {
     const std::size_t line = reply.find("\r\n");
     if (line == std::string_view::npos) return false;
     if (reply.front() != '$') return true;
-    const int size = std::atoi(reply.data() + 1);  // ends at the line's end
+    const int size = std::atoi(reply.data() + 1);  // atoi stops at the end of the line
     return size < 0 || reply.size() >= line + 4 + static_cast<std::size_t>(size);
   }
 
@@ -275,7 +276,7 @@ class RedisServer {
   const std::string directory_;
   const bool has_config_;
   std::uint16_t port_;
-  bool was_up_ = false;  // from then on the port stays: clients know it
+  bool was_up_ = false;  // after the first start the port stays the same, because clients know it
   pid_t pid_ = -1;
 };
 

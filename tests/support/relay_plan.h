@@ -1,4 +1,4 @@
-// What a relay does that was told no more than its queue and sink.
+// The behaviour of a relay that was given only its queue and its sink.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@ inline void expect_documented_defaults(const app::RelayPlan& plan) {
   EXPECT_EQ(plan.session, Millis(10'000));
 }
 
-/// Two threads, 30 in flight, batches of 40, 50 a second, 6 attempts, a lease of 7m, a drain of 8s,
-/// a session of 11s.
+/// Expects two threads, 30 in flight, batches of 40, 50 a second, 6 attempts, a lease of 7m, a
+/// drain of 8s, and a session of 11s.
 inline void expect_numbers_given(const app::RelayPlan& plan) {
   EXPECT_EQ(plan.options.threads, 2u);
   EXPECT_EQ(plan.options.relay.in_flight, 30u);

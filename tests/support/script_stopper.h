@@ -1,4 +1,4 @@
-// For tests: Lua that stops a script of ours in the middle.
+// For tests: Lua code that stops one of our scripts in the middle.
 //
 // Thread safety: a constant.
 #pragma once
@@ -7,11 +7,12 @@
 
 namespace tarry::testing {
 
-/// Stands before each script. What is to be stopped is in the HASH `stop`: the script's name, and
-/// at which of its calls, counted over all its runs. That call fails, and so does each one after it
-/// on the same key in that run, as they do when the key is on another node; but META's, which each
-/// script has read before. HASH `ran` tells how often each script ran, and `removed` which of them
-/// came back to a key that it had removed itself: while a slot moves away, that is what fails.
+/// This code is put in front of each script. The HASH `stop` says which script is to be stopped,
+/// and at which of its calls, counted over all its runs. That call fails, and so does each later
+/// call on the same key in that run, as calls do when the key is on another node. Exception: META,
+/// which each script has read before. The HASH `ran` counts the runs of each script. The HASH
+/// `removed` names the scripts that used a key again after they had removed it, because such a use
+/// fails while a slot moves away.
 inline constexpr std::string_view kScriptStopper = R"lua(
 local theirs, redis = redis, redis
 theirs.call('HINCRBY', 'ran', SCRIPT, 1)

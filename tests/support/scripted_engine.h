@@ -1,8 +1,8 @@
-// ScriptedEngine: an engine that does nothing but remember what it was asked. The test takes each
-// request in turn and says what is answered, from a thread of the engine's own.
+// ScriptedEngine: an engine that only records its requests. The test takes the requests in turn and
+// decides the answers, which come from the engine's own thread.
 //
-// Thread safe. Waiting for a request is bounded, so that a test whose request never comes fails
-// instead of hanging; the bound is no statement about speed.
+// Thread safe. Waiting for a request is limited in time, so that a test whose request never comes
+// fails instead of hanging; the limit says nothing about speed.
 #pragma once
 
 #include <chrono>
@@ -92,9 +92,9 @@ class ScriptedEngine final : public core::Engine {
     if (thread_.joinable()) thread_.join();
   }
 
-  // -- the test's side
+  // -- for the test
 
-  /// The next request of that kind, in the order of asking. Throws when none comes.
+  /// The next request of that kind, in the order in which they were made. Throws if none comes.
   template <typename R>
   [[nodiscard]] Asked<R> next() {
     std::unique_lock lock(mutex_);
@@ -111,19 +111,19 @@ class ScriptedEngine final : public core::Engine {
     return *std::move(found);
   }
 
-  /// Completes a request; one that was completed already, or never was made, is ignored.
+  /// Completes a request. Ignored if the request was completed already, or was never made.
   void answer(core::Ticket ticket, Result<core::Reply> reply) {
     const std::lock_guard lock(mutex_);
     answer_locked(ticket, std::move(reply));
   }
 
-  /// Requests are answered by this where it answers; the rest wait for `next`.
+  /// The responder is asked first. Requests that it does not answer wait for `next`.
   void respond(Responder responder) {
     const std::lock_guard lock(mutex_);
     responder_ = std::move(responder);
   }
 
-  /// Those of that kind that nobody takes are refused, now and from now on.
+  /// Refuses requests of that kind which the test has not taken, now and in the future.
   template <typename R>
   void refuse_untaken(const Error& error) {
     const std::lock_guard lock(mutex_);
@@ -137,13 +137,13 @@ class ScriptedEngine final : public core::Engine {
     });
   }
 
-  /// Off: a withdrawn claim is answered by the test, as when it meets messages on their way.
+  /// Off: the test answers a withdrawn claim itself, as if messages were on their way to it.
   void answer_withdrawals(bool on) {
     const std::lock_guard lock(mutex_);
     answers_withdrawals_ = on;
   }
 
-  /// The tickets withdrawn so far, once there are at least that many.
+  /// The tickets that were withdrawn so far. Waits until there are at least `at_least`.
   [[nodiscard]] std::vector<core::Ticket> withdrawn(std::size_t at_least = 0) {
     std::unique_lock lock(mutex_);
     wait(lock, "nothing was withdrawn", [&] { return withdrawn_.size() >= at_least; });
@@ -155,7 +155,7 @@ class ScriptedEngine final : public core::Engine {
     return closed_;
   }
   [[nodiscard]] std::thread::id thread() const { return thread_.get_id(); }
-  /// Requests made and neither taken by `next` nor answered.
+  /// The number of requests that `next` has not taken and that are not answered.
   [[nodiscard]] std::size_t untaken() {
     const std::lock_guard lock(mutex_);
     return asked_.size();

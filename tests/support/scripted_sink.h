@@ -1,6 +1,6 @@
 // ScriptedSink: a sink for tests.
 //
-// Thread safety: as a Sink's.
+// Thread safety: that of a Sink.
 #pragma once
 
 #include <condition_variable>
@@ -18,8 +18,8 @@
 
 namespace tarry::relay {
 
-/// Answers from a thread of its own, as the test says; empty: later, and `unknown` once it is
-/// closed.
+/// Answers from its own thread, as the test says. If the test gives no answer, the sink answers
+/// `unknown` when it is closed.
 class ScriptedSink final : public Sink {
  public:
   explicit ScriptedSink(std::function<std::optional<Answer>(const Delivery&)> rule)

@@ -1,4 +1,4 @@
-// ScriptedStore: a Store over a ScriptedEngine, for whoever is handed a Store or a Queue.
+// ScriptedStore: a Store over a ScriptedEngine, for code that needs a Store or a Queue.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,7 @@ class ScriptedStore {
   Store store_;
 };
 
-/// A reply of one message for each key, whose receipt is the key with "receipt-" before it.
+/// A reply with one message for each key. Its receipt is "receipt-" and the key.
 [[nodiscard]] inline core::ClaimReply claimed(const std::vector<std::string>& keys,
                                               Millis lease = std::chrono::seconds(30)) {
   core::ClaimReply reply;

@@ -1,4 +1,5 @@
-// For tests: a directory of its own under TMPDIR (else /tmp), removed with all that is in it.
+// For tests: a new directory under TMPDIR (otherwise /tmp), removed at the end with everything in
+// it.
 //
 // Thread safety: none needed; a member of one test.
 #pragma once

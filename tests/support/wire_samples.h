@@ -1,5 +1,5 @@
-// Any request and any reply that can cross the wire, for rapidcheck: keys and payloads of any
-// bytes, numbers from end to end. To be called within a property.
+// For rapidcheck: any request and any reply that the wire can carry, with keys and payloads of any
+// bytes, and numbers from the whole range. Call these functions within a property.
 #pragma once
 
 #include <limits>
@@ -107,7 +107,7 @@ inline core::PushItem any_push_item(std::string& bytes) {
   return item;
 }
 
-/// Of every kind.
+/// A request of any kind.
 inline core::Request any_request() {
   const int items = *rc::gen::inRange(0, 4);
   switch (*rc::gen::inRange(0, 19)) {

@@ -1,5 +1,5 @@
-// Requests and replies as text, every field of them: what round-trip tests compare. The structs
-// have no ==, because their slices may differ while what they name is the same.
+// Requests and replies as text, with every field. Round-trip tests compare these texts. The structs
+// have no ==, because equal bytes may have different slices.
 #pragma once
 
 #include <cstdio>

@@ -22,7 +22,8 @@
 
 namespace tarry::test {
 
-// What handlers and the test tell each other.
+// A gate between handlers and the test: handlers wait until the test opens it, and the test waits
+// for handlers.
 class Gate {
  public:
   void open() {
@@ -36,7 +37,7 @@ class Gate {
     changed_.notify_all();
     changed_.wait(lock, [this] { return open_; });
   }
-  // Throws when they do not come.
+  // Waits until `count` handlers have come. Throws if they do not come.
   void wait_for(int count) {
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, kPatience, [&] { return waiting_ >= count; })) {
@@ -76,7 +77,8 @@ class WorkerRig : public testing::Test {
 
   Result<void> finish() {
     stop.request_stop();
-    // One that was asked for while the test looked elsewhere; the worker would wait for its answer.
+    // The worker may have asked for an extension that the test has not taken. It would wait for the
+    // answer.
     fake.engine().refuse_untaken<core::ExtendRequest>({ErrorCode::unavailable, "not now"});
     return running.get();
   }
@@ -88,14 +90,15 @@ class WorkerRig : public testing::Test {
   void answer(core::Ticket ticket, Result<core::Reply> reply) {
     fake.engine().answer(ticket, std::move(reply));
   }
-  // Hands the messages to the claim that waits.
+  // Answers the waiting claim with these messages.
   void hand_out(const std::vector<std::string>& keys, Millis lease = std::chrono::seconds(30)) {
     answer(next<core::ClaimRequest>().ticket, core::Reply(claimed(keys, lease)));
   }
   static std::string receipt(const core::SettleRequest& request, std::size_t i) {
     return std::string(core::view(request.bytes, request.items.at(i).receipt));
   }
-  // Until that many messages are settled: their settlements, all answered with `outcome`.
+  // Waits until that many messages are settled. Returns their settlements, which were all answered
+  // with `outcome`.
   std::vector<std::pair<std::string, core::SettleItem>> settlements(std::size_t count,
                                                                     Outcome outcome) {
     std::vector<std::pair<std::string, core::SettleItem>> all;

@@ -1,4 +1,4 @@
-// For tests: whole files and trees on the file seam.
+// For tests: reads and writes whole files and trees through the file seam.
 //
 // Thread safety: none.
 #pragma once
@@ -19,7 +19,7 @@ inline std::string read_all(storage::Directory& directory, std::string_view name
   return bytes;
 }
 
-/// Makes the file, or replaces what is in it.
+/// Makes the file, or replaces its contents.
 inline void write_all(storage::Directory& directory, std::string_view name,
                       std::string_view bytes) {
   auto file = directory.open(name, storage::OpenMode::read_write);

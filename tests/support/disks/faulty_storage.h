@@ -1,19 +1,18 @@
 // For tests: the file seam with a counter in it, which fails the Nth call. A test runs once
 // without faults to learn the number of calls, then once for each N.
 //
-// Thread safety: Faults and what the decorators add may be used from any thread.
+// Thread safety: Faults, and the parts that the decorators add, may be used from any thread.
 //  1. Counted are the calls that change something: write_at, sync_data, allocate, truncate,
 //     open(create_new), remove, rename, sync, subdirectory(create), lock. `reads_too` adds the
 //     rest.
 //  2. A failing call does not reach the disk, except that a `short_write` leaves the first half of
 //     the bytes written.
-//  3. A failed sync is io_error whatever the plan says, and is not remembered: the next one
-//     "succeeds", as it does on Linux. Who retries will believe it.
-//  4. `dies`: the process ends at that call. It does not reach the disk, a sync does no damage, and
-//     nothing later is executed either; with `short_write` half of a write that it dies in is
-//     there.
-// For a disk that is merely full (reserved room can still be written, files can be removed) use a
-// MemoryDisk and set_capacity().
+//  3. A failed sync is an io_error, whatever the plan says, and later syncs do not know of it: the
+//     next one "succeeds", as on Linux, so a caller that retries is deceived.
+//  4. `dies`: the process ends at that call. The call does not reach the disk, a sync does no
+//     damage, and no later call is executed. With `short_write`, half of the interrupted write is
+//     there. For a disk that is merely full (reserved room can still be written, files can be
+//     removed) use a MemoryDisk and set_capacity().
 #pragma once
 
 #include <cstdint>
@@ -32,39 +31,42 @@ namespace tarry::storage {
 struct FaultPlan {
   std::uint64_t fail_at = 1;             ///< counted from 1, from the last arm()
   ErrorCode code = ErrorCode::io_error;  ///< io_error or no_space
-  bool for_good = false;                 ///< that call and every one after it, else only that
-  bool short_write = false;              ///< a failing write_at leaves half its bytes
-  bool reads_too = false;                ///< calls that change nothing are counted and failed
-  bool syncs_only = false;               ///< nothing else is counted or failed
-  bool dies = false;                     ///< no failure, but the end: see 4
+  bool for_good = false;     ///< fails that call and all later ones; otherwise only that one
+  bool short_write = false;  ///< a failing write_at writes half of its bytes
+  bool reads_too = false;    ///< also counts and fails calls that change nothing
+  bool syncs_only = false;   ///< counts and fails only syncs
+  bool dies = false;         ///< the process ends instead: see 4
 };
 
-/// The counter and the plan, shared by a FaultyDirectory and all that was opened through it.
+/// The counter and the plan, shared by a FaultyDirectory and everything that was opened through it.
 class Faults {
  public:
-  /// Starts counting from zero. Without a plan nothing fails.
+  /// Starts counting from zero. A plan says which calls fail; without a plan none does.
   void arm(const FaultPlan& plan);
   void disarm();
-  /// Called before each call that changes something, with what it is, e.g. "allocate 1.seg (offset
-  /// 4096)", by the thread that makes it. Set before anything runs.
+  /// Called before each call that changes something, on the thread of that call. Its argument
+  /// describes the call, e.g. "allocate 1.seg (offset 4096)". Set it before anything runs.
   using Watch = std::function<void(std::string_view what)>;
   void watch(Watch watch) { watch_ = std::move(watch); }
-  /// Changes the plan's `reads_too`, where there is one.
+  /// Changes `reads_too` of the plan, if there is one.
   void count_reads(bool reads_too);
 
-  /// Counted since the last arm() or disarm(), or since the start; without a plan, mutations only.
+  /// Calls since the last arm() or disarm(), or since the start. Without a plan it counts only
+  /// calls that change something.
   [[nodiscard]] std::uint64_t calls() const;
-  /// How many of them were made to fail.
+  /// How many of these calls failed because of the plan.
   [[nodiscard]] std::uint64_t failed() const;
-  /// The first one that failed, e.g. "write_at shard-0/00000001.seg (offset 4096)"; empty if none.
+  /// The first call that failed, e.g. "write_at shard-0/00000001.seg (offset 4096)"; empty if none
+  /// did.
   [[nodiscard]] std::string first_failed() const;
 
   enum class Kind : std::uint8_t { read, mutation, sync };
-  /// For the decorators: counts one call, and says whether and with what it has to fail.
+  /// For the decorators: counts one call. Returns the error with which the call has to fail, or
+  /// nothing.
   [[nodiscard]] std::optional<Error> on_call(Kind kind, std::string_view what);
-  /// Of the call that has just failed: half of what it writes gets there.
+  /// Whether the call that has just failed must write half of its bytes.
   [[nodiscard]] bool short_writes() const;
-  /// The process that called has ended, by plan.
+  /// Whether the plan has ended the process.
   [[nodiscard]] bool dead() const;
 
  private:
@@ -76,7 +78,7 @@ class Faults {
   std::string first_failed_;
 };
 
-/// Passes every call on to `under`, unless `faults` says otherwise.
+/// Passes every call on to `under`, unless `faults` makes it fail.
 class FaultyDirectory final : public Directory {
  public:
   FaultyDirectory(std::unique_ptr<Directory> under, std::shared_ptr<Faults> faults);

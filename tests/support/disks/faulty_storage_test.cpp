@@ -22,7 +22,7 @@ class FaultyStorageTest : public testing::Test {
     return bytes;
   }
 
-  /// One of each call that changes something, in a fixed order; what came of each.
+  /// Makes one call of each kind that changes something, in a fixed order, and returns the results.
   std::vector<Result<void>> one_of_each() {
     std::vector<Result<void>> outcomes;
     const auto keep = [&](const auto& outcome) {

@@ -1,4 +1,4 @@
-// What the end of the process, or of the power, leaves of a VirtualDisk.
+// The state of a VirtualDisk after the process ended or the power failed.
 #include <algorithm>
 #include <utility>
 
@@ -97,7 +97,8 @@ void VirtualDisk::tear_names(Node& directory, std::mt19937_64& random) {
   auto names = directory.durable;
   for (const auto& [name, node] : directory.entries) {
     if (names.contains(name)) {
-      if (!directory.lost.contains(name)) names[name] = node;  // replaced or the same
+      // The name was replaced, or has not changed.
+      if (!directory.lost.contains(name)) names[name] = node;
     } else if (!directory.lost.contains(name) && random() % 2 == 0) {
       names.emplace(name, node);
     } else {

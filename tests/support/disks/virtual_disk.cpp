@@ -83,7 +83,7 @@ std::unique_ptr<VirtualDisk> VirtualDisk::copy() const { return copy(Of::now); }
 
 std::unique_ptr<VirtualDisk> VirtualDisk::synced_copy() const { return copy(Of::synced); }
 
-// -- what an operation does to the tree
+// -- operations on the tree
 
 std::optional<Error> VirtualDisk::fault(Faults::Kind kind, std::string_view what) {
   return faults_ ? faults_->on_call(kind, what) : std::nullopt;
@@ -153,7 +153,8 @@ void VirtualDisk::sync_file(Node& file) {
   file.synced_end = file.written_end;
 }
 
-// Each dirty sector has reached the medium or has not; all are clean now, if one asks the system.
+// Each dirty sector has either reached the medium or not. From now on the system reports all of
+// them as clean.
 void VirtualDisk::fail_sync(Node& file) {
   ++failed_syncs_;
   std::vector<std::size_t> lost;
@@ -169,7 +170,7 @@ void VirtualDisk::fail_sync(Node& file) {
   file.worn = std::move(lost);
 }
 
-// What differs between the cache and the medium, name by name: durable now, but for what is lost.
+// Makes the names of the cache durable, except those that a failed sync has lost.
 void VirtualDisk::sync_names(Node& directory) {
   auto durable = directory.entries;
   for (const std::string& name : directory.lost) {

@@ -1,20 +1,20 @@
-// For tests: a disk in RAM that knows what of it would survive. Contents become durable by
-// sync_data(), names by the sync() of their directory; sizes move on their own. Then the process
-// may be killed, or the power fail.
+// For tests: a disk in RAM that knows which of its bytes and names would survive a crash. Contents
+// become durable by sync_data(), names by the sync() of their directory; sizes may become durable
+// at any time. A test may then kill the process, or let the power fail.
 //
-// What a power failure leaves of everything that was not synced: each 512-byte sector, size and
-// name is the new or the old one; a sector that held nothing durable may also be zeros or garbage.
-// (One that did is written whole or not at all: docs/formats/journal.md, "What it relies on".)
+// After a power failure, each 512-byte sector, size and name that was not synced is either the new
+// or the old one. A sector that had no durable bytes may also be zeros or garbage. (A sector that
+// had some is written whole or not at all: docs/formats/journal.md, "What it relies on".)
 //
-// A sync that fails is as Linux has it: what was dirty is called clean, and part of it never
-// reached the medium. The next sync says nothing of that and succeeds. The cache still shows the
-// new bytes, until the process ends: then they may have been evicted. The same with names; but the
-// next change of the directory dirties its block again, and all that is in it.
+// A failed sync behaves as on Linux: dirty sectors are marked clean, although some never reached
+// the medium. The next sync succeeds and does not report the loss. The cache still shows the new
+// bytes; when the process ends, they may be gone. The same holds for names, but the next change of
+// the directory makes its whole block dirty again.
 //
-// Faults, where given, count the calls as in faulty_storage.h.
+// If Faults are given, they count the calls as in faulty_storage.h.
 //
-// Thread safety: any thread, but `kill` and `lose_power`, before which all that was opened must be
-// gone, or at least used no more.
+// Thread safety: any thread. Exception: when `kill` or `lose_power` is called, nothing that was
+// opened before may be used any more.
 #pragma once
 
 #include <cstdint>
@@ -35,50 +35,50 @@ namespace tarry::storage {
 class VirtualDisk {
  public:
   static constexpr std::size_t kSector = 512;
-  static constexpr std::size_t kPage = 4096;  // what files take of the capacity in
+  static constexpr std::size_t kPage = 4096;  // files take capacity in steps of this many bytes
 
-  /// What crashes did so far, by kind.
+  /// The damage of all crashes so far, by kind.
   struct Damage {
     std::uint64_t sectors_kept = 0;
     std::uint64_t sectors_dropped = 0;
     std::uint64_t sectors_zeroed = 0;
     std::uint64_t sectors_garbled = 0;
-    std::uint64_t sectors_evicted = 0;  // written, called clean by a failed sync, gone
+    std::uint64_t sectors_evicted = 0;  // written, marked clean by a failed sync, then lost
     std::uint64_t sizes_lost = 0;
-    std::uint64_t names_lost = 0;  // made, and not there
-    std::uint64_t names_back = 0;  // removed, and there again
+    std::uint64_t names_lost = 0;  // made, but gone after the crash
+    std::uint64_t names_back = 0;  // removed, but there again after the crash
   };
 
   explicit VirtualDisk(std::shared_ptr<Faults> faults = nullptr);
   VirtualDisk(const VirtualDisk&) = delete;
   VirtualDisk& operator=(const VirtualDisk&) = delete;
 
-  /// The root directory; every call gives another handle on the same one.
+  /// The root directory. Every call returns another handle of the same directory.
   [[nodiscard]] std::unique_ptr<Directory> root();
 
-  /// May be set below what is used: then the disk is full until enough is freed. Room that
-  /// allocate() gave is kept.
+  /// May be set below the used bytes; the disk is then full until enough is freed. Space that
+  /// allocate() reserved is kept.
   void set_capacity(std::uint64_t bytes);
   [[nodiscard]] std::uint64_t used_bytes() const;
 
-  /// The process ends, the machine goes on: what was written is there, but for what a failed sync
-  /// lost and the cache has dropped since. `seed` draws which.
+  /// The process ends, but the machine keeps running. Everything that was written is there, except
+  /// what a failed sync lost and the cache has dropped since; `seed` decides which.
   void kill(std::uint64_t seed);
-  /// The machine ends. `seed` draws what is left of what was not synced.
+  /// The machine loses power. `seed` decides which parts survive of those that were not synced.
   void lose_power(std::uint64_t seed);
-  /// Nothing is left but what was synced: the least that a power failure may leave.
+  /// Keeps only what was synced: the least that a power failure may leave.
   void drop_unsynced();
 
-  /// Bit rot: turns bits over, on the medium and in the cache. False where the file is not so long.
+  /// Bit rot: flips bits, on the medium and in the cache. False if the file is shorter.
   bool flip(std::string_view name, std::uint64_t offset, std::uint8_t bits);
 
   /// Another disk with the same contents, all of them durable.
   [[nodiscard]] std::unique_ptr<VirtualDisk> copy() const;
-  /// Another disk with what was synced, and nothing else.
+  /// Another disk that contains only what was synced.
   [[nodiscard]] std::unique_ptr<VirtualDisk> synced_copy() const;
 
   [[nodiscard]] const Damage& damage() const noexcept { return damage_; }
-  /// How many syncs failed, of data or names, since the last call of the other.
+  /// How many syncs of data or names have failed since the last forget_failed_syncs().
   [[nodiscard]] std::uint64_t failed_syncs() const;
   void forget_failed_syncs();
 
@@ -86,17 +86,18 @@ class VirtualDisk {
   enum class Sector : std::uint8_t { clean, dirty, lost };
   struct Node {
     bool is_directory = false;
-    // a file
-    std::string now;                // as the cache has it
-    std::string disk;               // as the medium has it
-    std::vector<Sector> sectors;    // of `now`
+    // of a file
+    std::string now;                // the contents in the cache
+    std::string disk;               // the contents on the medium
+    std::vector<Sector> sectors;    // the sectors of `now`
     std::vector<std::size_t> worn;  // sectors that are not clean
-    std::uint64_t written_end = 0;  // of what was ever written, as against allocated
-    std::uint64_t synced_end = 0;   // that, at the last sync
-    // a directory
+    std::uint64_t written_end = 0;  // the end of the written bytes; space may be reserved beyond it
+    std::uint64_t synced_end = 0;   // written_end at the last sync
+    // of a directory
     std::map<std::string, std::shared_ptr<Node>, std::less<>> entries;
     std::map<std::string, std::shared_ptr<Node>, std::less<>> durable;
-    std::set<std::string, std::less<>> lost;  // made or removed, called clean by a failed sync
+    // Names made or removed, and marked clean by a failed sync.
+    std::set<std::string, std::less<>> lost;
   };
   using NodePtr = std::shared_ptr<Node>;
   class OpenFile;
@@ -127,7 +128,7 @@ class VirtualDisk {
 
   mutable std::mutex mutex_;
   std::shared_ptr<Faults> faults_;
-  std::mt19937_64 lost_{0x105E};  // which sectors a failed sync loses
+  std::mt19937_64 lost_{0x105E};  // decides which sectors a failed sync loses
   std::uint64_t capacity_ = UINT64_MAX;
   NodePtr root_ = std::make_shared<Node>();
   Damage damage_;

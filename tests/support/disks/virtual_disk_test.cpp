@@ -45,7 +45,7 @@ TEST(VirtualDisk, OnlyWhatWasSyncedIsCertain) {
   EXPECT_EQ(read(disk, "nameless"), "none");
 }
 
-// Over many seeds each outcome that is allowed comes, and no other.
+// With many seeds, each allowed outcome occurs, and no other.
 TEST(VirtualDisk, APowerFailureLeavesEachSectorOldOrNewAndOnlyFreshOnesTorn) {
   std::set<std::string> old_sector, fresh_sector;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
@@ -86,7 +86,7 @@ TEST(VirtualDisk, ANameThatWasNotSyncedMayBeGoneOrBack) {
   EXPECT_EQ(removed, (std::set<std::string>{"o", "none"}));
 }
 
-// As Linux has it: the second sync has nothing to say, and what the first one lost is lost.
+// As on Linux: the second sync succeeds, but what the first one lost stays lost.
 TEST(VirtualDisk, WhatAFailedSyncLostTheNextOneDoesNotBringBack) {
   std::set<std::string> left;
   const auto faults = std::make_shared<Faults>();

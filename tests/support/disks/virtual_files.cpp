@@ -1,4 +1,4 @@
-// The seam on a VirtualDisk: what is open of it.
+// The file seam on a VirtualDisk: its open files and directories.
 #include <algorithm>
 #include <utility>
 

@@ -1,5 +1,5 @@
-// For tests: the file seam with somebody behind it, who is told of each read before it is made, and
-// may change the files meanwhile, as a server does beside who only looks.
+// For tests: a file seam that tells the test of each read before it is made. So the test may change
+// the files meanwhile, as a running server does while another process reads them.
 //
 // Thread safety: none.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace tarry::embedded::test {
 
-/// Of what, and from where on; after that the read is made.
+/// The file's name and the offset of the read that follows.
 using BeforeRead = std::function<void(std::string_view name, std::uint64_t offset)>;
 
 class WatchedFile final : public storage::File {

@@ -1,4 +1,4 @@
-// For tests: a journal that a shard wrote, as bytes, to be damaged.
+// For tests: a journal that a shard wrote, as bytes that a test can damage.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,8 +26,8 @@ inline Files files_of(storage::Directory& directory) {
   Files files;
   const auto names = directory.list();
   for (const std::string& name : *names) {
-    // Without the begun mark, as earlier versions left a journal: where that tells of a loss is for
-    // recovery_segments_test.cpp.
+    // Leaves out the begun mark, as in a journal of an earlier version. recovery_segments_test.cpp
+    // tests the losses that this mark shows.
     if (!name.starts_with("begun-")) files[name] = test::read_all(directory, name);
   }
   return files;
@@ -42,8 +42,8 @@ inline std::unique_ptr<storage::MemoryDisk> disk_with(const Files& files) {
 
 struct Frame {
   std::uint64_t offset = 0;
-  std::uint64_t checked = 0;  // the end of what its checksum covers
-  std::uint64_t end = 0;      // padding included
+  std::uint64_t checked = 0;  // the end of the bytes that the checksum covers
+  std::uint64_t end = 0;      // including its padding
 };
 
 inline std::vector<Frame> frames_of(std::string_view segment) {
@@ -82,13 +82,13 @@ class LivedJournal : public testing::Test {
     return test::receipts_of(std::get<core::ClaimReply>(reply.value()));
   }
 
-  // Messages in every stage, and records of every type that says so; a batch for each verb.
+  // Makes messages in every stage, and records of every type for that; one batch for each verb.
   void live() {
     core::ConfigureRequest configure;
     configure.queue = "q";
     configure.patch.remember = kMinute * 60;
     ASSERT_TRUE(shard->ask(std::move(configure)));
-    // So much that is live that the segment is not worth cleaning.
+    // The segment has so many live bytes that cleaning it would not pay.
     ASSERT_TRUE(shard->ask(test::push("q", {"1", "2", "3", "4", "5", "6", "7", "8"},
                                       Due::after(kMinute * 60), std::string(200, 'l'))));
     ASSERT_TRUE(shard->ask(test::push("q", {"a", "b", "c", "", "e", "f"})));
@@ -108,9 +108,10 @@ class LivedJournal : public testing::Test {
     shard->settle();
   }
 
-  // Pushes until another segment begins: with the last of these.
+  // Pushes until another segment begins with one of these pushes.
   void push_into_another_segment() {
-    clock.advance(1'000);  // what was closed before is cleaned now, not in their midst
+    // Cleans segments that were closed before, so that this does not happen between the pushes.
+    clock.advance(1'000);
     shard->settle();
     const std::uint64_t segment = shard->journal().head().number;
     for (int i = 0; shard->journal().head().number == segment; ++i) {
@@ -119,8 +120,8 @@ class LivedJournal : public testing::Test {
     }
   }
 
-  // Ends as a process ends that is killed: everything written, nothing closed. Of the many small
-  // segments that are prepared one is enough.
+  // Ends like a killed process: everything is written, nothing is closed. Of the many small
+  // segments that were prepared, one is kept.
   void end() {
     history = shard->history();
     files = files_of(*disk.root());

@@ -1,4 +1,4 @@
-// For tests: journals made by hand, segment by segment, and what recovery makes of them.
+// For tests: builds journals segment by segment, and recovers them.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ inline constexpr std::uint64_t kStoreId = 0x5707'E1D0'0000'0001;
 inline constexpr std::uint64_t kHashSeed = 0x5EED;
 inline constexpr std::uint64_t kBootId = 1;
 
-/// A message with a key of its own; the views must outlive the record.
+/// A message with its own key. The views must outlive the record.
 inline PutRecord put(Handle handle, std::uint64_t id, std::string_view key,
                      std::string_view payload = "payload") {
   PutRecord record;
@@ -51,7 +51,7 @@ inline ClockRecord clock_record(std::uint64_t boot_id = kBootId) {
           boot_id};
 }
 
-/// One segment's bytes.
+/// The bytes of one segment.
 class Segment {
  public:
   explicit Segment(std::uint64_t number, std::uint64_t first_batch = 1, Seal seal = {}) {
@@ -64,7 +64,8 @@ class Segment {
     next_ = first_batch;
   }
 
-  /// Adds a batch; answers its offset. `durable` 0: states nothing.
+  /// Adds a batch and returns its offset. `durable` is the last batch that it states to be durable;
+  /// 0 states nothing.
   std::uint64_t batch(std::initializer_list<Record> records, std::uint64_t durable = 0) {
     const std::uint64_t offset = bytes_.size();
     std::string batch(kBatchHeaderBytes, '\0');
@@ -80,7 +81,7 @@ class Segment {
     return offset;
   }
 
-  /// What every segment begins with.
+  /// Adds the records with which every segment begins.
   std::uint64_t opening(std::uint64_t low_water = 1, std::uint64_t durable = 0) {
     return batch({clock_record(), MarksRecord{1, low_water}, queue(0, "q")}, durable);
   }
@@ -94,7 +95,7 @@ class Segment {
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
   [[nodiscard]] std::string& bytes() { return bytes_; }
   [[nodiscard]] SegmentHeader& header() { return header_; }
-  /// After a change of `header`.
+  /// Call it after a change of `header`.
   void rewrite_header() { bytes_.replace(0, kSegmentHeaderBytes, encode(header_)); }
 
  private:
@@ -103,8 +104,8 @@ class Segment {
   std::uint64_t next_ = 1;
 };
 
-/// A payload that is a batch, of a salt and a number of its client's choice. Where the file of a
-/// cleaned segment is written again, such bytes may stand behind what is written anew.
+/// A payload that looks like a batch whose salt and number a client has chosen. If the file of a
+/// cleaned segment is used again, such bytes may follow the new ones.
 inline std::string payload_like_a_batch(std::initializer_list<Record> records,
                                         std::uint64_t durable) {
   Segment segment(1, 1'000'000);
@@ -117,14 +118,14 @@ inline void store(storage::Directory& directory, const Segment& segment) {
   write_all(directory, segment_name(segment.number()), segment.bytes());
 }
 
-/// The names of the segments in it, sorted.
+/// The names of the segments in the directory, sorted.
 inline std::vector<std::string> segments_in(const storage::Directory& directory) {
   std::vector<std::string> names = directory.list().value();
   std::erase_if(names, [](const std::string& name) { return segment_number(name) == 0; });
   return names;
 }
 
-/// A state that `recover` has filled, or the reason why not.
+/// A state that `recover` has filled, or its error.
 struct Recovery {
   using RowMark = std::function<void(Row)>;
 
@@ -155,7 +156,7 @@ struct Recovery {
 
   SegmentFiles files;
   ShardState state;
-  std::set<Row> rows;  // of the table, that were taken
+  std::set<Row> rows;  // rows of the recovery table that were used
   Result<Recovered> result;
 
  private:

@@ -1,4 +1,4 @@
-// For tests: random lives of one shard: every verb, and the clock moves.
+// For tests: random lives of one shard, with every verb and with moves of the clock.
 #pragma once
 
 #include <rapidcheck.h>
@@ -14,7 +14,8 @@
 
 namespace tarry::embedded::test {
 
-using Step = std::tuple<std::uint8_t, std::uint8_t, std::uint8_t>;  // what, and two numbers
+// The kind of step, and two numbers for it.
+using Step = std::tuple<std::uint8_t, std::uint8_t, std::uint8_t>;
 using Steps = std::vector<Step>;
 
 inline constexpr std::int64_t kSecond = 1000;
@@ -23,7 +24,7 @@ class Life {
  public:
   explicit Life(timing::ManualClock& clock) : clock_(&clock) {}
 
-  /// Hands the step's request to the shard, or moves the clock.
+  /// Carries out the step: submits a request to the shard, or moves the clock.
   void submit(OneShard& shard, const Step& step) {
     const auto [what, a, b] = step;
     const std::string queue = a % 5 == 0 ? "other" : "q";

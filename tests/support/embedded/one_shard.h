@@ -1,5 +1,5 @@
-// For tests: one shard, its journal and its committer on one thread, step by step: a turn decides
-// and hands over a job, a commit makes it durable; in between the power may fail.
+// For tests: one shard, its journal and its committer on one thread, step by step. A turn decides
+// and hands over a job; a commit makes the job durable. Between the two the power may fail.
 //
 // Thread safety: none.
 #pragma once
@@ -28,16 +28,16 @@ class OneShard final : public Router {
   struct Options {
     std::uint64_t segment_bytes = 4096;
     SyncPolicy policy = SyncPolicy::always;
-    bool keeps_history = true;  // takes time: describes the whole state each turn
+    bool keeps_history = true;  // slow: describes the whole state in each turn
     ShardSlices slices = {};
     std::uint64_t work_base = ShardConfig::kWorkBase;
     std::uint64_t kept_claims = ShardConfig::kKeptClaims;
     Mark mark = {};
-    bool skips_ids = false;  // after an unclean end, as the engine does
+    bool skips_ids = false;  // as the engine does after an unclean end
     std::uint64_t recent_bytes = RecordReads::kRecentBytes;
   };
 
-  /// What has just been done in a turn, for who looks over the shard's shoulder.
+  /// The step of a turn that has just ended, for an observer of the shard.
   enum class Moment : std::uint8_t { time, part, waiters, work };
   using Watch = std::function<void(Moment, const Part*)>;
 
@@ -89,16 +89,16 @@ class OneShard final : public Router {
   [[nodiscard]] Journal& journal() { return *journal_; }
   [[nodiscard]] Committer& committer() { return committer_; }
   [[nodiscard]] const std::vector<std::string>& lines() const { return lines_; }
-  /// The state after each batch that ended a turn.
+  /// By the number of each batch that ended a turn, the state after it.
   [[nodiscard]] const std::map<std::uint64_t, std::string>& history() const { return history_; }
-  /// The last batch that something was answered on the strength of.
+  /// The last batch that had to be durable for an answer given so far.
   [[nodiscard]] std::uint64_t answered() const { return answered_; }
 
   [[nodiscard]] const RecoveryReport& report() const { return report_; }
-  /// The last batch that a turn handed over, and the last one that is in its file.
+  /// The last batch that a turn has handed over, and the number of jobs that wait for a commit.
   [[nodiscard]] std::uint64_t last_taken() const { return last_taken_; }
   [[nodiscard]] std::size_t jobs() const { return jobs_.size(); }
-  /// The batch that was written last, as long as it is kept in RAM.
+  /// The batch that was written last, while it is kept in RAM.
   [[nodiscard]] std::shared_ptr<const SealedBatch> written_last() const {
     return written_last_.lock();
   }
@@ -140,7 +140,7 @@ class OneShard final : public Router {
     take(shard_->take_job());
   }
 
-  /// Makes the oldest job durable. False when there is none.
+  /// Makes the oldest job durable. False if there is none.
   bool commit() {
     if (jobs_.empty()) return false;
     auto [last, job] = std::move(jobs_.front());
@@ -152,7 +152,7 @@ class OneShard final : public Router {
     return true;
   }
 
-  /// What the engine's committing thread does when it has no job.
+  /// The engine's committing thread does this while it has no job.
   void read_ahead() { read_ahead(shard_->look_ahead()); }
   void read_ahead(const std::vector<RecordPlace>& places) {
     for (std::size_t done = 0; done < places.size();) {
@@ -169,7 +169,7 @@ class OneShard final : public Router {
     } while (!inbox_.empty() || has_more_work_);
   }
 
-  /// Ends as the engine does: everything asked is answered, the journal says that it was closed.
+  /// Ends like the engine: every request is answered, and the journal says that it was closed.
   void close() {
     turn();
     shard_->close();
@@ -227,7 +227,7 @@ class OneShard final : public Router {
     inbox_.push_back(std::move(part));
   }
   void post(std::uint32_t /*shard*/, Part part) override { inbox_.push_back(std::move(part)); }
-  void release(const core::ClaimReply&) override {}  // there is memory enough
+  void release(const core::ClaimReply&) override {}  // in these tests there is always enough memory
   void log(const LogEntry& entry) override { lines_.emplace_back(entry.text); }
 
   static constexpr std::uint64_t kSkippedIds = 1000;
@@ -245,8 +245,8 @@ class OneShard final : public Router {
     if (!job.empty()) jobs_.emplace_back(last_taken_, std::move(job));
   }
 
-  // What the front does between the steps of a removal (queue_removals.cpp), where there is one
-  // shard.
+  // With one shard, the engine's front does this between the steps of a removal
+  // (queue_removals.cpp).
   bool go_on_removing(const OperationPtr& op) {
     const auto& request = std::get<core::RemoveRequest>(op->request);
     const RemoveStep done = op->step;
@@ -275,7 +275,7 @@ class OneShard final : public Router {
     return Recovery::identity(clock.boot_id());
   }
 
-  // What the engine's front does before it hands a request over.
+  // The engine's front does this before it hands a request to a shard.
   template <typename Items, typename Pick>
   static void prepare_pushes(Operation& op, const std::string& bytes, const Items& items,
                              const Pick& pick) {

@@ -1,4 +1,4 @@
-// For tests: random records of every type. They own what their views point to.
+// For tests: random records of every type. They own the bytes of their views.
 #pragma once
 
 #include <rapidcheck.h>

@@ -1,4 +1,4 @@
-// For tests of recovery: a journal of two segments, to be damaged, and what a refusal owes.
+// For tests of recovery: a journal of two segments that a test can damage, and checks of a refusal.
 //
 // Thread safety: none.
 #pragma once
@@ -18,7 +18,7 @@ namespace tarry::embedded::test {
 
 class RecoveryTable : public testing::Test {
  protected:
-  // Messages 1 and 2 in segment 1, closed and sealed by segment 2, which holds message 3.
+  // Segment 1 has messages 1 and 2. Segment 2, which has message 3, closes and seals it.
   RecoveryTable() { build(true); }
 
   void build(bool proven) {
@@ -36,14 +36,14 @@ class RecoveryTable : public testing::Test {
     store(*directory, two);
   }
 
-  // But for the begun mark.
+  // All names except the begun mark.
   std::vector<std::string> names() {
     std::vector<std::string> found = directory->list().value();
     std::erase_if(found, [](const std::string& name) { return name.starts_with("begun-"); });
     return found;
   }
 
-  // What a refusal owes: its row, code, file, offset, and files that are as they were.
+  // Checks a refusal: its row, code, file and offset; and that no file has changed.
   void expect_damage(Row row, std::uint64_t segment, std::uint64_t offset) {
     std::map<std::string, std::string> before;
     for (const std::string& name : names()) before[name] = read_all(*directory, name);
@@ -66,7 +66,8 @@ class RecoveryTable : public testing::Test {
         << recovery.error();
   }
 
-  // Recovers, by the rows if some are named, then again what that left: the same both times.
+  // Recovers, by these rows if some are named. Then recovers the result again: both must have these
+  // messages.
   void expect_messages(const std::vector<std::uint64_t>& ids,
                        std::initializer_list<Row> rows = {}) {
     for (int round = 0; round < 2; ++round) {

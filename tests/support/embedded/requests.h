@@ -1,4 +1,4 @@
-// For tests: requests in one line each.
+// For tests: makes requests, each in one line.
 #pragma once
 
 #include <initializer_list>

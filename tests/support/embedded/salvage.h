@@ -1,4 +1,4 @@
-// For tests of salvage: a store to damage, and what must come out of it.
+// For tests of salvage: a store that a test can damage, and checks of the salvaged store.
 //
 // Thread safety: none.
 #pragma once
@@ -22,7 +22,7 @@ namespace tarry::embedded::test {
 
 inline constexpr StoreIdentity kOneShard{kFormatVersion, 1, kStoreId, 0x5EED};
 
-/// The line without that name and the number that follows it, wherever they are.
+/// Removes from the line each occurrence of that name, together with the number after it.
 inline std::string without(std::string_view name, std::string line) {
   for (std::size_t at = 0; (at = line.find(name, at)) != std::string::npos;) {
     const std::size_t number = line.find_first_not_of('-', at + name.size());
@@ -88,10 +88,10 @@ struct Salvaged {
   }
 };
 
-/// The messages of a journal, as they must come out of salvage, by id.
+/// The messages that salvage must get out of a journal, by id.
 struct Held {
   struct One {
-    std::string line;  // its state
+    std::string line;  // the message's state
     std::string text;  // key, headers, payload
     std::uint64_t segment = 0;
     std::uint64_t offset = 0;
@@ -135,7 +135,8 @@ inline Held held_in(storage::Directory& directory, const Recovery& recovery) {
     EXPECT_TRUE(put) << (put ? "" : put.error().message);
     if (!put) continue;
     PutRecord shown = *put;
-    if (one.stage == Stage::remembered) shown.headers = shown.payload = {};  // not copied
+    // Cleaning does not copy these.
+    if (one.stage == Stage::remembered) shown.headers = shown.payload = {};
     one.text = text_of_put(shown);
     held.messages[message.id] = one;
   }
@@ -148,8 +149,8 @@ inline Held held_in(storage::Directory& directory, const timing::ManualClock& cl
   return recovery.ok() ? held_in(directory, recovery) : Held();
 }
 
-/// What a message may read as: as it was pushed, or, where cleaning has removed the segment with
-/// that record, as any copy of it (without headers and payload once it is remembered only).
+/// The texts that a message may have: that of its push or, if cleaning has removed the segment with
+/// the push, that of any copy (a copy of a remembered message has no headers and no payload).
 struct Texts {
   std::optional<std::string> pushed;
   std::set<std::string> copies;
@@ -158,7 +159,7 @@ struct Texts {
   }
 };
 
-/// Key, headers and payload of every message that was ever written.
+/// Key, headers and payload of every message that the journal has ever contained.
 inline std::map<std::uint64_t, Texts> texts_in(const Files& files) {
   std::map<std::uint64_t, Texts> texts;
   for (const auto& [name, bytes] : files) {
@@ -178,15 +179,15 @@ inline std::map<std::uint64_t, Texts> texts_in(const Files& files) {
   return texts;
 }
 
-/// What a place in a segment takes with it.
+/// A damaged place in a segment.
 struct Damage {
   std::uint64_t segment = 0;
-  std::uint64_t from = 0;  // [from, to): the messages whose records lie there
+  std::uint64_t from = 0;  // [from, to) contains the records of the messages that are lost
   std::uint64_t to = 0;
 };
 
-/// Everything that salvage owes where one place was damaged. An empty answer, or what is wrong.
-/// `refused` counts those that recovery does not take.
+/// Checks everything that salvage owes after damage at one place. Returns an empty string, or what
+/// is wrong. `refused` counts the stores that recovery refuses.
 inline std::string judge(const Files& whole, const Files& damaged, const Damage& damage,
                          const timing::ManualClock& clock, std::uint64_t* refused = nullptr) {
   const Held before = held_in(*disk_with(whole)->root(), clock);
@@ -217,7 +218,7 @@ inline std::string judge(const Files& whole, const Files& damaged, const Damage&
     }
     const bool behind = message.segment > damage.segment ||
                         (message.segment == damage.segment && message.offset >= damage.to);
-    // Of the boot's time the opening that says so may be lost.
+    // The record that fixed the delay to BOOTTIME may be lost.
     if (behind && without(" boot ", found->second.line) != without(" boot ", message.line)) {
       return "message " + std::to_string(id) + " was\n" + message.line + "\nand is\n" +
              found->second.line;
@@ -256,7 +257,7 @@ class SalvageTest : public LivedJournal {
     end();
     ASSERT_NE(files.begin()->first, newest);
   }
-  // Every file that is closed.
+  // Calls `judged` for every closed file.
   template <typename F>
   void for_each_closed(F&& judged) {
     const Files whole = files;

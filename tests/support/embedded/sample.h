@@ -1,5 +1,5 @@
-// For tests that try everything there is: all of it in a plain build; under a sanitizer, where each
-// try takes many times as long, a part.
+// For tests that try every possibility: a plain build tries all of them. Under a sanitizer each try
+// takes many times as long, so only a part is tried.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace tarry::embedded::test {
 #endif
 #endif
 
-/// kTryEvery: of places that are all alike each, or one in so many; odd, so that it meets every
-/// offset modulo 8. kPart: of rounds, or of bytes to fill, all, or one part in so many.
+/// kTryEvery: tries every place, or only every 31st if all are alike. It is odd, so that it meets
+/// every offset modulo 8. kPart: the rounds, or the bytes to fill, are divided by it.
 #ifdef TARRY_UNDER_A_SANITIZER
 inline constexpr std::uint64_t kTryEvery = 31;
 inline constexpr std::uint64_t kPart = 4;

@@ -1,5 +1,5 @@
-// For tests: a shard's state as text, everything that replay owes: two states are the same if their
-// lines are.
+// For tests: a shard's state as text, with everything that replay must restore: two states are the
+// same if their lines are the same.
 #pragma once
 
 #include <map>
@@ -18,10 +18,12 @@ inline void tell(std::ostream& out, const QueueCounters& c) {
       << c.reschedules << ' ' << c.damaged;
 }
 
-// Without leases: a lease begins when its claim is durable, which no record says.
+// `leases`: includes the ends of leases. A lease begins when its claim is durable, which no record
+// says.
 inline std::string message_line(const ShardState& state, Handle handle, bool leases) {
   const Message& m = state.slab[handle];
-  const Carried c = state.carried(handle);  // ready counts as scheduled: that is time's doing
+  // A ready message counts as scheduled, because only time makes it ready.
+  const Carried c = state.carried(handle);
   std::ostringstream out;
   out << "message " << m.id << " at " << handle << " queue " << m.queue << " stage "
       << static_cast<int>(c.stage) << " due " << m.due_ms() << " boot "
@@ -30,7 +32,7 @@ inline std::string message_line(const ShardState& state, Handle handle, bool lea
       << state.max_attempts_override(handle) << " attempt " << c.attempt << " tallies "
       << c.tallies.claims << ' ' << c.tallies.run_outs << ' ' << c.tallies.releases << ' '
       << c.tallies.buries << ' ' << c.tallies.revives << " raw " << m.position.raw();
-  // Elsewhere they are what is left from before.
+  // In other stages these fields are left over from before.
   if (c.stage == Stage::leased) out << " lease " << c.stamp_ms;
   if ((c.stage == Stage::leased && leases) || c.stage == Stage::dead ||
       c.stage == Stage::remembered) {
@@ -70,7 +72,7 @@ inline std::string describe(const ShardState& state, bool leases = true) {
   return out.str();
 }
 
-/// accepted = what is there + how the rest went, for every queue.
+/// For every queue, accepted = the messages that exist + the counts of those that ended.
 inline bool conserves(const ShardState& state) {
   for (QueueId id = 0; id < state.queue_count(); ++id) {
     const QueueState& q = state.queue(id);
