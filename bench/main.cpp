@@ -1,7 +1,7 @@
-// tarry_figures: measures what tarry must reach against its rivals and limits. scripts/bench builds
-// and runs it.
+// tarry_figures: measures the figures that tarry must reach, against its rivals and its limits.
+// scripts/bench builds and runs it.
 //
-// Exit codes: 0 all as good as they must be, 1 one is worse, 2 usage, 3 something failed.
+// Exit codes: 0 all figures are good enough, 1 one is worse, 2 usage, 3 something failed.
 #include <linux/magic.h>
 #include <sys/vfs.h>
 #include <unistd.h>

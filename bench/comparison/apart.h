@@ -1,7 +1,7 @@
-// One measure in a process of its own, so that a design that fails, hangs or takes memory spoils
-// none of the others.
+// Runs one measure in a process of its own, so that a design that fails, hangs or takes memory does
+// not disturb the others.
 //
-// Thread safety: none. Only while the program has no other threads: it forks.
+// Thread safety: none. It forks, so the program must have no other threads.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,9 @@
 
 namespace tarry::bench {
 
-/// Adds what `body` found to `results`. The answer is empty where it ended well, else why not: the
-/// last line that it wrote to its standard error. After `longest_s` seconds it is ended.
+/// Adds the results of `body` to `results`. The answer is empty if it ended well, otherwise it is
+/// the last line that it wrote to its standard error. After `longest_s` seconds the process is
+/// ended.
 [[nodiscard]] std::string run_apart(const std::function<void(Results&)>& body, Results& results,
                                     unsigned longest_s);
 

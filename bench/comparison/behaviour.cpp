@@ -1,4 +1,4 @@
-// What a design can and cannot: a short delay behind a long one, cancel, reschedule.
+// Measures what a design can do: whether a short delay waits behind a long one, cancel, reschedule.
 #include <algorithm>
 
 #include "comparison/measures.h"
@@ -9,7 +9,8 @@
 namespace tarry::bench {
 namespace {
 
-// Claims until message `number` comes or it is `end_ms`: when it came, in microseconds; 0: never.
+// Claims until message `number` comes or `end_ms` is reached. Returns the time of its arrival in
+// microseconds; 0 if it never came.
 std::int64_t arrival_of(Compared& consumer, std::uint64_t number, std::int64_t end_ms) {
   for (;;) {
     const std::int64_t left = end_ms - now_ms();

@@ -1,4 +1,5 @@
-// The designs of docs/designs.md, in its order. A list made by hand: nothing registers itself.
+// The designs of docs/designs.md, in its order. The list is written by hand: nothing registers
+// itself.
 #include "designs/openers.h"
 
 namespace tarry::bench {

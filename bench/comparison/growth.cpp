@@ -1,4 +1,5 @@
-// What a push and a claim cost while so many messages are pending, and what each of those takes.
+// Measures what a push and a claim cost while many messages are pending, and the memory and disk
+// space that a pending message takes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,10 +33,10 @@ std::uint64_t fill(Compared& producer, std::uint64_t from, std::uint64_t to, std
   return from;
 }
 
-// Messages that are due at once go in and come out, among those pending.
+// The cost of messages that are due at once and are claimed at once, while the others stay pending.
 struct Cost {
-  double push_us = 0;   // a message
-  double claim_us = 0;  // 0: nothing came out in time
+  double push_us = 0;   // per message
+  double claim_us = 0;  // per message; 0: none was claimed in time
 };
 
 Cost work_among(const Clients& clients, const Effort& effort) {
@@ -65,7 +66,7 @@ Cost work_among(const Clients& clients, const Effort& effort) {
           claimed == 0 ? 0 : last * 1e6 / static_cast<double>(claimed)};
 }
 
-// The middle of three: a stall of the machine is longer than all the work.
+// Takes the median of three, because a stall of the machine lasts longer than all this work.
 void work_among(const Clients& clients, const Effort& effort, std::uint64_t pending,
                 Results& results) {
   std::array<Cost, 3> costs;
@@ -86,7 +87,7 @@ void measure_growth(const Job& job, Results& results) {
   auto clients = std::make_unique<Clients>(job);
   const auto memory = [&] {
     if (local) return anonymous_bytes();
-    clients.reset();  // a connection's buffers are no message's
+    clients.reset();  // the buffers of a connection do not count as messages' memory
     const double bytes = job.hosts.server_bytes(job.entry);
     clients = std::make_unique<Clients>(job);
     return bytes;

@@ -31,11 +31,11 @@ void rest_us(std::int64_t us) {
   ::nanosleep(&rest, nullptr);
 }
 
-// Shared by all processes; what a killed one wrote stays.
+// Shared by all processes; a killed process leaves here what it has written.
 struct Tally {
   std::atomic<std::uint64_t> begun;  // numbers from here on were never pushed
   std::atomic<std::uint64_t> handled;
-  std::atomic<bool> enough;  // no more is to be pushed
+  std::atomic<bool> enough;  // the producer must stop
   std::atomic<bool> all_pushed;
   std::atomic<std::uint8_t> confirmed[kKillMost];
   std::atomic<std::uint8_t> times[kKillMost];
@@ -63,7 +63,7 @@ class Processes {
     ::kill(pid, SIGKILL);
     (void)wait(pid);
   }
-  /// Its end: whether it was a good one.
+  /// Waits for the end of the process. True if it ended well.
   bool wait(pid_t pid) {
     int status = 0;
     ::waitpid(pid, &status, 0);
@@ -101,7 +101,7 @@ void consume(Compared& consumer, Tally& tally) {
     const auto got = consumer.await(100, 60'000);
     for (std::size_t i = 0; i < got->size(); ++i) {
       const Stamp stamp = stamp_of(got->payload(i));
-      rest_us(kHandlerUs);  // the handler
+      rest_us(kHandlerUs);  // takes the place of a handler
       ++tally.times[stamp.number];
       ++tally.handled;
     }
@@ -115,14 +115,14 @@ void consume_and_push(const Job& job, Tally& tally) {
   consume(*both, tally);
 }
 
-// A consumer that starts slowly is not killed before it has had a message.
+// Waits for a message, so that a consumer that starts slowly is not killed before it has had one.
 void wait_for_a_message(const Tally& tally) {
   const std::uint64_t before = tally.handled;
   const std::int64_t end = now_ms() + kLongestStartMs;
   while (tally.handled == before && now_ms() < end) rest_us(1'000);
 }
 
-// Until all that was confirmed is handled, or nothing has come for a while.
+// Waits until all confirmed messages are handled, or none has come for a while.
 void wait_for_the_rest(const Effort& effort, const Tally& tally) {
   std::uint64_t before = 0;
   std::int64_t since = now_ms();

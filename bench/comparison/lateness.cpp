@@ -1,5 +1,5 @@
-// How late messages come while 5,000 a second with random delays are pushed; and the same calmly,
-// to see that none is lost.
+// How late messages come while 5,000 messages per second with random delays are pushed; and a calm
+// run of the same, which shows whether messages are lost.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -22,7 +22,7 @@ struct Load {
   std::int64_t delay_ms;
 };
 
-// Every 5 ms what a steady producer would have pushed in them; a late one hurries.
+// Pushes, every 5 ms, the messages of these 5 ms. A producer that is late catches up.
 void push_steadily(Compared& producer, const Load& load) {
   using namespace std::chrono;
   constexpr std::int64_t kSliceMs = 5;
@@ -47,7 +47,8 @@ struct Arrivals {
   double early = 0;
 };
 
-// Until all have come; what has not a while after the last was due is missing.
+// Waits until all messages have come. A message is missing if it has not come `grace_ms` after the
+// last one was due.
 Arrivals live_through(const Job& job, const Load& load, std::int64_t grace_ms) {
   const Clients clients(job);
   const std::uint64_t all = static_cast<std::uint64_t>(load.push_ms) * load.per_second / 1'000;

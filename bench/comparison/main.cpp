@@ -26,7 +26,7 @@ constexpr int kUsage = 2;
 struct Measure {
   const char* what;
   void (*run)(const Job& job, Results& results);
-  bool again;  // in each round, since it varies; else in the first
+  bool again;  // whether to run in each round, because results vary; otherwise only in the first
 };
 constexpr Measure kAll[] = {{"rates", measure_rates, true}, {"lateness", measure_lateness, true},
                             {"kills", measure_kills, true}, {"growth", measure_growth, false},
@@ -63,7 +63,7 @@ std::vector<const Entry*> entries_of(const Asked& asked) {
   return entries;
 }
 
-// How far the whole run has come.
+// The progress of the whole run.
 class Steps {
  public:
   explicit Steps(std::uint64_t all) : all_(all) {}
@@ -71,7 +71,7 @@ class Steps {
     bar_.show(done_, all_, done_ + 1, fmt::format("of {}, {}: {}", all_, design, measure));
     ++done_;
   }
-  /// Where the bar stands.
+  /// Prints a line in the place of the progress bar.
   void tell(const std::string& line) {
     bar_.clear();
     std::fprintf(stderr, "%s\n", line.c_str());
@@ -94,7 +94,7 @@ Steps steps_of(const Asked& asked) {
 }
 
 struct Told {
-  std::string skipped;   // why
+  std::string skipped;   // the reason, if it was skipped
   std::string failures;  // "growth: redis-server: OOM; ..."
   Results results;
 };
@@ -120,7 +120,8 @@ Told told_of(const Entry& entry, Hosts& hosts, const Effort& effort,
     steps.tell(fmt::format("{}: {} failed: {}", entry.id, measure.what, failure));
     told.failures += std::string(told.failures.empty() ? "" : "; ") + measure.what + ": " + failure;
   }
-  if ((entry.needs & kRabbit) != 0) {  // the broker is the next design's too
+  // The next design uses the same broker, so the queue must be emptied.
+  if ((entry.needs & kRabbit) != 0) {
     Results none;
     (void)run_apart([&, place = hosts.place(entry)](Results&) { make_queue(entry, place); }, none,
                     effort.longest_s);
@@ -170,7 +171,7 @@ void add_options(CLI::App& app, Asked& asked) {
       ->capture_default_str();
 }
 
-// Whether nothing failed.
+// Returns whether nothing failed.
 bool measure_all(const Asked& asked) {
   bool well = true;
   Hosts hosts(asked.directory);

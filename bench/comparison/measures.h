@@ -15,28 +15,29 @@
 
 namespace tarry::bench {
 
-/// By name; the page's script (page.py) knows the names.
+/// Results by name; the page's script (page.py) knows the names.
 using Results = std::map<std::string, double>;
 
-/// How much is done; the page says it too, under "How it was measured".
+/// How much work is done; the page says it too, under "How it was measured".
 struct Effort {
-  std::uint64_t rate_messages;  // pushed, and claimed, as fast as it goes
+  std::uint64_t rate_messages;  // pushed, and claimed, as fast as possible
   std::int64_t box_ms;          // but no longer than this
-  std::int64_t rounded_ms;      // how much later designs may have them that round delays up
+  std::int64_t rounded_ms;      // how much later a message may come in designs that round delays up
   std::uint64_t per_second;     // lateness: messages a second,
-  std::int64_t push_ms;         // for so long,
+  std::int64_t push_ms;         // for this long,
   std::int64_t delay_ms;        // with delays of 0 to this at random,
   std::int64_t grace_ms;        // and how late the last may come to be counted
   std::vector<std::uint64_t> pending;
-  std::int64_t fill_ms;  // the longest that is pushed for one of them
+  std::int64_t fill_ms;  // the longest time to push messages for one of them
   std::uint64_t among;   // messages pushed and claimed among those pending
   std::uint64_t kill_per_second;
   std::int64_t kill_delay_ms;
   int kills;
-  std::int64_t kill_after_ms;  // of its first message: half as much to half as much again
+  // After a consumer's first message, from half of this to one and a half times this.
+  std::int64_t kill_after_ms;
   std::int64_t kill_lease_ms;
-  std::int64_t kill_idle_ms;  // no message for so long: there are no more
-  std::int64_t long_ms;       // the delay that a short one stands behind
+  std::int64_t kill_idle_ms;  // if no message comes for this long, there are no more
+  std::int64_t long_ms;       // the long delay that the short one must not wait for
   unsigned longest_s;         // a measure that takes longer has failed
 };
 [[nodiscard]] const Effort& full_effort();
@@ -49,11 +50,12 @@ struct Job {
   const Effort& effort;
 };
 
-/// Makes the design's queue where it has to be made, and empties it. A Java client has nothing to
-/// make: its Redis is new, and starting one takes seconds.
+/// Makes the design's queue if the design needs that, and empties it. A Java client has nothing to
+/// make: its Redis is new, and starting the client takes seconds.
 void make_queue(const Entry& entry, const Place& place);
 
-/// The clients of one process: two, or twice the same where the queue lives in it.
+/// The clients of one process: a producer and a consumer, or one for both if the queue lives in the
+/// process.
 class Clients {
  public:
   explicit Clients(const Job& job);
@@ -65,20 +67,22 @@ class Clients {
   std::unique_ptr<Compared> consumer_;
 };
 
-/// push_rate, claim_rate, lifecycle_rate: messages a second; commands, redis_us: a message.
+/// Results: push_rate, claim_rate, lifecycle_rate (messages per second); commands, redis_us (per
+/// message).
 void measure_rates(const Job& job, Results& results);
-/// lateness_p50_ms, _p90_, _p99_, _max_; lateness_missing, lateness_early: messages.
+/// Results: lateness_p50_ms, _p90_, _p99_, _max_; lateness_missing, lateness_early (messages).
 void measure_lateness(const Job& job, Results& results);
-/// For each count of pending messages: growth_N_push_us, growth_N_claim_us; absent where nothing
-/// came out in time. memory_bytes, disk_bytes: a message.
+/// Results for each count N of pending messages: growth_N_push_us, growth_N_claim_us (absent if no
+/// message was claimed in time); memory_bytes, disk_bytes (per message).
 void measure_growth(const Job& job, Results& results);
-/// kills, kill_pushed, kill_lost, kill_doubled.
+/// Results: kills, kill_pushed, kill_lost, kill_doubled.
 void measure_kills(const Job& job, Results& results);
-/// short_late_ms; absent where the short one did not come before the long one was due and a second.
+/// Result: short_late_ms. It is absent if the message with the short delay did not come until one
+/// second after the long one was due.
 void measure_line(const Job& job, Results& results);
-/// cancel, reschedule: 1 where the design can, and did.
+/// Results: cancel, reschedule: 1 if the design can do it, and did.
 void measure_changes(const Job& job, Results& results);
-/// calm_pushed, calm_lost, calm_doubled, calm_early.
+/// Results: calm_pushed, calm_lost, calm_doubled, calm_early.
 void measure_calm(const Job& job, Results& results);
 
 }  // namespace tarry::bench

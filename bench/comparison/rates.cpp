@@ -1,4 +1,4 @@
-// How fast it goes, and what a message costs in commands.
+// Rates of pushes and claims, and the number of commands per message.
 #include <chrono>
 #include <thread>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kRateBatch = 100;
 
-// Pushes until all are pushed or the time is over: how many.
+// Pushes until all messages are pushed or the time is over. Returns how many were pushed.
 std::uint64_t push_until(Compared& producer, const Effort& effort, std::int64_t due_ms) {
   StampedBatch batch;
   std::uint64_t pushed = 0;
@@ -27,7 +27,7 @@ std::uint64_t push_until(Compared& producer, const Effort& effort, std::int64_t 
 
 void push_and_claim(const Job& job, Results& results) {
   const Clients clients(job);
-  // Nothing is due before the last is pushed.
+  // No message is due before the last one is pushed.
   const std::int64_t due = now_ms() + job.effort.box_ms + 100;
   const Stopwatch pushing;
   const std::uint64_t pushed = push_until(clients.producer(), job.effort, due);
@@ -51,7 +51,7 @@ void push_and_claim(const Job& job, Results& results) {
   if (claimed > 0) results["claim_rate"] = static_cast<double>(claimed) / last;
 }
 
-// Each batch is due at once, and claimed and settled before the next.
+// Each batch is due at once. It is claimed and settled before the next one is pushed.
 void live(const Job& job, Results& results) {
   const Clients clients(job);
   job.hosts.begin_counting();

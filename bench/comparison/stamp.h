@@ -1,5 +1,6 @@
-// Stamp: the messages that the comparison pushes: text of 100 bytes that says its number and when
-// it is due, so that whoever gets it can tell which it is and how late it came.
+// Stamp: the content of the messages that the comparison pushes. It is a text of 100 bytes with the
+// message's number and due time, so that a consumer can tell which message it is and how late it
+// came.
 //
 // Thread safety: none.
 #pragma once
@@ -21,10 +22,10 @@ struct Stamp {
   std::int64_t due_ms = 0;
 };
 
-/// Ends the program where it is none.
+/// Ends the program if the payload is not a stamp.
 [[nodiscard]] Stamp stamp_of(std::string_view payload);
 
-/// A batch, and the bytes that its messages name.
+/// A batch, and the bytes to which its messages refer.
 class StampedBatch {
  public:
   void clear();

@@ -14,11 +14,11 @@
 namespace tarry::bench {
 namespace {
 
-constexpr std::size_t kPutHead = 52;      // as kPutFixedBytes: a record without its payload
-constexpr std::size_t kClaimRecord = 20;  // as kClaimedItemBytes
-constexpr std::size_t kAckRecord = 12;    // as kRefBytes
+constexpr std::size_t kPutHead = 52;      // like kPutFixedBytes: a record without its payload
+constexpr std::size_t kClaimRecord = 20;  // like kClaimedItemBytes
+constexpr std::size_t kAckRecord = 12;    // like kRefBytes
 constexpr std::size_t kBatchHead = 48;
-constexpr off_t kRoom = off_t{64} << 20;  // taken from the file system in such steps, as tarry does
+constexpr off_t kRoom = off_t{64} << 20;  // the file grows in steps of this size, as tarry's do
 
 class Logged final : public Claimed {
  public:

@@ -1,6 +1,6 @@
-// The limit rather than a rival: a log that is appended to and synced, and nothing else. It keeps
-// no index, recovers nothing, gives no answer: what is claimed is simply what was pushed first. Its
-// records are as long as tarry's own, and checked by CRC32C as those are.
+// A limit, not a rival: a log that only appends and syncs. It keeps no index, recovers nothing and
+// gives no answers: a claim simply takes the messages that were pushed first. Its records are as
+// long as tarry's own, and checked by CRC32C as those are.
 //
 // Thread safety: one caller at a time.
 #pragma once

@@ -1,5 +1,5 @@
-// HiredisPipe: one connection to a redis-server through plain hiredis, with commands of many
-// callers under way. What callbacks ask goes out together, when no answer is left to be read.
+// HiredisPipe: one connection to a redis-server through plain hiredis, on which many callers have
+// commands under way. Commands from callbacks are sent together, once no answer is left to read.
 //
 // Thread safety: none.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace tarry::bench {
 
-/// The words of one command; those that `add` takes by view live until it is sent.
+/// The words of one command. Words that `add` takes as views must live until it is sent.
 class Words {
  public:
   void clear();
@@ -27,13 +27,13 @@ class Words {
   friend class HiredisPipe;
   std::vector<const char*> words_;
   std::vector<std::size_t> lengths_;
-  std::deque<std::array<char, 20>> numbers_;  // their addresses stay
+  std::deque<std::array<char, 20>> numbers_;  // a deque, so that their addresses stay the same
   std::size_t numbers_used_ = 0;
 };
 
 class HiredisPipe {
  public:
-  /// The reply is gone when it returns. An error ends the program.
+  /// The reply is valid only during the call. An error ends the program.
   using Answered = std::function<void(const redisReply& reply)>;
 
   explicit HiredisPipe(const std::string& socket_path);
@@ -41,10 +41,10 @@ class HiredisPipe {
   HiredisPipe(const HiredisPipe&) = delete;
   HiredisPipe& operator=(const HiredisPipe&) = delete;
 
-  /// What EVALSHA calls the script by.
+  /// Loads a script. Returns its name for EVALSHA.
   [[nodiscard]] std::string load(std::string_view script);
   void send(const Words& words, Answered answered);
-  /// Until all is answered.
+  /// Returns when all commands are answered.
   void run();
 
  private:

@@ -61,7 +61,7 @@ class LmdbQueue final : public Design {
   void push(std::span<const Message> batch) override {
     std::vector<std::pair<TimedKey, std::string_view>> sorted;
     sorted.reserve(batch.size());
-    Transaction transaction(env_);  // one that writes is alone: it guards the members too
+    Transaction transaction(env_);  // a writing transaction is alone, so it guards the members too
     for (const Message& message : batch) {
       sorted.emplace_back(timed_key(message.due_ms, next_id_++), message.payload);
     }
@@ -138,8 +138,8 @@ class LmdbQueue final : public Design {
   MDB_dbi messages_ = 0;
   MDB_dbi leases_ = 0;
   std::uint64_t next_id_ = 1;
-  TimedKey from_{};                           // nothing that waits is before it
-  std::unordered_set<std::uint64_t> picked_;  // claimed, not settled
+  TimedKey from_{};                           // no waiting message is before it
+  std::unordered_set<std::uint64_t> picked_;  // claimed, but not settled
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// A delay queue on LMDB, of the same entries as rocksdb_queue.h: messages by (due time, id), leases
-// by (deadline, id); a transaction a verb, its keys in order. Without sync it writes through the
-// memory map (MDB_WRITEMAP, MDB_NOSYNC), its fastest way.
+// A delay queue on LMDB, with the same entries as rocksdb_queue.h: messages by (due time, id),
+// leases by (deadline, id). Each verb is one transaction, with its keys in order. Without sync it
+// writes through the memory map (MDB_WRITEMAP, MDB_NOSYNC), its fastest way.
 #pragma once
 
 #include <memory>

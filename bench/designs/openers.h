@@ -1,5 +1,5 @@
-// What opens each design of the comparison; `comparison/entries.cpp` names them. Each is told in
-// the file that defines it, with the source of its idea.
+// The functions that open the designs of the comparison; `comparison/entries.cpp` lists them. The
+// file of each design describes it, and names the source of its idea.
 #pragma once
 
 #include <memory>

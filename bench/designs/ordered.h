@@ -1,5 +1,5 @@
-// What delay queues on an ordered key-value store have in common: keys by (time, id), and what a
-// claim has taken.
+// The common part of delay queues on an ordered key-value store: keys by (time, id), and the
+// messages of a claim.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ using TimedKey = std::array<unsigned char, 16>;
   return key;
 }
 
-/// What a claim has taken; Key is how the design spells its keys.
+/// The messages of a claim. Key is the design's type of keys.
 template <typename Key>
 struct Leased final : Claimed {
   [[nodiscard]] std::size_t size() const override { return ids.size(); }
@@ -48,8 +48,9 @@ struct Leased final : Claimed {
   std::int64_t deadline_ms = now_ms() + kLeaseMs;
   std::vector<std::uint64_t> ids;
   std::vector<std::string> payloads;
-  std::vector<Key> keys;                    // of the messages
-  std::vector<std::pair<Key, Key>> leases;  // key, and due time or the message's key
+  std::vector<Key> keys;  // the keys of the messages
+  // The lease's key, and the due time or the message's key.
+  std::vector<std::pair<Key, Key>> leases;
 };
 
 }  // namespace tarry::bench

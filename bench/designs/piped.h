@@ -1,9 +1,9 @@
-// Piped: a delay queue behind a server, asked for batch after batch without waiting for the answer
-// to the one before. tarry and its rivals in Redis stand behind it, so that all are driven by the
-// same code, with as many batches under way.
+// Piped: a delay queue in a server that gets batch after batch, without waiting for the previous
+// answer. tarry and its rivals in Redis implement it, so that the same code drives all of them,
+// with equally many batches under way.
 //
-// Thread safety: none. Within `run`, calls and what they are answered with are all on one thread;
-// outside it nothing is asked. A failure ends the program.
+// Thread safety: none. Within `run`, calls and their answers are all on one thread; outside `run`
+// no verb may be called. A failure ends the program.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +24,15 @@ class Piped {
   virtual ~Piped() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
 
-  /// `batch` and what it names are not looked at after it returns. `done` runs when the server has
-  /// answered: after the call, or within it where there is nothing to ask.
+  /// `batch` and the bytes that it refers to are not used after the call. `done` runs when the
+  /// server has answered: after the call, or within it if there is nothing to send.
   virtual void push(std::span<const Message> batch, Done done) = 0;
-  /// Up to `max` messages that are due now; none if there are none.
+  /// Up to `max` messages that are due now; empty if none is due.
   virtual void claim(std::size_t max, Got done) = 0;
   virtual void settle(const Claimed& claimed, Done done) = 0;
 
-  /// Runs `begin`, which asks, and returns when all is answered, what the answers asked included.
+  /// Runs `begin`, which calls verbs. Returns when these are answered, and also all that the
+  /// answers have called.
   virtual void run(Done begin) = 0;
 };
 

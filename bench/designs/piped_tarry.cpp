@@ -81,7 +81,8 @@ class PipedTarry final : public Piped {
 
   void run(Done begin) override {
     all_answered_ = std::make_shared<std::promise<void>>();
-    // Asked for the thread that it is answered on: there `begin` runs, as what follows does.
+    // This get only serves to reach the thread that runs the answers: `begin` and everything after
+    // it run there.
     under_way_ = 1;
     queue_.get("nobody", [this, &begin](const Result<MessageInfo>&) { answered(begin); });
     must(all_answered_->get_future().wait_for(kLongestRun) == std::future_status::ready,
@@ -93,7 +94,8 @@ class PipedTarry final : public Piped {
   void answered(const Then& then) {
     then();
     if (--under_way_ > 0) return;
-    const auto last = all_answered_;  // whoever waits may be gone before set_value returns
+    // The waiting thread may destroy this object before set_value returns.
+    const auto last = all_answered_;
     last->set_value();
   }
 

@@ -1,5 +1,5 @@
-// PlainPublisher: what a program does that publishes to RabbitMQ by hand and means it: persistent
-// messages on one channel in confirm mode, up to so many without a confirmation at once.
+// PlainPublisher: publishes to RabbitMQ by hand, as a careful program does: persistent messages on
+// one channel in confirm mode, with a limit for messages that are not confirmed yet.
 //
 // Thread safety: none.
 #pragma once
@@ -19,14 +19,14 @@ class PlainPublisher {
   PlainPublisher(const PlainPublisher&) = delete;
   PlainPublisher& operator=(const PlainPublisher&) = delete;
 
-  /// Durable, and empty.
+  /// Makes a durable, empty queue.
   void make_queue(const std::string& queue);
-  /// How many messages it had.
+  /// Returns how many messages it had.
   std::uint64_t remove_queue(const std::string& queue);
 
   void publish(const std::string& queue, std::uint64_t id, std::string_view body);
   [[nodiscard]] std::uint64_t unconfirmed() const noexcept { return unconfirmed_.count(); }
-  /// Returns once there are no more than so many.
+  /// Returns once at most `most` messages are not confirmed.
   void wait_until_unconfirmed(std::uint64_t most);
 
  private:

@@ -1,6 +1,7 @@
-// Design (e) of FIGURES.md: a ZSET of ids by due time and a HASH of bodies, as SOURCES.md's S10 has
-// them, made the simplest that delivers at least once: what is claimed moves to a ZSET of leases,
-// and an ack takes it from there. It has no fence, no attempts, no checks of what it overwrites.
+// Design (e) of FIGURES.md: a ZSET of ids by due time and a HASH of bodies, as in S10 of
+// SOURCES.md, with the smallest change that delivers at least once: a claim moves its messages to a
+// ZSET of leases, and an ack removes them there. It has no fence and no attempts, and does not
+// check what it overwrites.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace tarry::bench {
 
-/// A message's id is its key, or a number where it has none. A lease lasts 30 s where none is
-/// named.
+/// A message's id is its key, or a number if it has no key. A lease lasts 30 s unless another
+/// length is given.
 [[nodiscard]] std::unique_ptr<Piped> make_redis_zset_hash(const std::string& socket_path);
 [[nodiscard]] std::unique_ptr<Piped> make_redis_zset_hash(const std::string& socket_path,
                                                           std::int64_t lease_ms);

@@ -92,7 +92,8 @@ class RocksdbQueue final : public Design {
   }
 
  private:
-  // Two claims at once take different messages: who picks is alone, but only who picks.
+  // Only one claim at a time picks messages, so that two claims take different ones. Everything
+  // else runs in parallel.
   void pick(std::size_t max, const std::string& end, RocksdbTaken& taken) {
     rocksdb::ReadOptions options;
     const rocksdb::Slice upper(end);
@@ -116,8 +117,8 @@ class RocksdbQueue final : public Design {
   rocksdb::WriteOptions write_;
   std::atomic<std::uint64_t> next_id_{1};
   std::mutex claims_;
-  std::string from_ = "d";                    // nothing that waits is before it
-  std::unordered_set<std::uint64_t> picked_;  // claimed, not settled
+  std::string from_ = "d";                    // no waiting message is before it
+  std::unordered_set<std::uint64_t> picked_;  // claimed, but not settled
 };
 
 }  // namespace

@@ -1,14 +1,14 @@
-// A delay queue on RocksDB, the way a careful user of it would write one: as few writes a message
-// as a lease for each allows. Each verb is one WriteBatch, so that callers on several threads share
-// syncs by RocksDB's own group commit.
+// A delay queue on RocksDB, as a careful user would write it: with as few writes per message as
+// leases allow. Each verb is one WriteBatch, so that callers on several threads share syncs by
+// RocksDB's own group commit.
 //
-//   d DUE ID       -> payload          from push to settle
-//   l DEADLINE ID  -> DUE              from claim to settle: whom to give it back to
+//   d DUE ID -> payload from push to settle l DEADLINE ID -> DUE from claim to settle, to restore
+//   the message after its lease
 //
-// What is claimed is known in RAM by where the next claim begins to read; after a restart the
-// leases would say it. Tuned for it: deletions are SingleDeletes, since no key is written twice; a
-// batch writes neighbouring keys one after the other, so that the memtable finds its place by the
-// last one; counting is off.
+// Claimed messages are known in RAM, and so is the place where the next claim begins to read; after
+// a restart the leases would show them. RocksDB is tuned: deletions are SingleDeletes, because no
+// key is written twice; a batch writes neighbouring keys one after the other, so that the memtable
+// finds each place by the last one; statistics are off.
 #pragma once
 
 #include <memory>

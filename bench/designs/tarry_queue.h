@@ -14,7 +14,7 @@ namespace tarry::bench {
 [[nodiscard]] std::unique_ptr<Design> make_tarry_queue(const std::string& path, Sync sync,
                                                        const std::string& options = {});
 
-/// The same on a store that somebody else has opened, and keeps open.
+/// The same, on an open store whose owner keeps it open.
 [[nodiscard]] std::unique_ptr<Design> make_tarry_queue(Store store);
 
 }  // namespace tarry::bench

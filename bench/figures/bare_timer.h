@@ -1,5 +1,5 @@
-// BareTimer: how late the machine itself is. A thread that does nothing but wait for a timerfd at
-// every millisecond, and notes by how much it woke too late.
+// BareTimer: measures how late the machine itself is. Its thread only waits for a timerfd at every
+// millisecond, and records by how much it woke too late.
 //
 // Thread safety: one owner.
 #pragma once
@@ -18,7 +18,7 @@ class BareTimer {
   BareTimer(const BareTimer&) = delete;
   BareTimer& operator=(const BareTimer&) = delete;
 
-  /// Ends it. Microseconds.
+  /// Ends the thread. The values are microseconds.
   [[nodiscard]] const base::Histogram& stop();
 
  private:

@@ -1,6 +1,6 @@
-// F7: what a store takes on the disk after hours of churn. Time is moved by hand: every second some
-// messages are pushed, half of them due in a second, half in half an hour (long enough
-// that they are cleaned several times), or in thirty days; what is due is claimed and settled.
+// F7: the disk space of a store after hours of churn. The test moves the time. Every second some
+// messages are pushed. Half of them are due in a second, the others in half an hour (so cleaning
+// copies them several times) or in thirty days. Due messages are claimed and settled.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct Mix {
   std::uint64_t each_second = 0;
   std::int64_t long_ms = 0;  // the delay of every other message
   int seconds = 0;
-  int from = 0;  // second from which on the disk is looked at, once a minute
+  int from = 0;  // from this second on, the disk space is measured once a minute
 };
 
 void settle_all_due(const Queue& queue) {
@@ -43,7 +43,7 @@ void settle_all_due(const Queue& queue) {
   }
 }
 
-/// The worst minute, and the best.
+/// Returns the worst minute and the best.
 Measured churn(Run& run, const Mix& mix) {
   const Scratch scratch(run.directory());
   ManualClock clock;

@@ -1,4 +1,5 @@
-// The figures, by id, and what measures them. A list made by hand: nothing registers itself.
+// The figures by id, and the functions that measure them. The list is written by hand: nothing
+// registers itself.
 #pragma once
 
 #include <string_view>
@@ -8,7 +9,7 @@
 
 namespace tarry::bench {
 
-/// One measurement, which yields one figure or several that are taken together.
+/// One measurement. It yields one figure, or several that are measured together.
 struct Measurement {
   std::vector<std::string_view> ids;
   void (*measure)(Run& run);

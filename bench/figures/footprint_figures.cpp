@@ -1,5 +1,6 @@
-// F6: RAM a pending message. F8: how fast a store with ten million of them opens, after SIGKILL and
-// after a clean stop. The store is filled by a process of its own, so that its memory is its own.
+// F6: the RAM of a pending message. F8: how fast a store with ten million messages opens, after
+// SIGKILL and after a clean stop. A process of its own fills the store, so that its memory can be
+// measured alone.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -73,7 +74,7 @@ double seconds_to_open(const Scratch& scratch, std::uint64_t count, End how) {
   return seconds;
 }
 
-/// Fills a store; bytes of RAM a message.
+/// Fills a store. Returns the bytes of RAM per message.
 double filled(const Scratch& scratch, std::uint64_t count, bool keys, End how) {
   Child child([&](Wire& wire) {
     const double before = anonymous_bytes();

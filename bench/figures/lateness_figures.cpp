@@ -1,5 +1,5 @@
-// F9: lateness while 20,000 messages a second fall due, beside a bare timer on the same machine at
-// the same time.
+// F9: lateness while 20,000 messages a second fall due, compared with a bare timer on the same
+// machine at the same time.
 #include <fmt/format.h>
 
 #include <vector>

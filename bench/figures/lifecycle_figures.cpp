@@ -32,20 +32,21 @@ std::unique_ptr<Design> make_tarry(const std::string& path, Sync sync) {
   return make_tarry_queue(path, sync);
 }
 
-// What scales without a disk to wait for: clients in different shards do not meet.
+// tarry with four shards, for runs without syncs: clients in different shards do not disturb each
+// other.
 std::unique_ptr<Design> make_tarry_in_four(const std::string& path, Sync sync) {
   return make_tarry_queue(path, sync, "&shards=4");
 }
 
-// As many clients as suit the design best: RocksDB and tarry share syncs among them, LMDB has one
-// writer at a time.
+// Each design runs with the number of clients that suits it best: RocksDB and tarry share syncs
+// among clients, and LMDB has one writer at a time.
 class Contest {
  public:
   Contest(Run& run, Sync sync, std::uint64_t messages) : run_(&run), sync_(sync) {
     shape_.messages = static_cast<std::size_t>(run.scaled(messages));
   }
 
-  /// The best rate in one round over these numbers of clients.
+  /// The best rate of one round over these numbers of clients.
   double best(std::string_view name, Make make, std::initializer_list<std::size_t> clients) {
     double best = 0;
     std::string all;

@@ -1,5 +1,5 @@
-// Payloads to push: cut from bytes that are there already, so that making them costs the design
-// nothing.
+// Payloads to push. They are cut from existing bytes, so that making them takes no time from the
+// design.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class Payloads {
     bytes_.resize((std::size_t{1} << 20) + size);
     for (char& byte : bytes_) byte = static_cast<char>(random());
   }
-  /// Another one for each number.
+  /// A different payload for each number.
   [[nodiscard]] std::string_view operator()(std::uint64_t number) const noexcept {
     return std::string_view(bytes_).substr(number % (bytes_.size() - size_), size_);
   }

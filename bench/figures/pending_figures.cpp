@@ -1,4 +1,4 @@
-// F5: what a push and a claim cost with ten million messages pending, against ten thousand.
+// F5: the cost of a push and a claim with ten million messages pending, compared with ten thousand.
 #include <fmt/format.h>
 
 #include <algorithm>

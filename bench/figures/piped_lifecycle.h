@@ -1,5 +1,5 @@
-// Lifecycles through a pipe: so many lanes, each of which pushes a batch, claims a batch of what is
-// due and settles it, and begins anew; what one lane waits for, the others do not.
+// Lifecycles through a pipe, in several lanes. Each lane pushes a batch, claims a batch of due
+// messages, settles it, and begins again; lanes do not wait for each other.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@ namespace tarry::bench {
 
 struct PipedLifecycle {
   std::uint64_t pushes = 0;
-  std::uint64_t claims = 0;  // as many must fall due
+  std::uint64_t claims = 0;  // as many messages must fall due
   std::size_t lanes = 8;
   std::size_t batch = 100;
-  /// The message of that number, from 0 on; what it names outlives the run.
+  /// The message of that number, from 0 on. The bytes that it refers to must outlive the run.
   std::function<Message(std::uint64_t number)> message;
 };
 

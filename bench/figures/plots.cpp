@@ -50,7 +50,7 @@ std::string count_words(double count) {
   return app::grouped(static_cast<std::uint64_t>(std::llround(count)));
 }
 
-// The median over the rounds, of lives a second.
+// The median over the rounds, in lifecycles per second.
 double lifecycles(const Run& run, const Contestant& contestant, Lifecycle shape) {
   std::vector<double> rates;
   for (int round = 0; round < run.rounds(); ++round) {
@@ -61,7 +61,8 @@ double lifecycles(const Run& run, const Contestant& contestant, Lifecycle shape)
   return median_of(rates).value;
 }
 
-// Small batches are slow: so many messages are lived that each takes about a second.
+// Small batches are slow, so the number of messages depends on the batch: each run takes about a
+// second.
 std::size_t enough(const Run& run, std::size_t batch) {
   return static_cast<std::size_t>(run.scaled(std::clamp<std::size_t>(500 * batch, 2'000, 200'000)));
 }

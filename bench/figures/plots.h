@@ -1,4 +1,4 @@
-// The pictures of docs/performance.md, measured anew.
+// Measures and draws the pictures of docs/performance.md.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a disk can do: reads of a page from anywhere in a file, past the page cache.
+// The speed of the disk: reads of a page from anywhere in a file, without the page cache.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace tarry::bench {
 
-/// A second, with 64 of them under way, in a file of so many bytes below `directory`.
+/// Reads per second, 64 at a time, in a file of `bytes` below `directory`.
 [[nodiscard]] double random_reads_per_second(const std::string& directory, std::uint64_t bytes);
 
 }  // namespace tarry::bench

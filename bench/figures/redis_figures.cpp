@@ -1,5 +1,5 @@
-// F11: lifecycles in Redis against design (e), which does the simplest by hand, in turns; and the
-// memory that a message takes.
+// F11: lifecycles in Redis, in turns with design (e), the simplest design by hand; and the memory
+// of a message.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ constexpr Figure kF11Memory{"F11m", "memory of Redis a pending message", "B", Be
 
 using MakePiped = std::unique_ptr<Piped> (*)(const std::string& socket_path);
 
-constexpr std::int64_t kSpreadMs = 20;  // as lifecycle.h has it
+constexpr std::int64_t kSpreadMs = 20;  // as in lifecycle.h
 
 // "order:000000" and so on.
 class UserKeys {

@@ -1,5 +1,5 @@
-// F12: lifecycles in Redis while much is pending, pushed in another order than it falls due in,
-// against Redisson's scripts.
+// F12: lifecycles in Redis, compared with Redisson's scripts, while many messages are pending that
+// were not pushed in the order of their due times.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,8 +25,8 @@ constexpr Figure kF12{
     "ratio", Better::higher,
     30,      100};
 
-// So many stay pending throughout; so many more are due when the watch starts, anywhere among
-// them, and as many as are claimed are pushed meanwhile.
+// `standing` messages stay pending all the time. Others, anywhere among them, are due when the
+// measurement starts; during it, as many messages are pushed as are claimed.
 struct Pending {
   std::uint64_t standing;
   std::uint64_t due;

@@ -1,6 +1,6 @@
-// F16: what falls due through a relay to RabbitMQ, against publishing the same by hand. Both
-// publish persistent messages and wait for confirms, with as many under way; the relay also claims
-// each from a store whose every confirmed change is on disk, and acks it there.
+// F16: a relay that sends due messages to RabbitMQ, compared with a program that publishes the same
+// messages by hand. Both publish persistent messages and wait for confirms, with equally many under
+// way. The relay also claims each message from a store that syncs every change, and acks it there.
 #ifdef TARRY_WITH_RABBITMQ
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ constexpr Figure kF16{
 constexpr std::uint64_t kUnconfirmed = 1'000;
 constexpr const char* kQueue = "due";
 
-// Tells when the last message is acked.
+// Notices when the last message is acked.
 class Watched final : public relay::Sink {
  public:
   Watched(std::unique_ptr<relay::Sink> inner, std::uint64_t messages)
@@ -107,7 +107,7 @@ double by_relay(Run& run, const RabbitHost& host, std::uint64_t messages,
   auto ended = std::async(std::launch::async, [&] { return relay.run(stop.get_token()); });
   sink.wait();
   stop.request_stop();
-  must(ended.get(), "the relay ends well");  // the last ones are acked before
+  must(ended.get(), "the relay ends well");  // the last messages are acked before it ends
   const double seconds = watch.seconds();
   must(relay.stats().acked == messages, "each is acked");
   must(broker.remove_queue(kQueue) == messages, "each is in RabbitMQ, once");
@@ -124,7 +124,7 @@ void measure_relay_to_rabbitmq(Run& run) {
   const std::uint64_t messages = run.scaled(100'000);
   const Payloads payloads(100);
   const RabbitHost host;
-  (void)by_hand(host, messages / 10, payloads);  // the broker warms up
+  (void)by_hand(host, messages / 10, payloads);  // warms up the broker
   std::vector<double> ratios;
   for (int round = 0; round < run.rounds(); ++round) {
     const double ours = by_relay(run, host, messages, payloads);

@@ -1,5 +1,5 @@
-// F10: a million messages due at one instant; and the same while every tenth of them is cancelled
-// by its key, as fast as one client can. Each must be had once: claimed or cancelled.
+// F10: a million messages due at one instant; and the same while one client cancels every tenth of
+// them by its key, as fast as it can. Each message must end exactly once: claimed or cancelled.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ class Spike {
     for (std::thread& thread : threads) thread.join();
     must(claimed_.load() + cancelled_.load() == count_, "each is claimed once, or cancelled");
   }
-  /// From due to the last claimed.
+  /// From the due time to the last claim.
   [[nodiscard]] double seconds() const { return static_cast<double>(lateness_.max()) / 1e6; }
   [[nodiscard]] std::string told() const {
     std::string text = "lateness";
@@ -92,7 +92,8 @@ class Spike {
     while (wall_us() < due_us_) std::this_thread::sleep_for(Millis(1));
     std::array<std::string, 256> names;
     std::vector<std::string_view> keys;
-    // From the last to be claimed on: from the first, the claims would always be there before.
+    // Cancels from the last message to be claimed backwards. If it began with the first, the claims
+    // would always be faster.
     for (std::uint64_t left = (count_ + kCancelEvery - 1) / kCancelEvery; left > 0;) {
       keys.clear();
       for (; left > 0 && keys.size() < names.size(); --left) {
@@ -114,7 +115,7 @@ class Spike {
   std::atomic<std::uint64_t> cancelled_{0};
   std::atomic<std::uint64_t> late_{0};
   std::mutex mutex_;
-  base::Histogram lateness_;  // us
+  base::Histogram lateness_;  // microseconds
 };
 
 double seconds_of_spike(Run& run, bool cancels) {
@@ -122,7 +123,7 @@ double seconds_of_spike(Run& run, bool cancels) {
   const Scratch scratch(run.directory());
   Store store = must(open("file:" + scratch.path()), "open");
   const Queue queue = store.queue("bench");
-  // Far enough away that all are pushed by then.
+  // So late that all messages are pushed before it.
   const std::int64_t due_ms = now_ms() + static_cast<std::int64_t>(count / 100'000 + 2) * 1'000;
   fill(queue, count, due_ms);
   must(now_ms() < due_ms, "all are pushed before they are due");

@@ -8,7 +8,7 @@
 namespace tarry::bench {
 namespace {
 constexpr std::size_t kStandingBatch = 256;
-constexpr std::size_t kStep = 4096;  // messages pushed, and about as many due, in a step
+constexpr std::size_t kStep = 4096;  // messages that a step pushes; about as many fall due in it
 }  // namespace
 
 Standing::Standing(const std::string& directory, std::uint64_t pending)

@@ -1,6 +1,6 @@
-// Standing: a store with many messages pending, and what a push and a claim cost in it. Time is
-// moved by hand: in each step some messages fall due from all over the store, are claimed and
-// settled, and as many are pushed, due anywhere within a month.
+// Standing: a store with many pending messages, and the cost of a push and a claim in it. The test
+// moves the time: in each step some messages from all over the store fall due, and are claimed and
+// settled; as many are pushed, due at any time within a month.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ namespace tarry::bench {
 
 class Standing {
  public:
-  /// Pushes so many, into a new store below `directory`.
+  /// Pushes `pending` messages into a new store below `directory`.
   Standing(const std::string& directory, std::uint64_t pending);
 
-  /// Nanoseconds a message, in batches of 256.
+  /// Nanoseconds per message, in batches of 256.
   struct Cost {
     double push_ns = 0;
     double claim_ns = 0;

@@ -15,7 +15,7 @@ namespace {
 
 using WallClock = std::chrono::system_clock;
 
-// Every few milliseconds what falls due `delay_ms` later, evenly.
+// Pushes every few milliseconds, evenly, the messages that fall due `delay_ms` later.
 void push_all(const Queue& queue, const Steady& load) {
   constexpr std::int64_t kSliceMs = 5;
   const Payloads payloads(load.payload);

@@ -1,5 +1,5 @@
-// Steady: messages that fall due at a steady rate, and how late each is in the hands of whoever
-// claims it: by the wall clock there, not by what the store says of itself.
+// Steady: messages that fall due at a steady rate, and their lateness when the consumer has them.
+// It is measured by the consumer's wall clock, not by the store's own report.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct Steady {
   std::size_t payload = 100;
 };
 
-/// Microseconds from due to in hand. All are pushed, claimed (waiting, up to 1,000 at a time) and
-/// settled meanwhile.
+/// Lateness in microseconds, from a message's due time until the consumer has it. Meanwhile all
+/// messages are pushed, claimed (by waiting claims of up to 1,000) and settled.
 [[nodiscard]] base::Histogram lateness_of(const Queue& queue, const Steady& load);
 
 }  // namespace tarry::bench

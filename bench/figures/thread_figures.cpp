@@ -1,4 +1,4 @@
-// F4: group commit. Eight threads that push one message at a time, against one.
+// F4: group commit: eight threads that push one message at a time, compared with one thread.
 #include <fmt/format.h>
 
 #include <thread>

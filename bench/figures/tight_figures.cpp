@@ -1,7 +1,8 @@
-// F17: a store of four times the RAM that its process is given: how fast what is due is claimed,
-// and how late messages are at 2,000 a second. Claimed twice: where all have the same delay, but
-// for some minutes, as timeouts and trials do; and where due times are drawn from a month, so that
-// each message is another place on the disk. Lateness is of the latter kind.
+// F17: a store four times as large as the RAM of its process: how fast due messages are claimed,
+// and how late messages are at 2,000 a second. The rate is measured twice. First, all messages have
+// the same delay, give or take some minutes, like timeouts and trials. Second, due times are drawn
+// from a month, so that each message is at another place on the disk; lateness is measured in this
+// case.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +43,7 @@ constexpr Figure kLate{
     "F17p", "drawn at random: lateness p99 at 2k messages/s", "ms", Better::lower, 50, 10};
 
 constexpr std::size_t kPayload = 1'000;
-constexpr std::uint64_t kBytesOfOne = 1'096;  // with its record
+constexpr std::uint64_t kBytesOfOne = 1'096;  // including its record
 constexpr std::uint64_t kLeastRam = 48ull << 20;
 constexpr std::size_t kBatch = 256;
 constexpr std::size_t kClients = 4;
@@ -52,7 +53,7 @@ struct Shape {
   std::uint64_t ram = 0;
 };
 
-/// Of the message that is pushed as the `number`th.
+/// The due time of the message that is pushed as the `number`th.
 using DueOf = std::function<std::int64_t(std::uint64_t number, std::mt19937_64&)>;
 
 void fill(const Queue& queue, std::uint64_t count, const DueOf& due_of) {
@@ -75,7 +76,7 @@ std::vector<Settle> acks(const std::vector<Delivery>& claimed) {
   return settles;
 }
 
-/// Claims and settles all that is due; messages a second.
+/// Claims and settles all due messages. Returns messages per second.
 double rate_of(const Queue& queue, std::uint64_t count) {
   std::atomic<std::uint64_t> settled{0};
   std::vector<std::thread> clients;
@@ -111,7 +112,8 @@ void measure_rate(const std::string& path, const Shape& shape, const DueOf& dela
   store.close();
 }
 
-// A month, but for up to ten minutes, pushed in the course of another month.
+// The delay of each message is a month, give or take up to ten minutes; they are pushed over
+// another month.
 void measure_ordered(const std::string& path, const Shape& shape, Wire& wire) {
   const auto apart = static_cast<double>(kMonthMs) / static_cast<double>(shape.messages);
   measure_rate(
@@ -138,7 +140,7 @@ constexpr std::uint64_t kSeconds = 10;
 void measure_lateness_of_few(const std::string& path, const Shape& shape, Wire& wire) {
   Store store = must(open("file:" + path), "open");
   const Queue queue = store.queue("bench");
-  // Due while the store is being filled would be no measure of lateness.
+  // All messages fall due after the store is filled; otherwise their lateness would mean nothing.
   const std::int64_t begin = now_ms() + 5'000 + static_cast<std::int64_t>(shape.messages / 20);
   const std::uint64_t wanted = std::min(kPerSecond * kSeconds, shape.messages / 2);
   std::uint64_t left = shape.messages;
@@ -172,7 +174,8 @@ void measure_lateness_of_few(const std::string& path, const Shape& shape, Wire& 
 
 using Measure = void (*)(const std::string& path, const Shape& shape, Wire& wire);
 
-/// What `measure` tells, `numbers` of them, with no more RAM than the shape says.
+/// Runs `measure` with no more RAM than the shape says. Returns the `numbers` values that it
+/// reports.
 std::vector<double> in_little_ram(const Run& run, const Shape& shape, Measure measure,
                                   std::size_t numbers) {
   const auto limit = must(MemoryLimit::make(shape.ram), "a limit to RAM");

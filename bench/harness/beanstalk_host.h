@@ -1,5 +1,5 @@
-// BeanstalkHost: a beanstalkd of the run's own on a free port of 127.0.0.1, whose log is synced
-// every 50 ms, as its default is.
+// BeanstalkHost: the run's own beanstalkd on a free port of 127.0.0.1. Its log is synced every 50
+// ms, which is its default.
 //
 // Thread safety: none. It ends with the thread that made it.
 #pragma once

@@ -1,7 +1,7 @@
 // Child: a function run in a process of its own, so that its memory can be measured or limited, and
-// so that it can be killed. Numbers go back and forth through pipes.
+// so that it can be killed. Numbers pass in both directions through pipes.
 //
-// Thread safety: none. Only while the program has no other threads: it forks.
+// Thread safety: none. It forks, so the program must have no other threads.
 #pragma once
 
 #include <sys/types.h>
@@ -20,7 +20,7 @@ class Wire {
   Wire& operator=(const Wire&) = delete;
 
   void tell(double number);
-  /// The next number from the other side. Ends the program where that has ended without one.
+  /// The next number from the other side. Ends the program if the other side has ended without one.
   [[nodiscard]] double hear();
 
  private:
@@ -31,15 +31,15 @@ class Wire {
 class Child {
  public:
   explicit Child(const std::function<void(Wire&)>& body);
-  ~Child();  // kills it, if it still runs
+  ~Child();  // kills the child if it still runs
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
   [[nodiscard]] double hear() { return wire_->hear(); }
   void tell(double number) { wire_->tell(number); }
-  /// SIGKILL.
+  /// Sends SIGKILL.
   void kill();
-  /// Waits for its end, which must be a good one.
+  /// Waits for the child's end; a bad one ends the program.
   void join();
 
  private:

@@ -1,4 +1,5 @@
-// Figure: one line of FIGURES.md's last table, what was measured for it, and whether it will do.
+// Figure: one line of FIGURES.md's last table, the value measured for it, and whether that is good
+// enough.
 //
 // Plain values.
 #pragma once
@@ -17,10 +18,10 @@ struct Figure {
   std::string_view unit;  // "ratio", "B", "s", "ms"
   Better better = Better::higher;
   double must = 0;   // a worse value fails the run
-  double reach = 0;  // what is hoped for
+  double reach = 0;  // the value to aim for
 };
 
-/// The median of some rounds, and the spread that they had.
+/// The median of some rounds, and their spread.
 struct Measured {
   double value = 0;
   double low = 0;
@@ -43,10 +44,10 @@ struct Line {
 /// `{"id":"F1","value":…,"low":…,"high":…,"must":…,"reach":…,"unit":"ratio","ok":true}`
 [[nodiscard]] std::string json_of(const Line& line);
 
-/// All lines under headings, made to fit `width` columns (0: any).
+/// All lines under headings, cut to `width` columns (0: any width).
 [[nodiscard]] std::string table_of(const std::vector<Line>& lines, std::size_t width);
 
-/// Three digits that count: 0.0123, 4.56, 12.3, 1234.
+/// Three significant digits: 0.0123, 4.56, 12.3, 1234.
 [[nodiscard]] std::string short_number(double value);
 
 }  // namespace tarry::bench

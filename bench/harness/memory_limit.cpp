@@ -18,7 +18,7 @@ struct Kind {
   const char* root;
   const char* limit;
 };
-// Version 1, and version 2.
+// Control groups of version 1, and of version 2.
 constexpr std::array<Kind, 2> kKinds{
     {{"/sys/fs/cgroup/memory", "memory.limit_in_bytes"}, {"/sys/fs/cgroup", "memory.max"}}};
 

@@ -1,5 +1,5 @@
-// MemoryLimit: a control group whose processes get so much RAM and no more, what the page cache
-// holds for them included. Takes root, and a system that lets control groups be made.
+// MemoryLimit: a control group that limits the RAM of its processes, including their page cache.
+// Needs root, and a system that allows new control groups.
 //
 // Thread safety: none needed.
 #pragma once
@@ -14,9 +14,9 @@ namespace tarry::bench {
 
 class MemoryLimit {
  public:
-  /// Errors: unsupported, saying why.
+  /// Error: unsupported, with the reason.
   [[nodiscard]] static Result<std::unique_ptr<MemoryLimit>> make(std::uint64_t bytes);
-  /// All who joined must have ended.
+  /// All processes that have joined must have ended.
   ~MemoryLimit();
   MemoryLimit(const MemoryLimit&) = delete;
   MemoryLimit& operator=(const MemoryLimit&) = delete;

@@ -1,5 +1,5 @@
-// What a benchmark does about failures: it ends, saying what failed. A figure of something that
-// failed half-way would be worth less than none.
+// How a benchmark treats failures: it ends, and says what failed. A figure of something that failed
+// half-way would be worth less than none.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@ namespace tarry::bench {
 
 [[noreturn]] void give_up(std::string_view what, std::string_view why);
 
-/// The value of what must not fail.
+/// The value; an error ends the program.
 template <typename T>
 T must(Result<T> result, std::string_view what) {
   if (!result) give_up(what, result.error().message);

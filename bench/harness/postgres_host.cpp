@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The newest version's, as Debian lays them out; empty: none.
+// The directory of the newest version's programs on Debian; empty if there is none.
 std::string programs() {
   std::string newest;
   std::error_code none;

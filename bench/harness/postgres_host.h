@@ -1,5 +1,5 @@
-// PostgresHost: a PostgreSQL server of the run's own, in a directory of its own, on a unix socket
-// there. Run by the user postgres where we are root, since PostgreSQL refuses to be root.
+// PostgresHost: the run's own PostgreSQL server, in its own directory, on a unix socket there. If
+// we are root, the user postgres runs it, because PostgreSQL refuses to run as root.
 //
 // Thread safety: none. It ends with the thread that made it.
 #pragma once
@@ -18,10 +18,10 @@ class PostgresHost {
 
   PostgresHost();
 
-  /// What libpq calls the host; user and database are postgres.
+  /// The host in libpq's terms; user and database are postgres.
   [[nodiscard]] const std::string& socket_directory() const noexcept { return scratch_.path(); }
 
-  /// Bytes of its tables and their indexes, the system's own included, without the log.
+  /// Bytes of its tables and indexes, including the system's own, without the log.
   [[nodiscard]] double disk_bytes() const;
 
  private:

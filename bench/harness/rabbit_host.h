@@ -1,4 +1,4 @@
-// RabbitHost: a rabbitmq-server of the run's own, in a directory of its own.
+// RabbitHost: the run's own rabbitmq-server, in its own directory.
 //
 // Thread safety: none. It ends with the thread that made it.
 #pragma once

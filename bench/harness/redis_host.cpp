@@ -52,7 +52,7 @@ double RedisHost::bytes_at_rest() const {
   const Stopwatch watch;
   double before = 0;
   for (;;) {
-    const bool alone = number("clients", "connected_clients") == 1;  // who asks
+    const bool alone = number("clients", "connected_clients") == 1;  // the asking client itself
     const double bytes = number("memory", "used_memory");
     if (alone && std::abs(bytes - before) < 4096) return bytes;
     before = bytes;
@@ -81,7 +81,7 @@ std::vector<RedisHost::Command> RedisHost::commands() const {
     const double calls =
         std::strtod(info.c_str() + colon + std::string_view(":calls=").size(), &behind);
     const double us = std::strtod(behind + std::string_view(",usec=").size(), nullptr);
-    if (info.compare(name, colon - name, "info") == 0) continue;  // ours
+    if (info.compare(name, colon - name, "info") == 0) continue;  // this command is ours
     commands.push_back({calls, us, info.substr(name, colon - name)});
   }
   return commands;

@@ -1,5 +1,5 @@
-// RedisHost: a redis-server of the run's own, on a unix socket in a directory of its own, and what
-// it says of itself.
+// RedisHost: the run's own redis-server, on a unix socket in its own directory, and the figures
+// that it reports.
 //
 // Thread safety: none. It ends with the thread that made it.
 #pragma once
@@ -18,7 +18,7 @@ namespace tarry::bench {
 
 class RedisHost {
  public:
-  /// `arguments` go onto its command line. It keeps nothing on disk unless they say so.
+  /// `arguments` are added to its command line. It keeps nothing on disk unless they say so.
   explicit RedisHost(std::vector<std::string> arguments = {});
   ~RedisHost();
   RedisHost(const RedisHost&) = delete;
@@ -26,13 +26,14 @@ class RedisHost {
 
   [[nodiscard]] std::string socket_path() const;
   [[nodiscard]] std::uint16_t port() const;
-  /// Bytes that it has allocated, when nobody is connected and nothing is left to be tidied up.
+  /// Bytes that it has allocated, once no client is connected and it has finished all clean-up
+  /// work.
   [[nodiscard]] double bytes_at_rest() const;
-  /// What it did from here on is told by `work_done`.
+  /// `work_done` reports its work from here on.
   void begin_work();
-  /// "32 us of its CPU, 3.1 commands (evalsha 0.02, zadd 1 ...)", each over `lifecycles`.
+  /// "32 us of its CPU, 3.1 commands (evalsha 0.02, zadd 1 ...)", each per lifecycle.
   [[nodiscard]] std::string work_done(std::uint64_t lifecycles) const;
-  /// Commands since `begin_work`, those of scripts included.
+  /// Commands since `begin_work`, including those of scripts.
   [[nodiscard]] double commands_done() const;
   /// Seconds of its processor time since `begin_work`.
   [[nodiscard]] double cpu_done() const { return cpu_seconds() - cpu_before_; }

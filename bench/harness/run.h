@@ -1,5 +1,5 @@
-// Run: what every figure is measured with: how many rounds, where its files go, and what it tells
-// while it works.
+// Run: the settings of every measurement: how many rounds, and where its files go. It also reports
+// the progress.
 //
 // Thread safety: none; one thread measures.
 #pragma once
@@ -16,8 +16,8 @@ namespace tarry::bench {
 
 struct RunOptions {
   int rounds = 5;
-  double scale = 1;       // of the numbers of messages: 10 takes 100M where 1 takes 10M
-  std::string directory;  // a new, empty one is made in it for each store
+  double scale = 1;       // of the numbers of messages: 10 makes 10M into 100M
+  std::string directory;  // each store gets a new, empty directory in it
 };
 
 class Run {
@@ -30,9 +30,9 @@ class Run {
   }
   [[nodiscard]] const std::string& directory() const noexcept { return options_.directory; }
 
-  /// The measurement that begins, by its first figure's id.
+  /// Reports that a measurement begins, by the id of its first figure.
   void begin(std::string_view id) const;
-  /// What the figure is made of, for the eyes: "tarry 312k/s, RocksDB 76k/s".
+  /// Prints the parts of a figure for people: "tarry 312k/s, RocksDB 76k/s".
   void note(std::string_view text) const;
   void add(const Figure& figure, Measured measured) { lines_.push_back({figure, measured}); }
   [[nodiscard]] const std::vector<Line>& lines() const noexcept { return lines_; }

@@ -1,4 +1,4 @@
-// Scratch: a directory of its own for one store, removed with all that is in it.
+// Scratch: a new directory for one store, removed at the end with everything in it.
 //
 // Thread safety: none needed.
 #pragma once
@@ -10,14 +10,14 @@ namespace tarry::bench {
 
 class Scratch {
  public:
-  /// Beneath `parent`, which is there.
+  /// Below `parent`, which must exist.
   explicit Scratch(const std::string& parent);
   ~Scratch();
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// What its files take up on the disk, as `du` counts.
+  /// Disk space of its files, as `du` counts it.
   [[nodiscard]] std::uint64_t disk_bytes() const;
 
  private:

@@ -34,7 +34,7 @@ pid_t ServerProcess::start(const std::vector<std::string>& words, const Options&
                           ::setgid(user->pw_gid) != 0 || ::setuid(user->pw_uid) != 0)) {
     ::_exit(126);
   }
-  ::prctl(PR_SET_PDEATHSIG, options.stop_signal);  // a change of user would take it back
+  ::prctl(PR_SET_PDEATHSIG, options.stop_signal);  // after setuid, which would undo it
   if (::getppid() != parent) ::_exit(1);
   ::execv(argv[0], argv.data());
   ::_exit(127);

@@ -1,5 +1,5 @@
-// ServerProcess: a server of the run's own. Its output goes into a file; it ends with this object,
-// and with the thread that made it.
+// ServerProcess: a server that the run starts. Its output goes into a file; it ends with this
+// object, and with the thread that made it.
 //
 // Thread safety: none.
 #pragma once
@@ -16,8 +16,8 @@ class ServerProcess {
  public:
   struct Options {
     std::string log;            // a file for its output
-    std::string user = {};      // who runs it, where we are root and it will not be
-    int stop_signal = SIGKILL;  // what ends it
+    std::string user = {};      // the user that runs it if we are root and it refuses to be
+    int stop_signal = SIGKILL;  // the signal that ends it
   };
   ServerProcess(const std::vector<std::string>& words, Options options);
   ~ServerProcess();
@@ -25,7 +25,7 @@ class ServerProcess {
   ServerProcess& operator=(const ServerProcess&) = delete;
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
-  /// Runs `program` as a user, and waits: whether it ended well.
+  /// Runs `words` as the user of `options`, and waits for its end. Returns whether it ended well.
   [[nodiscard]] static bool run(const std::vector<std::string>& words, const Options& options);
 
  private:
@@ -35,7 +35,7 @@ class ServerProcess {
   pid_t pid_;
 };
 
-/// Bytes of a process that are in RAM and belong to no file; 0 where there is none.
+/// Bytes of a process that are in RAM and belong to no file; 0 if there is no such process.
 [[nodiscard]] double anonymous_bytes_of(pid_t pid);
 
 }  // namespace tarry::bench

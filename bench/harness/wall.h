@@ -1,5 +1,5 @@
-// The wall clock, and spans of it. The benchmarks' own: what is measured is told no other time than
-// its users would.
+// The wall clock, and time spans measured by it. Only the benchmarks use it: the measured stores
+// get no other time than they would with a user.
 #pragma once
 
 #include <time.h>
@@ -20,7 +20,7 @@ inline constexpr std::int64_t kMonthMs = 30 * 24 * kHourMs;
 }
 [[nodiscard]] inline std::int64_t now_ms() { return wall_us() / 1'000; }
 
-/// Seconds that have passed since it was made.
+/// The seconds since it was made.
 class Stopwatch {
  public:
   [[nodiscard]] double seconds() const {
@@ -31,7 +31,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// Processor time of this process, all its threads.
+/// Processor time of this process, with all its threads.
 [[nodiscard]] inline double own_cpu_seconds() {
   timespec spent{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);

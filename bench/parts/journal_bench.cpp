@@ -1,4 +1,5 @@
-// Records of 100-byte payloads: encoded, decoded, applied to a shard's state; and keys found.
+// Records with 100-byte payloads: encodes, decodes and applies them to a shard's state; and finds
+// keys.
 #include <benchmark/benchmark.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// The wheel with a million timers in it, deadlines anywhere within an hour.
+// The wheel with a million timers in it, whose deadlines are spread over an hour.
 #include <benchmark/benchmark.h>
 
 #include <random>
@@ -65,7 +65,7 @@ void wheel_expire(benchmark::State& state) {
     insert_all(wheel);
     std::size_t expired = 0;
     state.ResumeTiming();
-    // As a shard does it: a tick at a time, where there is something in it.
+    // As a shard does it: one tick at a time, but only ticks with expired timers.
     while (const auto due = wheel.next_due()) {
       expired += wheel.advance_to(*due, [](Handle handle) { benchmark::DoNotOptimize(handle); });
     }

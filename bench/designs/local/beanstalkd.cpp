@@ -1,5 +1,6 @@
 // beanstalkd, by its own protocol: put with a delay in whole seconds, rounded up so that no job is
-// early, reserve, and delete. A job whose consumer dies is ready at once, as its connection ended.
+// early, reserve, and delete. If a consumer dies, its jobs are ready at once, because its
+// connection ended.
 #include <arpa/inet.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -47,7 +48,7 @@ class Beanstalkd final : public Compared {
     }
   }
   std::unique_ptr<Claimed> claim(std::size_t max) override {
-    constexpr std::size_t kFirst = 10;  // where these all find a job, the rest is asked for too
+    constexpr std::size_t kFirst = 10;  // if all of these find a job, it asks for the rest too
     auto taken = std::make_unique<Taken>();
     reserve(std::min(max, kFirst), *taken);
     if (taken->size() == kFirst && max > kFirst) reserve(max - kFirst, *taken);
@@ -70,7 +71,8 @@ class Beanstalkd final : public Compared {
     std::string words;
     for (const auto& id : ids) words += "delete " + id + "\r\n";
     say(words, ids.size());
-    for (std::size_t i = 0; i < ids.size(); ++i) (void)line();  // or NOT_FOUND: its time ran out
+    // Or NOT_FOUND, if its time had run out.
+    for (std::size_t i = 0; i < ids.size(); ++i) (void)line();
   }
   bool cancel(const Message& message) override {
     say("delete " + ids_[std::string(message.key)] + "\r\n", 1);
@@ -88,7 +90,7 @@ class Beanstalkd final : public Compared {
 
  private:
   static constexpr std::string_view kReserve = "reserve-with-timeout 0\r\n";
-  static constexpr std::size_t kRemembered = 10;  // ids of larger batches nobody asks for
+  static constexpr std::size_t kRemembered = 10;  // the ids of larger batches are never needed
   static std::int64_t delay_s(std::int64_t due_ms) {
     return std::max<std::int64_t>(0, (due_ms - now_ms() + 999) / 1'000);
   }
@@ -124,7 +126,7 @@ class Beanstalkd final : public Compared {
   }
   void take(Taken& taken) {
     const std::string answer = line();
-    if (!answer.starts_with("RESERVED ")) return;  // TIMED_OUT, DEADLINE_SOON, NOT_FOUND
+    if (!answer.starts_with("RESERVED ")) return;  // TIMED_OUT, DEADLINE_SOON or NOT_FOUND
     const std::size_t space = answer.find(' ', 9);
     const auto size = static_cast<std::size_t>(std::stoull(answer.substr(space + 1)));
     while (heard_.size() - at_ < size + 2) read_more();
@@ -136,7 +138,7 @@ class Beanstalkd final : public Compared {
   const int fd_;
   const std::int64_t ttr_s_;
   std::string heard_;
-  std::size_t at_ = 0;  // what of it is read
+  std::size_t at_ = 0;  // the position up to which heard_ was read
   std::unordered_map<std::string, std::string> ids_;
   std::uint64_t requests_ = 0;
 };

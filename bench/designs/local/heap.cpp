@@ -1,4 +1,4 @@
-// S16: what people use on one machine, Java's DelayQueue: a binary heap in memory under one lock. A
+// S16: the usual queue on one machine, Java's DelayQueue: a binary heap in memory under one lock. A
 // removal searches the whole heap, as DelayQueue's does.
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
-// S15: Kafka's timing wheels: 20 buckets of 1 ms, above them wheels whose tick is the span of the
-// one below, made when they are needed. The buckets that hold something stand in a queue ordered by
-// when they end, and the clock jumps from one to the next: empty slots cost nothing. A bucket of an
-// upper wheel that has come is poured into the wheels below.
+// S15: Kafka's timing wheels. The lowest wheel has 20 buckets of 1 ms. The tick of each further
+// wheel is the span of the one below; a wheel is made when it is needed. Buckets that are not empty
+// are in a queue, ordered by time, and the clock jumps from one to the next, so empty buckets cost
+// nothing. When the time of an upper wheel's bucket comes, its entries move to the wheels below.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -23,7 +23,7 @@ constexpr std::size_t kKafkaSlots = 20;
 
 struct Bucket {
   std::list<LocalEntry> entries;
-  std::int64_t at_ms = -1;  // when it has come; it is in the queue of buckets with this time
+  std::int64_t at_ms = -1;  // its time, by which the queue of buckets orders it
 };
 
 struct KafkaLevel {
@@ -52,11 +52,11 @@ class KafkaWheel final : public Local {
     insert(one);
   }
 
-  // Moves the only entry of `one`, without a copy.
+  // Moves the only entry of `one` into its bucket, without a copy.
   void insert(std::list<LocalEntry>& one) {
     const std::int64_t due = std::max(one.front().due_ms, clock_ms_);
     KafkaLevel* level = &lowest_;
-    // A level holds what is due within its span, counted from its own tick.
+    // A level holds entries that are due within its span, counted from its own tick.
     while (due >= clock_ms_ - clock_ms_ % level->tick_ms + level->span_ms()) {
       if (!level->above) {
         level->above = std::make_unique<KafkaLevel>();

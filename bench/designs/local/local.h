@@ -1,6 +1,6 @@
-// Local: what the designs have in common that keep a queue in the memory of one process: a lock, a
-// thread that waits until the next message is due, and payloads that die with the process. What is
-// claimed is gone: there is nothing to settle.
+// Local: the common part of designs that keep a queue in the memory of one process: a lock, a
+// thread that waits until the next message is due, and payloads that are lost with the process. A
+// claim removes its messages, so there is nothing to settle.
 //
 // Thread safety: all of it.
 #pragma once
@@ -32,13 +32,13 @@ class Local : public Compared {
  protected:
   void rest(std::int64_t /*most_ms*/) final {}
 
-  // Under the lock:
+  // Called under the lock, like the following:
   virtual void add(LocalEntry entry) = 0;
-  /// Hands over up to `max` that are due, each with `taken.payloads.push_back`.
+  /// Hands over up to `max` due entries, each by `taken.payloads.push_back`.
   virtual void take(std::int64_t now, std::size_t max, Taken& taken) = 0;
-  /// When `take` is worth calling next; far in the future where there is nothing.
+  /// The next time at which `take` may find an entry; far in the future if there is none.
   virtual std::int64_t next_ms() = 0;
-  /// Whether it was there; it is moved to `entry`.
+  /// Removes an entry and moves it to `entry`. Returns whether it was there.
   virtual bool remove(std::string_view key, LocalEntry& entry) = 0;
 
  private:

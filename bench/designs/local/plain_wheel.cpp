@@ -1,7 +1,7 @@
 // S15: the plain timing wheel: one ring of slots, each a doubly linked list. A message that is due
-// beyond the ring's span waits some rounds in its slot, and is looked at in each of them, as in
-// Netty's HashedWheelTimer, whose 512 slots these are. A clock that ticks every 10 ms walks one
-// slot a tick, whether it is empty or not.
+// beyond the ring's span waits in its slot for some rounds, and each round looks at it, as in
+// Netty's HashedWheelTimer, which also has 512 slots. The clock ticks every 10 ms, and walks one
+// slot per tick, even if the slot is empty.
 #include <algorithm>
 #include <array>
 #include <list>
@@ -39,7 +39,7 @@ class PlainWheel final : public Local {
     for (; tick_ <= now / kTickMs; ++tick_) {
       Slot& slot = slot_of(tick_);
       for (auto at = slot.begin(); at != slot.end();) {
-        if (taken.size() == max) return;  // the rest of the slot in the next call
+        if (taken.size() == max) return;  // the next call takes the rest of the slot
         if (tick_of(at->due_ms) > tick_) {
           ++at;
           continue;
@@ -62,7 +62,7 @@ class PlainWheel final : public Local {
 
   std::array<Slot, kSlots> slots_;
   std::unordered_map<std::string, Where> where_;
-  std::int64_t tick_ = now_ms() / kTickMs;  // the next to be walked
+  std::int64_t tick_ = now_ms() / kTickMs;  // the next tick to walk
 };
 
 }  // namespace

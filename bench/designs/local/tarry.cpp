@@ -1,5 +1,5 @@
-// tarry by its public verbs, on whichever engine the URL names: a lease, an ack by receipt, and a
-// claim that waits.
+// tarry by its public verbs, on the engine that the URL names: with leases, acks by receipt, and
+// claims that wait.
 #include <chrono>
 #include <utility>
 
@@ -55,7 +55,7 @@ class TarryCompared final : public Compared {
     for (const Delivery& each : static_cast<const TarryDeliveries&>(claimed).deliveries) {
       settles.emplace_back().receipt = each.receipt();
     }
-    // Stale: the lease ran out before, which is the driver's to count.
+    // An answer may be stale, because the lease ran out before. The driver counts that.
     (void)must(queue_.settle(settles), "settle");
   }
   bool cancel(const Message& message) override {

@@ -1,8 +1,8 @@
-// S13: event processes. hash(message) picks one of four ZSETs. Each has an event process, a thread
-// here, which hands what is due on to a message queue, RabbitMQ, and only then removes it; where
-// nothing is due it sleeps a second, as the source has it. The handlers consume the message queue,
-// with acks. The source elects each process by ZooKeeper, so that a crash moves the key: here each
-// consumer runs all four.
+// S13: event processes. hash(message) picks one of four ZSETs. Each ZSET has an event process (here
+// a thread), which passes due messages on to a message queue, RabbitMQ, and only then removes them;
+// if nothing is due it sleeps for a second, as in the source. The handlers consume the message
+// queue, with acks. In the source, ZooKeeper elects each process, so that after a crash another one
+// takes over the key; here each consumer runs all four.
 #ifdef TARRY_WITH_RABBITMQ
 
 #include <atomic>
@@ -27,14 +27,14 @@ std::string event_key(std::string_view payload) {
   return event_key(std::hash<std::string_view>()(payload) % kEventKeys);
 }
 
-// What hands on: of the base class it uses the producer's half.
+// One event process. It uses the producer's half of its base class.
 class EventProcess final : public RabbitClient {
  public:
   EventProcess(const Place& place, std::size_t number)
       : RabbitClient(place, Role::producer), key_(event_key(number)), pipe_(place.redis_socket) {}
 
   void push(std::span<const Message> /*batch*/) override {}
-  /// Whether anything was due.
+  /// Passes due messages on. Returns whether any was due.
   bool hand_on() {
     std::vector<std::string> due;
     words_.clear();

@@ -1,6 +1,6 @@
-// S14: RabbitMQ with a TTL for each message: `expiration` is the delay, and what expires in the
-// waiting queue is dead-lettered to the ready one. RabbitMQ expires a classic queue's messages at
-// its head only: a short delay waits behind a long one.
+// S14: RabbitMQ with a TTL for each message: `expiration` is the delay, and a message that expires
+// in the waiting queue is dead-lettered to the ready one. RabbitMQ expires messages of a classic
+// queue only at its head, so a short delay waits behind a long one.
 #ifdef TARRY_WITH_RABBITMQ
 
 #include "designs/openers.h"

@@ -1,6 +1,6 @@
-// S14: RabbitMQ with a TTL for each queue: a waiting queue for each of some fixed delays, so that
-// what is at the head of one is always what expires first in it. A delay is rounded up to the next
-// of them: seconds up to ten, and from there steps like RocketMQ's levels.
+// S14: RabbitMQ with a TTL for each queue: some fixed delays, each with a waiting queue, so that
+// the message at the head of a queue always expires first. A delay is rounded up to the next fixed
+// one: every second up to ten, and above that steps like RocketMQ's levels.
 #ifdef TARRY_WITH_RABBITMQ
 
 #include <algorithm>

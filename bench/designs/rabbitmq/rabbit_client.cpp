@@ -111,7 +111,8 @@ std::unique_ptr<Claimed> RabbitClient::await(std::size_t max, std::int64_t most_
     }
     taken->payloads.emplace_back(static_cast<const char*>(envelope.message.body.bytes),
                                  envelope.message.body.len);
-    taken->tokens = {std::to_string(envelope.delivery_tag)};  // all up to it are acked at once
+    // Acks all messages up to this one at once.
+    taken->tokens = {std::to_string(envelope.delivery_tag)};
     amqp_destroy_envelope(&envelope);
     wait = {0, 0};
   }

@@ -1,7 +1,7 @@
-// RabbitClient: what the designs on RabbitMQ have in common. A producer publishes persistent
-// messages and waits for the confirms of a batch. A consumer is sent up to 200 messages ahead of
-// its acks, and what its connection leaves unacked is delivered again. Durable classic queues,
-// dead-lettered by TTL; messages end in the queue `ready`.
+// RabbitClient: the common part of the designs on RabbitMQ. A producer publishes persistent
+// messages and waits for the confirms of a batch. A consumer gets up to 200 messages ahead of its
+// acks; messages that it has not acked when its connection ends are delivered again. The queues are
+// durable classic ones, which dead-letter by TTL; messages end in the queue `ready`.
 //
 // Thread safety: none.
 #pragma once
@@ -32,11 +32,11 @@ class RabbitClient : public Compared {
  protected:
   static constexpr std::string_view kReady = "ready";
 
-  /// Empty, whatever was there before.
+  /// Makes an empty queue, even if it existed before.
   void make_queue(std::string_view name, std::int64_t ttl_ms, std::string_view dead_exchange,
                   std::string_view dead_key);
   void make_ready_queue() { make_queue(kReady, -1, {}, {}); }
-  /// `ttl_ms` < 0: none.
+  /// `ttl_ms` < 0: no TTL.
   void publish(std::string_view exchange, std::string_view key, std::string_view body,
                std::int64_t ttl_ms = -1);
   void wait_for_confirms();
@@ -54,7 +54,8 @@ class RabbitClient : public Compared {
   std::uint64_t requests_ = 0;
 };
 
-/// How long from now until then, never too short: `now_ms` has cut off a part of a millisecond.
+/// The time from now until `due_ms`. It is never too short, although `now_ms` cuts off a part of a
+/// millisecond.
 [[nodiscard]] std::int64_t delay_until(std::int64_t due_ms);
 
 }  // namespace tarry::bench

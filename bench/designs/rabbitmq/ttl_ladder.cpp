@@ -1,7 +1,7 @@
 // S14 without its head-of-line blocking: a ladder of 25 waiting queues whose TTLs are 100 ms times
 // the powers of two. The routing key spells the delay in bits; at each rung a topic exchange routes
-// by one bit: 1 into the rung's queue, 0 on to the next exchange. What expires in a queue goes to
-// the next rung's exchange. Every message of a queue waits equally long, so none waits behind
+// by one bit: 1 into the rung's queue, 0 on to the next exchange. A message that expires in a queue
+// goes to the next rung's exchange. All messages of a queue wait equally long, so none waits behind
 // another. A delay is rounded up to 100 ms; the longest is 38 days.
 #ifdef TARRY_WITH_RABBITMQ
 
@@ -59,7 +59,7 @@ class TtlLadder final : public RabbitClient {
   static constexpr std::int64_t kBaseMs = 100;
 
   static std::string name_of(int rung) { return "ladder." + std::to_string(rung); }
-  // The highest rung's bit first: "0.0.1. ... .1".
+  // The bits of a delay, the highest rung's first: "0.0.1. ... .1".
   static std::string bits(std::uint64_t delay) {
     std::string key;
     for (int rung = kRungs - 1; rung >= 0; --rung) {
@@ -68,7 +68,7 @@ class TtlLadder final : public RabbitClient {
     }
     return key;
   }
-  // Whatever stands before and behind the rung's bit.
+  // The pattern for one rung's bit, with any bits before and after it.
   static std::string pattern(int rung, char bit) {
     std::string words;
     for (int above = kRungs - 1; above > rung; --above) words += "*.";

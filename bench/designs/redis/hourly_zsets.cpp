@@ -1,6 +1,6 @@
-// S8: a ZSET for each hour of due time, so that none grows large. A ZSET of the hours that have one
-// says where to look: scripts read the earliest, and take a past hour that is empty from it. A
-// removal has to know the hour, and so the due time. It waits as S6 and S7 do.
+// S8: a ZSET for each hour of due time, so that none grows large. Another ZSET lists the hours that
+// have one: scripts read the earliest hour, and remove a past hour that is empty. A removal has to
+// know the hour, and so the due time. Consumers wait as in S6 and S7.
 #include <algorithm>
 #include <cstdlib>
 #include <string>

@@ -1,7 +1,7 @@
 // S7: key-expiry events as the wake-up, instead of polling. Each due time has a key of its own that
 // expires then, beside S6's ZSET; a consumer that hears `expired` pops what is due. Redis sends the
-// event when it notices that a key has expired, which may be later than the key's time, and to
-// nobody when nobody listens: what is due by then is popped with the next event.
+// event when it notices that a key has expired, which may be later than the key's time. If no
+// consumer listens, the event is lost, and its message is popped only with the next event.
 #include <hiredis/hiredis.h>
 #include <poll.h>
 
@@ -48,8 +48,8 @@ class KeyExpiry final : public LuaBatch {
   }
 
  private:
-  // A key whose time has come cannot be set to expire: it is deleted, without an event. So what is
-  // due at once is given another millisecond.
+  // Redis cannot set a key to expire at a time that has passed: it deletes the key, without an
+  // event. So the key of a message that is already due expires one millisecond from now.
   void send_wake_up(std::int64_t due_ms) {
     const std::string at = std::to_string(std::max(due_ms, now_ms() + 1));
     send({"SET", "wake:" + at, "", "PXAT", at});

@@ -1,5 +1,6 @@
-// Design (e) of FIGURES: S10 made the simplest that delivers at least once: what is claimed moves
-// to a ZSET of leases, an ack takes it from there, and who polls moves what ran out back.
+// Design (e) of FIGURES: S10 with the smallest change that delivers at least once. A claim moves
+// its messages to a ZSET of leases, an ack removes them there, and each poll moves back messages
+// whose leases have run out.
 #include <string>
 
 #include "designs/openers.h"

@@ -1,6 +1,6 @@
-// A LIST alone (named by S6's document, which says why not): a LIST cannot sort by time, so that
-// the consumer reads the whole of it and sorts out itself what is due. LREM = 1 claims a task, and
-// walks the list too. A task is its due time and the payload.
+// A LIST alone (named by S6's document, which says why not): a LIST cannot sort by time, so the
+// consumer reads all of it and selects the due tasks itself. LREM = 1 claims a task, and also walks
+// the list. A task is its due time and the payload.
 #include <cstdlib>
 #include <string>
 #include <vector>

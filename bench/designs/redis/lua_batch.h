@@ -1,5 +1,5 @@
-// LuaBatch: S6: one script reads up to `max` due tasks of a ZSET and removes them. What S7's key
-// expiry and S13's event processes build on too.
+// LuaBatch: S6: one script reads up to `max` due tasks of a ZSET and removes them. S7's key expiry
+// and S13's event processes use it too.
 #pragma once
 
 #include <string>
@@ -20,7 +20,8 @@ class LuaBatch : public RedisClient {
  protected:
   static constexpr std::string_view kBatchQueue = "delay_queue";
 
-  /// S7: until the earliest task is due, and 100 ms at most: a task may come that is due earlier.
+  /// S7: waits until the earliest task is due, but 100 ms at most, because an earlier task may
+  /// come.
   void rest(std::int64_t most_ms) override;
 
  private:

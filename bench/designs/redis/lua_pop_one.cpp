@@ -1,5 +1,5 @@
-// S3: scan threads, each of which pops the earliest due task with a script and sleeps for 100 ms
-// where there is none. Eight threads ask at the same time here, in one write.
+// S3: scan threads. Each pops the earliest due task with a script, and sleeps for 100 ms if there
+// is none. Here eight threads ask at the same time, in one write.
 #include <algorithm>
 #include <string>
 

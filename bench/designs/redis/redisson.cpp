@@ -1,7 +1,6 @@
-// S11: the real Redisson, in Java: RDelayedQueue, whose client transfers what is due to the list
-// that consumers pop from. redisson_client/Client.java is driven through pipes; it ends with this
-// process. A popped message is gone. TARRY_REDISSON_CLASSPATH names the built client and its
-// libraries.
+// S11: the real Redisson, in Java: RDelayedQueue, whose client transfers due messages to the list
+// from which consumers pop. Pipes drive redisson_client/Client.java, which ends with this process.
+// A popped message is gone. TARRY_REDISSON_CLASSPATH names the built client and its libraries.
 #include <fcntl.h>
 #include <signal.h>  // NOLINT: kill is POSIX's
 #include <sys/prctl.h>

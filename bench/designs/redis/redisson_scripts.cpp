@@ -1,5 +1,5 @@
 // S11: Redisson's RDelayedQueue by its own keys and scripts (redisson_queue.h), without its client.
-// The client's timer, which fires when the head is due, is played by asking every 5 ms. Removal by
+// Instead of the client's timer, which fires when the head is due, it asks every 5 ms. Removal by
 // value walks the whole LIST with LINDEX, as the client's script does.
 #include <string>
 

@@ -1,6 +1,6 @@
 // S2: M sharded ZSETs. hash(id) mod M picks the ZSET of a task; each machine's timer picks one by
-// INCR mod M and scans it as S1 does. M is about the number of machines: four are played by one
-// client here, whose timers of a second each fire a quarter of a second apart.
+// INCR mod M and scans it as S1 does. M is about the number of machines. Here one client plays four
+// of them: it has four timers of one second, which fire a quarter of a second apart.
 #include <algorithm>
 #include <functional>
 #include <string>

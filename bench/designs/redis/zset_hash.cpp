@@ -1,5 +1,5 @@
-// S10: a ZSET of ids by due time and a HASH of bodies. A script enqueues; another takes up to 100
-// due ids, the latest due first, as the source has it, with their bodies. The source polls at short
+// S10: a ZSET of ids by due time and a HASH of bodies. One script enqueues. Another one takes up to
+// 100 due ids with their bodies, the latest due first, as in the source. The source polls at short
 // intervals: 100 ms here.
 #include <algorithm>
 #include <string>

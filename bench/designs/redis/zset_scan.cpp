@@ -1,6 +1,6 @@
 // S1: the timed ZSET scan. `ZADD q due task`; a timer reads up to 1,000 due tasks, again and again
-// until there are none, and a task belongs to whoever's ZREM answers 1. The source's timer fires
-// every 5 s, and every second where that is too late: it is a second here.
+// until there are none. A task belongs to the client whose ZREM answers 1. The source's timer fires
+// every 5 s, or every second if that is too late; here it is a second.
 #include "designs/redis/zset_scan.h"
 
 #include <vector>

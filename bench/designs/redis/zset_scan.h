@@ -1,4 +1,5 @@
-// ZsetScan: what S1 and S2 share: a scan of one ZSET, whose tasks are claimed one after the other.
+// ZsetScan: the common part of S1 and S2: a scan of one ZSET, whose tasks are claimed one after the
+// other.
 #pragma once
 
 #include <deque>
@@ -13,7 +14,8 @@ class ZsetScan : public RedisClient {
   using RedisClient::RedisClient;
 
   void push(std::span<const Message> batch) override;
-  /// One task at most: the source deletes a task, hands it on, and only then deletes the next.
+  /// Claims one task at most: the source deletes a task, passes it on, and only then deletes the
+  /// next.
   std::unique_ptr<Claimed> claim(std::size_t max) override;
   bool cancel(const Message& message) override;
   bool reschedule(const Message& message, std::int64_t due_ms) override;
@@ -24,7 +26,7 @@ class ZsetScan : public RedisClient {
   [[nodiscard]] virtual const std::string& scanned() const = 0;
 
  private:
-  std::deque<std::string> tasks_;  // read by the scan, not claimed yet
+  std::deque<std::string> tasks_;  // the scan has read these; they are not claimed yet
 };
 
 }  // namespace tarry::bench

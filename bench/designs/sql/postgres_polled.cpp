@@ -1,8 +1,7 @@
 // S16: a scheduler that polls a database: PostgreSQL, with SKIP LOCKED. A claim locks up to `max`
-// due rows in a transaction, passing over those that others have locked, and settling deletes them
-// and commits. A consumer that dies loses its connection, and with it the locks: the rows are free
-// at once. It looks once a second, as S13's document does. Commits are synced, which is the
-// default.
+// due rows in a transaction, and skips rows that others have locked; settling deletes the rows and
+// commits. If a consumer dies, its connection ends and its locks with it, so the rows are free at
+// once. It polls once a second, as in S13's document. Commits are synced, which is the default.
 #ifdef TARRY_BENCH_POSTGRES
 
 #include <libpq-fe.h>

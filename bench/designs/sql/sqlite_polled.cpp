@@ -1,6 +1,6 @@
 // S16: a scheduler that polls a database, on one machine: SQLite in WAL mode, each commit synced. A
-// claim moves the due time of up to `max` rows to the end of their lease, so that they come again
-// where nobody deletes them. It looks once a second, as S13's document does.
+// claim moves the due time of up to `max` rows to the end of their lease, so that they become due
+// again unless they are deleted. It polls once a second, as in S13's document.
 #ifdef TARRY_BENCH_SQLITE
 
 #include <sqlite3.h>
