@@ -145,7 +145,7 @@ TEST_F(ChildProcessTest, HandsOnTheEnvironment) {
 }
 
 TEST_F(ChildProcessTest, HandsOnNothingElseThatIsOpen) {
-  // Like a descriptor of a library, which exec does not close
+  // Like a descriptor of a library, which exec does not close.
   const int open = ::fcntl(STDERR_FILENO, F_DUPFD, 200);
   ASSERT_GE(open, 0);
   EXPECT_EQ(run("test -e /dev/fd/" + std::to_string(open)).status, 1);

@@ -303,7 +303,7 @@ TEST_F(FlowTest, TheSinkIsToldHowLongEachLeaseHolds) {
   flow->extended(reply, now);
   std::vector<bool> over;
   for (const auto& lease : leases) over.push_back(lease->is_over(sent + Moment(8'999)));
-  // The extended lease counts from when the extension was sent
+  // The extended lease counts from when the extension was sent.
   EXPECT_EQ(std::ranges::count(over, false), 1);
   for (const auto& lease : leases) EXPECT_TRUE(lease->is_over(sent + Moment(9'000)));
   EXPECT_EQ(std::ranges::count_if(leases, [&](const auto& l) { return l->is_over(now); }), 1);
@@ -373,7 +373,7 @@ TEST_F(FlowTest, WhatTheStoreDoesNotSettleIsToldOfInItsWords) {
   reply.items[0].error = Error{ErrorCode::unsupported, "it has no place for the dead"};
   flow->settled(reply, now);
   EXPECT_EQ(flow->stats().stale, 2u);
-  // A settlement that comes too late is not refused
+  // A settlement that comes too late is not refused.
   EXPECT_EQ(flow->mishaps(Mishap::unsettled).count, 1u);
   EXPECT_EQ(flow->mishaps(Mishap::unsettled).reason, "it has no place for the dead");
   EXPECT_EQ(flow->mishaps(Mishap::refused).reason, "HTTP 404");
@@ -537,7 +537,7 @@ TEST_F(FlowTest, OnceAbandonedItTriesTheStoreOnceMoreAndEnds) {
   for (const Flow::JobId job : jobs) flow->answered(job, confirmed(), now);
   step<core::SettleRequest>();
   flow->settled(Error{ErrorCode::unavailable, "away"}, now);
-  // The flow waits and tries again, as long as it is not abandoned
+  // The flow waits and tries again, as long as it is not abandoned.
   EXPECT_TRUE(step<Flow::Wait>().until);
   flow->abandon();
   step<Flow::Finished>();

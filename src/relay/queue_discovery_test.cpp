@@ -120,7 +120,7 @@ TEST_F(LookoutTest, TellsWhatMatchesWhenItChanges) {
   answer(stats_of({{"mails", 1}, {"orders.eu", 4}}));
   EXPECT_EQ(queues_.next(), 1u);
   EXPECT_EQ(shares_.next(), (std::vector<Share>{{"orders.eu", {}}}));
-  // Without a coordination, the number of shards does not matter
+  // Without a coordination, the number of shards does not matter.
   answer(stats_of({{"orders.eu", 8}}));
   answer(stats_of({{"orders.eu", 8}, {"orders.us", 1}}));
   EXPECT_EQ(shares_.next(), (std::vector<Share>{{"orders.eu", {}}, {"orders.us", {}}}));
@@ -134,8 +134,8 @@ TEST_F(LookoutTest, AStoreThatIsAwayIsAskedAgainAndOneThatIsClosedIsToldOf) {
   answer(stats_of({{"a", 1}}));
   EXPECT_EQ(shares_.next(), (std::vector<Share>{{"a", {}}}));
   answer(Error{ErrorCode::unavailable, "away"});
-  (void)
-      engine_.next<core::StatsRequest>();  // a further request shows that the answer has been taken
+  // A further request shows that the answer has been taken.
+  (void)engine_.next<core::StatsRequest>();
   EXPECT_EQ(discovery_->last_error(), "the queues cannot be looked up: away");
   EXPECT_TRUE(shares_.empty());  // the queues found before are still served
 }

@@ -61,7 +61,7 @@ TEST(CrewTest, AllItsThreadsTakePartAndTheSumIsWhatWasThere) {
     return confirmed();
   });
   RelayThreadsOptions options = threads_options(kThreads);
-  // One message per thread, so that no thread can take another's
+  // One message per thread, so that no thread can take another's.
   options.relay.in_flight = kThreads;
   options.relay.batch = 1;
   std::vector<std::string> keys;

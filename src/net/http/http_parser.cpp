@@ -145,7 +145,7 @@ class HttpParser::Beast final : public HttpParser::Impl,
       constexpr std::size_t kMostWaste = 1 << 20;
       std::size_t room = needed + std::min(needed, std::max(needed / 4, kMostWaste));
       if (const auto all = length()) room = std::min<std::size_t>(room, *all);
-      // A new string, because reserve() at least doubles one that has grown before
+      // A new string, because reserve() at least doubles one that has grown before.
       std::string grown;
       grown.reserve(std::max(room, needed));
       grown.append(body);

@@ -165,7 +165,7 @@ TEST(HttpParser, keeps_its_limits) {
 
 TEST(HttpParser, a_head_may_be_as_long_as_its_limit_however_it_comes) {
   const HttpLimits limits{.head_bytes = 256, .body_bytes = 1'000};
-  // The head has lines of eight bytes, except for two lines
+  // The head has lines of eight bytes, except for two lines.
   const auto head_of = [](std::size_t bytes) {
     std::string head = "POST / HTTP/1.1\r\nContent-Length: 500\r\n";
     while (head.size() + 18 < bytes) head += "X: xyz\r\n";

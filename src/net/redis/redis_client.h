@@ -68,9 +68,8 @@ struct RedisOptions {
   std::uint32_t database = 0;
   std::optional<RedisTls> tls;
   std::int64_t connect_timeout_ms = 5'000;  // until AUTH and SELECT are answered
-  // If no byte of a reply comes for this time, the connection
+  // If no byte of a reply comes for this time, the connection counts as dead.
   std::int64_t command_timeout_ms = 10'000;
-  // counts as dead
   std::size_t max_reply_bytes = 1ull << 30;  // of one whole reply
   std::string client_name = "tarry";         // CLIENT SETNAME; a refusal is ignored
 };

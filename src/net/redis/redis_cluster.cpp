@@ -69,7 +69,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
       });
       return;
     }
-    // A copy, because an answer may change `serving_`
+    // A copy, because an answer may change `serving_`.
     const std::vector<NodePtr> masters = serving();
     struct Asked {
       EachDone done;

@@ -116,7 +116,7 @@ TEST_F(RedisClusterTest, IsRedirectedOnceAndKnowsItThen) {
   const int moved = errors_of(servers(), 0, "MOVED");
   EXPECT_EQ(rig_.ask({"INCR", kFirst}), "(3)");
   for (int i = 0; i < 10; ++i) EXPECT_EQ(rig_.ask({"GET", kFirst}), "3");
-  // The first MOVED has corrected the client's map
+  // The first MOVED has corrected the client's map.
   EXPECT_EQ(errors_of(servers(), 0, "MOVED"), moved + 1);
   servers().begin_move(slot, 1, 0);
   servers().move_key(kFirst, 1, 0);

@@ -87,7 +87,7 @@ std::optional<Error> RedisHandshake::judge(Step step, std::string_view said) con
       return failed(said.starts_with("NOPERM") ? permission_denied : invalid_argument,
                     "refused database " + std::to_string(options_.database), said);
     case Step::ping:
-      // The user may not PING, but the server has accepted it and is ready
+      // The user may not PING, but the server has accepted it and is ready.
       if (said.starts_with("NOPERM")) return std::nullopt;
       break;
   }

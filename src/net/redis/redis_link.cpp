@@ -113,7 +113,7 @@ void RedisLink::on_written(const SystemError& error, std::size_t size) {
   if (state_ == State::ended) {
     finish();
   } else if (error) {
-    // The read reports the reason, which the server may have sent before it closed
+    // The read reports the reason, which the server may have sent before it closed.
     write_failed_ = true;
   } else {
     write();

@@ -13,7 +13,7 @@ TEST(RedisRedirect, TellsSlotAndServer) {
   EXPECT_FALSE(moved->ask);
   EXPECT_EQ(moved->slot, 3999);
   EXPECT_EQ(moved->to, (RedisAddress{"127.0.0.1", 6381}));
-  // An IPv6 address has no brackets here
+  // An IPv6 address has no brackets here.
   const auto ask = redis_redirect("ASK 16383 ::1:1", kAsked);
   ASSERT_TRUE(ask);
   EXPECT_TRUE(ask->ask);

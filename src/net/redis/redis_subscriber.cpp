@@ -77,7 +77,7 @@ void RedisSubscriber::follow() {
   if (!link_) {
     backoff_.succeeded();
     timer_.expires_at(
-        // Stops the timer; a completion that comes late belongs to an older connection
+        // Stops the timer; a completion that comes late belongs to an older connection.
         Clock::time_point::max());
     start();
   } else if (link_->ready() && is_elsewhere()) {

@@ -164,7 +164,7 @@ TEST_F(RedisTlsTest, tells_a_server_without_tls) {
   serve();
   RedisOptions to = options();
   to.port = port_ = server_->port();
-  // The server waits for the end of a line, which a TLS handshake does not have
+  // The server waits for the end of a line, which a TLS handshake does not have.
   to.connect_timeout_ms = 500;
   EXPECT_EQ(ask(to), "unavailable: no TLS with Redis at 127.0.0.1:" + std::to_string(port_) +
                          ": no handshake within 500ms");

@@ -11,7 +11,7 @@
 namespace tarry::relay {
 
 struct Arrival {
-  // Identifies it to its source; tags rise, and are valid for this connection only
+  // Identifies it to its source; tags rise, and are valid for this connection only.
   std::uint64_t tag = 0;
   bool redelivered = false;  // it was delivered before, and may have been pushed then
   std::string key;           // empty: the store makes one

@@ -220,9 +220,8 @@ class Intake::Impl {
   leases::Backoff backoff_;
   IntakeFlow::Moment connect_at_{0};
   std::optional<IntakeFlow::Moment> stopped_at_;
-  std::optional<std::string>
-      // Why no message arrives any more; the connection stays until all are acked
-      ended_;
+  // Why no message arrives any more; the connection stays until all are acked.
+  std::optional<std::string> ended_;
   std::string why_down_;  // why the broker is unavailable; empty: it is not
   bool was_here_ = false;
   bool told_of_store_ = false;

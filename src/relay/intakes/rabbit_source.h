@@ -21,14 +21,13 @@ namespace tarry::relay {
 
 struct RabbitSourceOptions : net::RabbitAddress {
   std::string queue;  // the queue to consume
-  // If not empty: declared like the queue, and the queue is bound to it
+  // If not empty: declared like the queue, and the queue is bound to it.
   std::string exchange;
   std::string refused;             // the queue for messages that the store cannot take; made if
                                    // missing
   std::uint16_t prefetch = 1'000;  // 1 .. 65,535 messages not acked at once
-  bool expiration_is_delay =
-      // For a message without x-delay; otherwise its expiration is kept for the publication
-      false;
+  // For a message without x-delay; otherwise its expiration is kept for the publication.
+  bool expiration_is_delay = false;
   bool key_is_message_id = true;  // otherwise the store makes each key
 };
 

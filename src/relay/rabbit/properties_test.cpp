@@ -94,7 +94,7 @@ TEST(RabbitProperties, WhatCameGoesOutAsItCame) {
   EXPECT_EQ(view_of(out.expiration), "60000");
   EXPECT_EQ(out.priority, 9);
   EXPECT_EQ(out.timestamp, 1'600'000'000u);
-  // The message had none, which in AMQP means 1
+  // The message had none, which in AMQP means 1.
   EXPECT_EQ(out.delivery_mode, 1);
   EXPECT_EQ(out._flags & AMQP_BASIC_USER_ID_FLAG, 0u);  // the broker refuses any other user's name
   EXPECT_EQ(shown(out.headers),
@@ -164,7 +164,7 @@ TEST(RabbitProperties, AMessageRoutesItselfNowhereElseUnlessThatIsAllowed) {
     EXPECT_EQ(says(text, Copies::allowed),
               "header " + name + " is a list of routing keys to RabbitMQ; this one is no list");
   }
-  // RabbitMQ does not know these spellings
+  // RabbitMQ does not know these spellings.
   EXPECT_EQ(says({{"cc", "x"}, {"Bcc", "y"}}, Copies::refused), "made");
   const auto aside = properties_of_refused(headers_with_list("BCC"), "why", 4'000);
   EXPECT_NE(shown(aside->get().headers).find("tarry-BCC="), std::string::npos);

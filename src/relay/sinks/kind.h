@@ -45,7 +45,7 @@ using MadeSink = Result<std::unique_ptr<Sink>>;
 
 struct SinkKind {
   std::string_view name;  // as `tarry version` lists it
-  // Schemes of its URLs; empty: `to` is the name itself
+  // Schemes of its URLs; empty: `to` is the name itself.
   std::vector<std::string_view> schemes = {};
   std::vector<std::string_view> forms = {};  // how its URLs begin, for errors: "amqp://"
   std::string_view help = {};                // its part of the help of `--to`: one or more lines

@@ -19,7 +19,7 @@ TEST(RedisSlot, OfWhatStandsBetweenTheFirstBraces) {
   EXPECT_EQ(redis_slot("{user1000}.following"), redis_slot("user1000"));
   EXPECT_EQ(redis_slot("foo{bar}{zap}"), redis_slot("bar"));
   EXPECT_EQ(redis_slot("foo{{bar}}zap"), redis_slot("{bar"));
-  // Empty braces do not count: the whole key is hashed
+  // Empty braces do not count: the whole key is hashed.
   EXPECT_NE(redis_slot("foo{}{bar}"), redis_slot("bar"));
   EXPECT_NE(redis_slot("foo{bar"), redis_slot("bar"));
 }

@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The longest wait while librdkafka has messages, or is to get some
+// The longest wait while librdkafka has messages, or is to get some.
 constexpr int kStillWaitingMs = 250;
 /// How long to wait for a broker that restarts: the same producer can send messages again without
 /// making duplicates.

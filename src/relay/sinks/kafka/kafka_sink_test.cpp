@@ -188,7 +188,7 @@ TEST(KafkaSink, TooLargeIsRefused) {
 // An error for a batch says nothing about a message, unless the message was alone in it.
 TEST(KafkaSink, ABatchThatIsTooLargeCondemnsNobody) {
   KafkaCluster cluster(1);
-  // One partition, so that all messages are in one batch
+  // One partition, so that all messages are in one batch.
   rd_kafka_mock_topic_create(cluster.mock(), "due", 1, 1);
   KafkaOptions options = options_for(cluster);
   options.settings = {{"linger.ms", "200", "f:1"}};

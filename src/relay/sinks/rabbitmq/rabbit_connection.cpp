@@ -83,7 +83,7 @@ class RabbitConnection::Impl {
  private:
   struct Channel {
     std::uint64_t published = 0;
-    // The reason, until the properties of the returned message arrive
+    // The reason, until the properties of the returned message arrive.
     std::optional<std::string> returning;
   };
 
@@ -190,7 +190,7 @@ class RabbitConnection::Impl {
   }
 
   net::rabbit::RabbitLink link_;
-  // Properties are encoded here to see whether they fit into a frame
+  // Properties are encoded here to see whether they fit into a frame.
   std::string scratch_;
   std::vector<Channel> channels_;  // by number; 0 is the connection's own
 };

@@ -250,7 +250,7 @@ class RabbitSink::Impl final : public SinkThread {
   }
 
   void give_up_on_silence() {
-    // While the broker blocks publishers, heartbeats show whether it lives
+    // While the broker blocks publishers, heartbeats show whether it lives.
     if (!blocked_.empty()) return;
     const auto limit =
         std::chrono::steady_clock::now() - std::chrono::milliseconds(options_.confirm_timeout_ms);
@@ -269,10 +269,10 @@ class RabbitSink::Impl final : public SinkThread {
 
   // Used by the thread only.
   std::unique_ptr<RabbitConnection> connection_;
-  // The largest body that this broker takes; empty: not known yet
+  // The largest body that this broker takes; empty: not known yet.
   std::optional<std::size_t> most_bytes_;
   std::string why_down_;
-  // Why the broker blocks publishers; empty: it does not
+  // Why the broker blocks publishers; empty: it does not.
   std::string blocked_;
   std::vector<std::map<std::uint64_t, Published>> pending_;  // by channel, then tag
 };

@@ -349,7 +349,7 @@ TEST(RabbitSink, ABrokerThatAsksForACertificateIsShownOne) {
   EXPECT_EQ(consumer.get("due"), "1 q a 1 1600000000000 - persistent: payload-a");
 
   for (const net::RabbitTls& refused :
-       // No client certificate, and one that the broker does not trust
+       // No client certificate, and one that the broker does not trust.
        {net::RabbitTls{ca, {}, {}},
         net::RabbitTls{ca, files.certificate("other-ca"), files.key("other-ca")}}) {
     options.tls = refused;

@@ -54,7 +54,7 @@ class WebhookTransfer {
   bool sent_ = false;      // the request has begun to go out
   bool late_ = false;      // the message's lease had ended before the request began
   bool answered_ = false;  // its answer's headers are complete
-  // The sink broke the answer off, because its body was longer than the limit
+  // The sink broke the answer off, because its body was longer than the limit.
   bool cut_ = false;
   std::string forbidden_;  // the forbidden address to which the host name led
   std::size_t head_size_ = 0;
