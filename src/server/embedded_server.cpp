@@ -16,7 +16,7 @@
 namespace tarry {
 namespace {
 
-/// The program may go to another directory while the server runs.
+/// Makes the path absolute, because the program may change its directory while the server runs.
 std::string absolute(std::string path) {
   std::error_code error;
   const auto found = std::filesystem::absolute(path, error);

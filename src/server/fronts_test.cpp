@@ -42,8 +42,8 @@ std::string_view word_of(Refusal::Why why) {
   return "?";
 }
 
-/// `ping` is answered `pong`; `claim QUEUE` waits, and is answered `got PAYLOAD` or `none`; a
-/// refused request, `no WHY`.
+/// Answers `ping` with `pong`. `claim QUEUE` waits, and is answered with `got PAYLOAD` or `none`. A
+/// refused request is answered with `no WHY`.
 class LineConnection final : public Connection {
  public:
   using Connection::Connection;
@@ -134,7 +134,7 @@ class TwoFronts : public ::testing::Test {
     return number;
   }
 
-  /// The claim that the client has asked for over HTTP; it waits.
+  /// Sends a claim over HTTP, which waits, and returns it as the engine has it.
   FakeEngine::Held claim_over_http(RawClient& client) {
     client.send(RawClient::request("POST", "/v1/claim", R"({"queues":["q"],"wait":"1m"})"));
     return engine_.next();
@@ -190,7 +190,7 @@ TEST_F(TwoFronts, share_the_limit_of_connections) {
   EXPECT_EQ(idle.receive_line(), "pong");
   RawClient http(http_);
   auto waits = claim_over_http(http);
-  EXPECT_TRUE(idle.wait_for_end());  // it made room for the client of the other front
+  EXPECT_TRUE(idle.wait_for_end());  // it was closed to make room for the client of the other front
   RawClient other(line_);
   other.send("claim q\n");
   EXPECT_EQ(other.receive_line(), "no too many");
@@ -204,7 +204,7 @@ TEST_F(TwoFronts, share_the_limit_of_connections) {
 
 TEST_F(TwoFronts, share_what_may_be_held) {
   Options options;
-  options.max_held_bytes = 64 * 1024;  // for answers, and claims that wait, a half
+  options.max_held_bytes = 64 * 1024;  // a half of it is for answers and waiting claims
   start(std::move(options));
   RawClient line(line_);
   auto large = claim_over_lines(line, std::string(40'000, 'q'));

@@ -1,5 +1,5 @@
-// Shared by the handlers of batches: a request whose items are all bad never reaches the engine.
-// The errors of bad items are put in their places among the engine's answers.
+// Functions that the handlers of batches share. A request whose items are all bad never reaches the
+// engine. The errors of bad items are put in their places among the engine's answers.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -28,7 +28,7 @@ template <typename Request>
                               });
 }
 
-/// For requests that name items by their keys: the answer also names the keys.
+/// For requests that name items by their keys: the answer also contains the keys.
 template <typename Request>
 [[nodiscard]] Routed answer_by_key(Result<wire::Decoded<Request>> decoded) {
   if (!decoded) return problem(decoded.error());

@@ -14,7 +14,7 @@ wire::BulkPage told_of(const core::ListReply& listed, std::size_t matched) {
 
 }  // namespace
 
-// One page for each request: its cost is bounded, however large the queue is.
+// Handles one page per request, so that a request's cost is bounded, however large the queue is.
 Routed bulk(Asked& asked) {
   auto decoded = wire::decode_bulk(std::move(asked.queue), asked.body);
   if (!decoded) return problem(decoded.error());

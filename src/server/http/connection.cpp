@@ -1,4 +1,4 @@
-// The reading side of a connection. The answering side: connection_answers.cpp.
+// The part of a connection that reads. The part that answers is in connection_answers.cpp.
 #include "server/http/connection.h"
 
 #include <string>
@@ -11,7 +11,8 @@
 namespace tarry::http {
 namespace {
 
-constexpr std::size_t kSmallBody = 4 * 1024;  // usually arrives with its head, and is held anyway
+// A smaller body usually arrives with its head, and is in memory anyway.
+constexpr std::size_t kSmallBody = 4 * 1024;
 
 session::Urgency urgency_of(const net::HttpMessage& message) {
   using session::Urgency;
@@ -79,8 +80,8 @@ std::size_t Connection::consume(std::string_view bytes) {
   return step.used;
 }
 
-// Counts the bytes that are still to come, so that a body is refused before it is sent. The length
-// of a chunked body is not known.
+// Compares the announced length, so that a body is refused before it is sent. For a chunked body,
+// whose length is not announced, it compares the bytes that have arrived.
 std::optional<Response> Connection::refuse_body() {
   const auto over = session().held().requests_over();
   if (!over) return std::nullopt;
@@ -103,13 +104,14 @@ void Connection::on_head() {
   }
   if (parser.done()) return;
   set_deadline(front_.options().body_deadline);
-  // HTTP/1.0 knows no answer before the answer (RFC 9110, 10.1.1).
+  // A client of HTTP/1.0 does not understand an interim answer (RFC 9110, 10.1.1).
   if (message.find("Expect") == nullptr || message.version < 11 || refuse_body()) return;
-  // Should the socket not take it now, the client sends its body without, after a second or so.
+  // If the socket cannot take the 100 now, it is not sent again: the client sends its body without
+  // it, after a second or so.
   try_send("HTTP/1.1 100 Continue\r\n\r\n");
 }
 
-// Why nothing more of the request is read.
+// Returns the answer if the rest of the request is not read.
 std::optional<Response> Connection::check_head() {
   const net::HttpMessage& message = reader_.parser().message();
   if (auto refused = check_sender(message, front_.options().hosts)) return refused;
@@ -137,7 +139,7 @@ void Connection::on_fault(net::HttpFault fault, std::string_view text) {
                                 over_limit("request's head", front_.options().max_head_bytes)));
       break;
     case net::HttpFault::body_too_large: {
-      // The length of a chunked body is not known.
+      // A chunked body has no Content-Length, so its size is not shown.
       const std::string* length = reader_.parser().message().find("Content-Length");
       const std::string body = length != nullptr ? "body of " + *length + " bytes" : "body";
       respond_and_close(

@@ -43,7 +43,7 @@ class Connection final : public session::Connection {
   /// The request that is being answered.
   struct InProgress {
     std::string id;
-    Clock::time_point began;            // when its head had been read
+    Clock::time_point began;            // when the server had read its head
     std::string_view route = kNoRoute;  // the route that took the request
     MakeResponse answer;
     decltype(Submission::then) then;
@@ -56,7 +56,7 @@ class Connection final : public session::Connection {
   void on_head();
   void on_fault(net::HttpFault fault, std::string_view text);
   [[nodiscard]] std::optional<Response> check_head();
-  /// The 429 for a request whose body may not come in; nothing if it may.
+  /// The 429 for a request whose body must not come in; nothing if it may.
   [[nodiscard]] std::optional<Response> refuse_body();
   void dispatch();
   [[nodiscard]] core::Request begin(Submission submission);

@@ -26,11 +26,12 @@ struct FrontOptions {
   /// was lured to another host name with this address is refused.
   std::vector<std::string> hosts = {};
 
-  std::uint32_t max_head_bytes = 16 * 1024;         // beyond: 431
-  Millis head_deadline = std::chrono::seconds(30);  // from the first byte to the head's end, else
-                                                    // 408; on a new connection also until the first
-                                                    // byte
-  Millis body_deadline = std::chrono::seconds(30);  // from the head's end: 408
+  std::uint32_t max_head_bytes = 16 * 1024;  // longer: 431
+  // From the first byte to the head's end, otherwise.
+  Millis head_deadline = std::chrono::seconds(30);
+  // 408; on a new connection, also the time for
+  // the first
+  Millis body_deadline = std::chrono::seconds(30);  // from the head's end, otherwise 408
 
   /// If set, POST /v1/clock/advance and suspend call it with milliseconds (`tarry serve
   /// --test-clock`).
@@ -51,7 +52,7 @@ class Front final : public session::Front {
   [[nodiscard]] std::shared_ptr<session::Connection> connect(listening::Socket socket) override;
 
   [[nodiscard]] const FrontOptions& options() const noexcept { return options_; }
-  /// The service's current state, for `route`.
+  /// Updates the description of the server for `route`.
   [[nodiscard]] const Service& service();
 
  private:

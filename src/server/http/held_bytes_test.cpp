@@ -1,5 +1,5 @@
-// How much the server holds for all connections together: which requests it refuses beyond that,
-// and which not.
+// The limit of the memory that the server holds for all connections together: which requests it
+// refuses above the limit, and which not.
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -16,7 +16,7 @@ using tarry::testing::RawClient;
 
 class HeldBytes : public testing::HttpServerRig {
  protected:
-  // Bytes, as the metrics say.
+  // The bytes held by requests, as the metrics show them.
   std::uint64_t held_by_requests(RawClient& client) {
     client.send(RawClient::request("GET", "/metrics"));
     engine_.next().answer(core::Reply(StoreStats()));
@@ -30,7 +30,8 @@ class HeldBytes : public testing::HttpServerRig {
 
 TEST_F(HeldBytes, bounds_the_bodies_of_all_connections_together) {
   const std::uint16_t port = start_with_limit(50'000);
-  // Alone it may be larger: it would be refused for ever.
+  // A body that is larger than the limit is accepted while nothing else is held; otherwise it would
+  // be refused for ever.
   RawClient first(port);
   first.send(RawClient::request("POST", "/v1/queues/q/messages",
                                 "{\"payload\":\"" + std::string(60'000, 'x') + "\"}"));
@@ -38,7 +39,7 @@ TEST_F(HeldBytes, bounds_the_bodies_of_all_connections_together) {
   const std::string head =
       "POST /v1/queues/q/messages HTTP/1.1\r\nHost: localhost\r\n"
       "Content-Type: application/json\r\nContent-Length: 4097\r\n";
-  // Not requested from a client that waits for 100 Continue.
+  // A client that waits for 100 Continue gets the refusal instead of the 100.
   for (const std::string& begun : {head + "\r\n{", head + "Expect: 100-continue\r\n\r\n"}) {
     RawClient second(port);
     second.send(begun);
@@ -88,7 +89,8 @@ TEST_F(HeldBytes, takes_what_settles_and_what_is_small_while_too_much_is_held) {
   EXPECT_EQ(first.receive().status, 200u);
 }
 
-// Otherwise a client that sends such bodies, and never their ends, could use all memory.
+// If bodies of requests that settle were not limited, clients that never end such bodies could use
+// all memory.
 TEST_F(HeldBytes, bounds_what_settles_too) {
   const std::uint16_t port = start_with_limit(50'000);
   RawClient first(port);
@@ -122,7 +124,8 @@ TEST_F(HeldBytes, reads_nothing_more_while_too_much_is_held) {
   const std::uint16_t port = start_with_limit(1 << 20);
   RawClient slow(port);
   slow.send(RawClient::request("POST", "/v1/claim", R"({"queues":["q"]})"));
-  engine_.next().answer(one_claimed("r1", std::string(32 << 20, 'x')));  // more than sockets take
+  // More than the sockets' buffers take.
+  engine_.next().answer(one_claimed("r1", std::string(32 << 20, 'x')));
   RawClient client(port);
   const auto before = engine_.submitted();
   const std::pair<const char*, const char*> readers[] = {
@@ -160,7 +163,7 @@ TEST_F(HeldBytes, reads_nothing_more_while_too_much_is_held) {
   EXPECT_EQ(client.receive().status, 200u);
 }
 
-// They have a half each: bodies that never end stop no claim.
+// Requests and answers have a half of the limit each, so bodies that never end cannot stop claims.
 TEST_F(HeldBytes, of_requests_stop_nothing_that_reads) {
   const std::uint16_t port = start_with_limit(1 << 20);
   RawClient stuck(port);
@@ -171,17 +174,19 @@ TEST_F(HeldBytes, of_requests_stop_nothing_that_reads) {
   stuck.send(head + body);
   RawClient claims(port);
   while (held_by_requests(claims) < body.size()) {
-  }  // until all that was sent has been read
+  }  // waits until the server has read all that was sent
   RawClient pushes(port);
   pushes.send(head);
   EXPECT_EQ(pushes.receive().status, 429u);
   claims.send(RawClient::request("POST", "/v1/claim", R"({"queues":["q"]})"));
   engine_.next().answer(one_claimed("r1"));
   EXPECT_EQ(claims.receive().status, 200u);
-  EXPECT_EQ(claims.get("/healthz").status, 200u);  // it knows by now that r1 was handed over
+  // Shows that the server has noted the hand-over of r1.
+  EXPECT_EQ(claims.get("/healthz").status, 200u);
 }
 
-// It grows as it arrives, up to its length and no further; the count is its real memory.
+// The memory of a body grows as the body arrives, but not beyond its length. The metric shows the
+// real memory.
 TEST_F(HeldBytes, a_body_takes_no_more_than_its_length) {
   const std::uint16_t port = start();
   RawClient stuck(port);
@@ -193,10 +198,10 @@ TEST_F(HeldBytes, a_body_takes_no_more_than_its_length) {
   RawClient client(port);
   std::uint64_t held = 0;
   while (held < body.size()) held = held_by_requests(client);
-  EXPECT_LE(held, body.size() + 1 + (64 << 10));  // and the buffer for the next read
+  EXPECT_LE(held, body.size() + 1 + (64 << 10));  // the body, and the buffer for the next read
 }
 
-// 127.0.0.2 is another one to the server.
+// To the server, 127.0.0.2 is another peer.
 TEST_F(HeldBytes, one_peer_has_a_half_of_it) {
   const std::uint16_t port = start_with_limit(4 << 20);
   const std::string head =

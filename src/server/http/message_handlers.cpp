@@ -9,7 +9,8 @@
 namespace tarry::http {
 namespace {
 
-// For a push that changed nothing: why, and the existing message's state.
+// The problem's detail for a push that changed nothing: the reason, or the state of the existing
+// message.
 std::string conflict_detail(Outcome outcome, std::string_view key) {
   const std::string name = base::quoted(key);
   if (outcome == Outcome::in_flight) return "a delivery of " + name + " is running";

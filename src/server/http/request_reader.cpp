@@ -6,13 +6,14 @@ namespace tarry::http {
 namespace {
 
 constexpr std::size_t kMostAhead = 64 * 1024;
-constexpr std::size_t kMostPassedOver = 8;  // four empty lines before a request
+constexpr std::size_t kMostPassedOver = 8;  // bytes of four empty lines before a request
 
 }  // namespace
 
 bool RequestReader::is_full() const noexcept { return ahead_.size() >= kMostAhead; }
 
-// Some clients end a body with a line's end that its length does not count (RFC 9112, 2.2).
+// Skips a line's end after a body: some clients send one that the body's length does not count (RFC
+// 9112, 2.2).
 std::size_t RequestReader::pass_over_empty_lines(std::string_view bytes) noexcept {
   if (has_begun()) return 0;
   constexpr std::string_view kLine = "\r\n";

@@ -19,7 +19,7 @@ namespace tarry::http {
 
 class RequestReader {
  public:
-  /// The result of some bytes.
+  /// What `feed` has found in the bytes.
   struct Step {
     std::size_t used = 0;     // how many of the bytes belong to the request
     bool began = false;       // the request began with these bytes
@@ -36,7 +36,7 @@ class RequestReader {
   void keep_ahead(std::string_view bytes) { ahead_.append(bytes); }
   void drop_ahead(std::size_t size) { ahead_.erase(0, size); }
   void forget_ahead() noexcept { ahead_ = {}; }
-  /// Whether so much is kept that nothing more may be read until `next`.
+  /// Whether so many bytes are kept that nothing more may be read until `next`.
   [[nodiscard]] bool is_full() const noexcept;
 
   [[nodiscard]] bool has_begun() const noexcept { return parser_ && parser_->started(); }
@@ -55,7 +55,7 @@ class RequestReader {
  private:
   [[nodiscard]] std::size_t pass_over_empty_lines(std::string_view bytes) noexcept;
 
-  std::string ahead_;  // read, and not parsed yet
+  std::string ahead_;  // bytes that were read and are not parsed yet
   std::optional<net::HttpParser> parser_;
   std::size_t passed_over_ = 0;  // bytes of empty lines before the request
   bool has_head_ = false;

@@ -47,14 +47,14 @@ Response closing() {
                               "the server is being stopped, and has claimed nothing; claim again "
                               "when it, or another one, is there");
   response.close = true;
-  response.reason.clear();  // the log has reported the stop
+  response.reason.clear();  // not logged here, because the stop itself was logged
   return response;
 }
 
 Response unwell(const Error& error) {
   ErrorCode code = ErrorCode::io_error;
   if (error.code == ErrorCode::closed) code = ErrorCode::closed;
-  // Nothing was to change, so nothing is in doubt.
+  // The request changes nothing, so an unknown outcome means only that the store is unavailable.
   if (core::is_away(error.code)) code = ErrorCode::unavailable;
   Response response = problem(503, code, session::without_paths(error.message));
   response.reason = error.message;

@@ -58,14 +58,15 @@ constexpr std::array kRoutes = {
 };
 
 std::string_view next_segment(std::string_view& path) {
-  path.remove_prefix(1);  // the slash
+  path.remove_prefix(1);  // removes the slash
   const std::size_t end = std::min(path.find('/'), path.size());
   const std::string_view segment = path.substr(0, end);
   path.remove_prefix(end);
   return segment;
 }
 
-// The segment that stands for "*" goes to `queue`, still encoded.
+// Whether the path matches the pattern. `queue` gets the segment that stands for "*", still
+// encoded.
 bool matches(std::string_view pattern, std::string_view path, std::string_view& queue) {
   while (pattern.starts_with('/') && path.starts_with('/')) {
     const std::string_view wanted = next_segment(pattern);
@@ -79,7 +80,8 @@ bool matches(std::string_view pattern, std::string_view path, std::string_view& 
   return pattern.empty() && path.empty();
 }
 
-// A client behind a proxy names the whole URL; its host was checked before.
+// Removes scheme and host from a target: a client that uses a proxy sends the whole URL. The host
+// was checked before.
 std::string_view origin_form(std::string_view target) {
   constexpr std::string_view kScheme = "http://";
   if (!target.starts_with(kScheme)) return target;
@@ -95,14 +97,14 @@ bool is_json(std::string_view content_type) {
   return base::equals_ignoring_case(type, "application/json");
 }
 
-// A web page cannot send this type to another origin without a preflight request: so no form or
-// image on a page in the user's browser can push or purge.
+// Requires this content type, because a web page cannot send it to another origin without a
+// preflight request. So no form or image on a page in the user's browser can push or purge.
 std::optional<Response> check_body(const net::HttpMessage& message) {
   if (message.body.empty()) return std::nullopt;
   if (message.method == "GET" || message.method == "HEAD") {
     return problem(400, ErrorCode::invalid_argument, message.method + " takes no body");
   }
-  // If there are several, a proxy may have used another one.
+  // If there are several, a proxy before this server may have used another one.
   if (message.count("Content-Type") > 1) {
     return problem(400, ErrorCode::invalid_argument, "Content-Type stands there more than once");
   }
@@ -177,7 +179,8 @@ Routed route(const Service& service, net::HttpMessage& message, std::string_view
   if (!queue) return problem(queue.error());
   auto query = wire::Query::parse(query_text);
   if (!query) return problem(query.error());
-  // Other methods have no parameters: they state changes in the body, and DELETE has no body.
+  // Other methods have no parameters: they name their changes in the body. DELETE has no body, so
+  // it may have parameters.
   if (method != "GET" && method != "DELETE") {
     if (auto error = query->finish()) return problem(*error);
   }

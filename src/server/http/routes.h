@@ -35,9 +35,9 @@ namespace tarry::http {
 struct Service {
   core::Capabilities capabilities;
   std::function<void(std::int64_t)> advance_clock;  // empty: no such route
-  // The engine's latest answer was an error. Either only that request failed, or the engine has
-  // stopped; /healthz then asks the engine. If this is false, /healthz answers at once, without
-  // waiting for a disk.
+  // True if the engine's latest answer was an error. Either only that request failed, or the engine
+  // has stopped; then /healthz asks the engine. Otherwise /healthz answers at once, without waiting
+  // for a disk.
   bool engine_suspect = false;
   std::function<Result<void>(std::int64_t)> step_clock = {};  // empty: no such route
   // The server's own figures for /metrics; null: none.

@@ -36,7 +36,7 @@ Routed routed(std::string method, std::string target, std::string body = "") {
   return route({}, m);
 }
 
-// The response that came at once.
+// The response to a request that is not submitted to the engine.
 Response refused(std::string method, std::string target, std::string body = "") {
   Routed r = routed(std::move(method), std::move(target), std::move(body));
   if (auto* response = std::get_if<Response>(&r)) return std::move(*response);
@@ -44,7 +44,7 @@ Response refused(std::string method, std::string target, std::string body = "") 
   return {};
 }
 
-// Every call that the remote engine makes is routed to the request that it was made of.
+// The route that gets a call of the remote engine decodes it to the same request.
 RC_GTEST_PROP(Routes, every_call_arrives_as_it_was_meant, ()) {
   core::Request request = tarry::testing::any_request();
   if (auto* claim = std::get_if<core::ClaimRequest>(&request)) claim->any_state = true;
@@ -55,7 +55,7 @@ RC_GTEST_PROP(Routes, every_call_arrives_as_it_was_meant, ()) {
   RC_ASSERT(text_of(std::get<Submission>(r).request) == text_of(request));
 }
 
-// And the engine's answer arrives there.
+// The remote engine decodes the route's answer to the same reply.
 RC_GTEST_PROP(Routes, every_answer_arrives_as_it_was_meant, ()) {
   core::Request request = core::ResumeRequest{"q"};
   core::Reply reply = core::CountReply{0};
@@ -411,7 +411,7 @@ TEST(Routes, the_test_clock_sleeps_and_steps_either_way) {
   EXPECT_EQ(stepped, -3'600'000 + 1000 - 5);
 }
 
-// Whatever is asked, it is answered or submitted.
+// Any target and body is either answered at once or submitted.
 RC_GTEST_PROP(Routes, any_target_and_body, (const std::string& tail, const std::string& body)) {
   const auto method = *rc::gen::element(std::string("GET"), std::string("POST"));
   const auto path =

@@ -35,7 +35,7 @@ std::optional<std::string_view> host_of_target(std::string_view target) noexcept
   return target.substr(0, target.find_first_of("/?"));
 }
 
-// True for a body of some length, or of a length that is not known yet.
+// True if the body is not empty, or its length is not known yet.
 bool has_body(const net::HttpMessage& message) noexcept {
   if (message.find("Transfer-Encoding") != nullptr) return true;
   const std::string* length = message.find("Content-Length");
@@ -67,7 +67,7 @@ bool names_loopback(std::string_view host) noexcept {
   return base::equals_ignoring_case(name, "localhost") || name == "[::1]" || is_127(name);
 }
 
-// Any other request there may be as large as any, and be held as long.
+// Only these requests count as probes: any other one may be large, and may take long.
 bool is_probe(const net::HttpMessage& message) noexcept {
   const std::string_view path = path_read(message);
   return path == "/healthz" || path == "/readyz";

@@ -1,5 +1,5 @@
-// The server over real sockets, on a port that is free: HTTP as such. Claims that wait, the drain,
-// and how much is held have files of their own.
+// The server over real sockets, on a free port: HTTP as such. Waiting claims, the drain and the
+// limits of memory have test files of their own.
 #include "server/http/server.h"
 
 #include <fcntl.h>
@@ -64,7 +64,7 @@ TEST_F(ServerTest, takes_no_token_that_can_be_guessed) {
   engine_.set_rule([](const core::Request&) -> std::optional<Result<core::Reply>> {
     return Error{ErrorCode::no_space, "full"};
   });
-  RawClient client(*listening);  // and so the one before holds
+  RawClient client(*listening);  // the former token still holds
   client.send(
       RawClient::request("GET", "/v1/stats", "", "Authorization: Bearer sixteen-letters-\r\n"));
   EXPECT_EQ(client.receive().status, 503u);  // the engine's answer, not 401
@@ -93,7 +93,7 @@ TEST_F(ServerTest, answers_health) {
 
 TEST_F(ServerTest, is_not_well_once_the_engine_has_stopped) {
   RawClient client(start());
-  // Whatever was the reason for which it stopped, it answers everything with that.
+  // A stopped engine answers every request with the error that stopped it.
   for (const ErrorCode code : {ErrorCode::io_error, ErrorCode::closed, ErrorCode::not_found}) {
     client.send(RawClient::request("POST", "/v1/queues/q/purge"));
     engine_.next().answer(Error{code, "the disk failed"});
@@ -130,8 +130,10 @@ TEST_F(ServerTest, is_well_while_what_the_engine_asks_is_away) {
   client.send(RawClient::request("POST", "/v1/queues/q/purge"));
   engine_.next().answer(away);
   EXPECT_EQ(client.receive().status, 503u);
-  EXPECT_EQ(client.get("/healthz").status, 200u);  // and asks no store that may be unreachable
-  // Nor if the engine has another reason to be asked.
+  // A health check does not ask a store that may be unreachable.
+  EXPECT_EQ(client.get("/healthz").status, 200u);
+  // Another error of the engine makes the check ask it; even then an unreachable store counts as
+  // well.
   client.send(RawClient::request("POST", "/v1/queues/q/purge"));
   engine_.next().answer(Error{ErrorCode::io_error, "a file could not be read"});
   EXPECT_EQ(client.receive().status, 500u);
@@ -143,7 +145,8 @@ TEST_F(ServerTest, is_well_while_what_the_engine_asks_is_away) {
   EXPECT_EQ(client.receive().status, 503u);
 }
 
-// A push may have been carried out; for a read or a health check there is no doubt.
+// After a push the outcome is in doubt, because it may have been carried out. After a read or a
+// health check nothing is in doubt.
 TEST_F(ServerTest, leaves_nobody_in_doubt_where_nothing_was_to_change) {
   RawClient client(start());
   const auto status = [&](const char* method, const char* path, const char* body, int status) {
@@ -188,7 +191,7 @@ TEST_F(ServerTest, is_not_ready_while_it_stops_but_well) {
   const std::uint16_t port = start();
   RawClient ready(port);
   RawClient well(port);
-  // With 100 the server has the head, and waits for the body's end.
+  // An answer 100 shows that the server has read the head, and waits for the end of the body.
   const auto begin = [](RawClient& client, std::string_view path) {
     client.send("GET " + std::string(path) +
                 " HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n"
@@ -340,7 +343,7 @@ TEST_F(ServerTest, closes_after_a_fault_in_the_framing) {
   };
   for (const auto& [bytes, status] : faults) {
     RawClient client(port);
-    // Later bytes must not be taken for a request of their own.
+    // Bytes after a fault must not be taken for another request.
     client.send(bytes + RawClient::request("POST", "/v1/queues/q/purge"));
     const auto response = client.receive();
     EXPECT_EQ(response.status, status) << bytes.substr(0, 60);
@@ -413,10 +416,10 @@ TEST_F(ServerTest, asks_nobody_for_a_body_who_cannot_know_the_answer) {
   client.send(
       "POST /v1/queues/q/purge HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\n"
       "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n");
-  EXPECT_EQ(RawClient(port).get("/healthz").status, 200u);  // the head has been read before this
+  EXPECT_EQ(RawClient(port).get("/healthz").status, 200u);  // by now the server has read the head
   client.send("{}");
   engine_.next().answer(core::Reply(core::CountReply{1}));
-  EXPECT_EQ(client.receive().status, 200u);  // and no 100 before it
+  EXPECT_EQ(client.receive().status, 200u);  // no 100 came before it
 }
 
 TEST_F(ServerTest, takes_a_body_of_many_megabytes) {
@@ -507,11 +510,11 @@ TEST_F(ServerTest, the_one_that_is_idle_for_the_longest_makes_room_for_another) 
   const std::uint16_t port = start(options);
   RawClient silent(port);
   RawClient kept(port);
-  EXPECT_EQ(kept.get("/healthz").status, 200u);  // and so both are there
+  EXPECT_EQ(kept.get("/healthz").status, 200u);  // by now the server has both connections
   RawClient third(port);
   EXPECT_EQ(third.get("/healthz").status, 200u);
   EXPECT_TRUE(silent.wait_for_end());
-  EXPECT_EQ(kept.get("/healthz").status, 200u);  // so now the third is idle for longer
+  EXPECT_EQ(kept.get("/healthz").status, 200u);  // from now on the third has been idle for longer
   RawClient fourth(port);
   EXPECT_EQ(fourth.get("/healthz").status, 200u);
   EXPECT_TRUE(third.wait_for_end());
@@ -541,14 +544,14 @@ TEST_F(ServerTest, has_a_reserve_for_probes_and_for_what_settles_where_none_is_i
             std::string::npos);
   EXPECT_EQ(*refused.find("Retry-After"), "1");
   EXPECT_TRUE(pushes.wait_for_end());
-  RawClient silent(port);  // whose place the next one has
+  RawClient silent(port);  // the next connection takes its place
   EXPECT_EQ(RawClient(port).get("/healthz").status, 200u);
   EXPECT_TRUE(silent.wait_for_end());
   purge.answer(core::Reply(core::CountReply{9}));
   EXPECT_EQ(first.receive().status, 200u);
 }
 
-// The time for the next request, because a new connection will soon send one.
+// The idle deadline does not apply to a new connection, because it will soon send a request.
 TEST_F(ServerTest, a_connection_that_says_nothing_has_the_time_of_a_head) {
   ServerOptions options;
   options.head_deadline = Millis(1);
@@ -557,7 +560,7 @@ TEST_F(ServerTest, a_connection_that_says_nothing_has_the_time_of_a_head) {
   EXPECT_TRUE(RawClient(port).wait_for_end());
 }
 
-// For 500 requests.
+// Counts for 500 requests.
 struct Told {
   int notes = 0;
   int reasons = 0;
@@ -592,7 +595,7 @@ TEST_F(ServerTest, the_log_is_told_seldom_of_the_same) {
     const auto now = std::chrono::steady_clock::now();
     return std::chrono::ceil<std::chrono::seconds>(now - begun).count();
   };
-  // Not let in: the log has no text and no line of the requests' own.
+  // Requests that were not let in: the log gets one note a second, without text of their own.
   const Told coding =
       ask("POST /v1/claim HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: x\r\n\r\n", 501);
   EXPECT_GE(coding.notes, 1);
@@ -601,7 +604,7 @@ TEST_F(ServerTest, the_log_is_told_seldom_of_the_same) {
   EXPECT_LE(token.notes, most());
   EXPECT_GE(token.reasons, 1);
   EXPECT_LE(ask("x\r\n\r\n", 400).notes, most());
-  // Let in: each is noted, few with the reason.
+  // Requests that were let in: each is noted, but only one a second with the reason.
   engine_.set_rule([](const core::Request&) -> std::optional<Result<core::Reply>> {
     return Error{ErrorCode::no_space, "full"};
   });
@@ -614,7 +617,7 @@ TEST_F(ServerTest, the_log_is_told_seldom_of_the_same) {
   EXPECT_LE(failed.reasons, most());
 }
 
-// The log has the whole of it.
+// The log has the whole path.
 TEST_F(ServerTest, answers_name_no_path_of_the_machine) {
   ServerOptions options;
   std::promise<std::string> reason;
@@ -640,7 +643,7 @@ TEST_F(ServerTest, answers_name_no_path_of_the_machine) {
   EXPECT_EQ(reason.get_future().get(), failed);
 }
 
-// Leaves this process room for so many descriptors more, while it lives.
+// As long as it lives, this process can open only `more` further descriptors.
 class DescriptorLimit {
  public:
   explicit DescriptorLimit(int more) {
@@ -676,13 +679,13 @@ TEST_F(ServerTest, warns_once_when_descriptors_are_short_and_goes_on_when_they_a
   EXPECT_EQ(early.get("/healthz").status, 200u);
   for (int i = 0; i < 3; ++i) {
     auto limit = std::make_optional<DescriptorLimit>(1);
-    RawClient late(port);  // takes the one that is left
+    RawClient late(port);  // takes the last descriptor
     ASSERT_TRUE(late.connected());
     if (i == 0) {
       EXPECT_EQ(first_warning.get_future().get(),
                 "cannot accept a connection: Too many open files; trying until it can");
     }
-    // The server does this after the connection that it could not accept.
+    // The answer shows that the server works although it could not accept a connection.
     EXPECT_EQ(early.get("/healthz").status, 200u);
     limit.reset();
     EXPECT_EQ(late.get("/healthz").status, 200u);
@@ -728,7 +731,7 @@ TEST_F(ServerTest, closes_a_connection_on_which_nothing_happens) {
 
 TEST_F(ServerTest, closes_a_connection_on_which_nothing_happens_any_more) {
   ServerOptions options;
-  // The request must have come within the deadline too: a machine that is busy gets a longer one.
+  // The request must arrive within the deadline, so a busy machine gets a longer one.
   for (Millis deadline(20); deadline < std::chrono::minutes(1); deadline *= 4) {
     options.idle_deadline = deadline;
     RawClient once(start(options));
@@ -748,7 +751,7 @@ TEST_F(ServerTest, a_request_may_wait_for_the_engine_longer_than_any_deadline) {
   RawClient client(port);
   client.send(RawClient::request("POST", "/v1/queues/q/purge"));
   auto held = engine_.next();
-  RawClient(port).wait_for_end();  // the idle deadline has passed by now
+  RawClient(port).wait_for_end();  // returns after the idle deadline has passed
   held.answer(core::Reply(core::CountReply{3}));
   EXPECT_EQ(client.receive().body, R"({"count":3})");
 }

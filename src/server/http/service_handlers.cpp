@@ -11,8 +11,8 @@
 namespace tarry::http {
 namespace {
 
-// A queue that does not exist. Listing it is cheap on every engine and an error on none. Still each
-// shard of an embedded store, and Redis for the others, must answer.
+// Nobody has a queue of this name. Listing it is cheap on every engine and never an error. Still,
+// each shard of an embedded store, or the Redis of other stores, must answer.
 constexpr std::string_view kNobodys = "readyz";
 
 Response no_test_clock() {
@@ -22,7 +22,7 @@ Response no_test_clock() {
 
 }  // namespace
 
-// For users who have found the port and nothing else.
+// Tells users who have found the port what this server is.
 Routed about(Asked& asked) {
   if (auto error = asked.query.finish()) return problem(*error);
   return ok(wire::encode_about(TARRY_VERSION));
@@ -34,13 +34,14 @@ Routed health(Asked& asked) {
     return ok(wire::encode_health({TARRY_VERSION, can}));
   };
   if (!asked.service.engine_suspect) return well();
-  // For all queues: one shard may have stopped, and the others not.
+  // Asks for all queues, because one shard may have stopped while the others work.
   Submission submission{core::StatsRequest{}, [well](core::Reply&) { return well(); },
                         Check::health};
   return submission;
 }
 
-// Unlike /healthz it asks each time, so it also says no of a store that cannot be reached just now.
+// In contrast to /healthz, this asks the store each time. So it also fails if the store cannot be
+// reached at the moment.
 Routed ready(Asked& asked) {
   if (auto error = asked.query.finish()) return problem(*error);
   if (asked.service.draining) return unwell({ErrorCode::closed, "the server is stopping"});

@@ -23,7 +23,7 @@ constexpr const char* kClaim = R"({"queues":["q"],"max":10,"wait":"1m"})";
 
 class WaitingClaim : public testing::HttpServerRig {
  protected:
-  ~WaitingClaim() override { server_.reset(); }  // before what it logs into
+  ~WaitingClaim() override { server_.reset(); }  // before the log that the server writes to
   void SetUp() override { start({}); }
 
   void start(ServerOptions options) {
@@ -31,7 +31,7 @@ class WaitingClaim : public testing::HttpServerRig {
     port_ = HttpServerRig::start(std::move(options));
   }
 
-  // A claim that waits at the engine.
+  // Sends a claim that waits, and returns it as the engine has it.
   FakeEngine::Held wait_with(RawClient& client) {
     client.send(RawClient::request("POST", "/v1/claim", kClaim));
     auto held = engine_.next();
@@ -39,7 +39,7 @@ class WaitingClaim : public testing::HttpServerRig {
     return held;
   }
 
-  // The receipts of the next request, which must be their release.
+  // The receipts of the engine's next request, which must be a release.
   std::string released() {
     auto held = engine_.next();
     const auto* settle = std::get_if<core::SettleRequest>(&held.request);
@@ -75,7 +75,7 @@ TEST_F(WaitingClaim, is_answered_when_something_is_due) {
   EXPECT_EQ(client.get("/healthz").status, 200u);
   client.close();
   server_->stop();
-  EXPECT_EQ(engine_.submitted(), 1u);  // and nothing was released
+  EXPECT_EQ(engine_.submitted(), 1u);  // nothing was released
 }
 
 TEST_F(WaitingClaim, says_how_long_it_waited_before_its_leases_began) {
@@ -118,14 +118,15 @@ TEST_F(WaitingClaim, that_was_answered_as_the_client_hung_up_is_released) {
   auto held = wait_with(client);
   client.close();
   engine_.wait_for_withdrawal(held.ticket);
-  held.answer(one_claimed("r1"));  // the engine had answered already
+  held.answer(one_claimed("r1"));  // the engine's answer and the withdrawal have crossed
   EXPECT_EQ(released(), "r1;");
 }
 
 TEST_F(WaitingClaim, behind_which_too_much_is_sent_is_withdrawn) {
   RawClient client(port_);
   auto held = wait_with(client);
-  // More bytes than are held: the server reads no further, and cannot see the end after them.
+  // More bytes than the server keeps: it reads no further, so it could not see that the client
+  // hangs up.
   const std::string get = RawClient::request("GET", "/healthz");
   std::size_t count = 0;
   std::string all;
@@ -154,9 +155,9 @@ TEST_F(WaitingClaim, whose_client_ended_behind_unread_bytes_is_released) {
   RawClient client(port_);
   auto held = wait_with(client);
   client.send(std::string(100'000, 'x'));
-  engine_.wait_for_withdrawal(held.ticket);  // and reads no more
+  engine_.wait_for_withdrawal(held.ticket);  // from now on the server reads no more
   client.end_sending();
-  held.answer(one_claimed("r1"));  // the engine had answered already
+  held.answer(one_claimed("r1"));  // the engine's answer and the withdrawal have crossed
   EXPECT_EQ(released(), "r1;");
 }
 
@@ -177,8 +178,8 @@ TEST_F(WaitingClaim, whose_client_sends_no_more_is_withdrawn_at_once) {
 TEST_F(WaitingClaim, whose_client_went_unseen_is_released) {
   RawClient client(port_);
   auto held = wait_with(client);
-  // Pipelined bytes beyond the limit of held ones: the server reads no further, and cannot see the
-  // end.
+  // More pipelined bytes than the server keeps: it reads no further, and cannot see that the client
+  // hangs up.
   client.send(std::string(100'000, 'x'));
   client.reset();
   held.answer(one_claimed("r1", std::string(1 << 20, 'x')));
@@ -188,7 +189,8 @@ TEST_F(WaitingClaim, whose_client_went_unseen_is_released) {
 TEST_F(WaitingClaim, whose_reply_is_cut_is_released) {
   RawClient client(port_);
   auto held = wait_with(client);
-  // Too much for the kernel's buffers, so that the write is still going on when the client goes.
+  // The answer is too large for the kernel's buffers, so the write is still in progress when the
+  // client goes.
   held.answer(one_claimed("r1", std::string(32 << 20, 'x')));
   client.reset();
   EXPECT_EQ(released(), "r1;");
@@ -202,18 +204,20 @@ TEST_F(WaitingClaim, whose_client_does_not_read_is_released) {
   auto held = wait_with(client);
   held.answer(one_claimed("r1", std::string(32 << 20, 'x')));
   EXPECT_EQ(released(), "r1;");
-  EXPECT_EQ(client.receive().status, 0u);  // a part of it, and the end
+  EXPECT_EQ(client.receive().status, 0u);  // the answer is cut off, and the connection closed
 }
 
 TEST_F(WaitingClaim, counts_for_what_it_holds) {
   ServerOptions options;
   options.max_held_bytes = 50'000;
   start(std::move(options));
-  std::string body = R"({"wait":"1m","queues":["q")";  // short in JSON, and not as names
+  // Each name is short in JSON, but takes more memory.
+  std::string body = R"({"wait":"1m","queues":["q")";
   for (int i = 1; i < 2'000; ++i) body += R"(,"q")";
   body += "]}";
   RawClient first(port_);
-  first.send(RawClient::request("POST", "/v1/claim", body));  // over the limit, and alone
+  // Over the limit, but nothing else is held.
+  first.send(RawClient::request("POST", "/v1/claim", body));
   auto held = engine_.next();
   RawClient second(port_);
   EXPECT_EQ(second.post("/v1/claim", R"({"queues":["q"]})").status, 429u);
@@ -241,14 +245,14 @@ TEST_F(WaitingClaim, counts_for_what_is_sent_ahead) {
   ahead.send(std::string(40'000, 'x'));
   unsigned status = 0;
   for (int i = 0; i < 10'000 && status != 429; ++i) status = begin_body()->receive().status;
-  EXPECT_EQ(status, 429u);  // once it has been read
+  EXPECT_EQ(status, 429u);  // comes once the server has read the bytes
   ahead.reset();
   engine_.wait_for_withdrawal(held.ticket);
   held.answer(core::Reply(core::ClaimReply()));
   EXPECT_EQ(begin_body()->receive().status, 100u);
 }
 
-// More than sockets take, so that it is held until its client is gone.
+// More than the sockets' buffers take, so that the server holds it until its client is gone.
 const std::string& never_taken() {
   static const std::string payload(32 << 20, 'x');
   return payload;
@@ -280,7 +284,8 @@ TEST_F(WaitingClaim, whose_reply_comes_while_too_much_is_held_is_released) {
   auto again = wait_with(second);
   again.answer(one_claimed("r3"));
   EXPECT_EQ(second.receive().status, 200u);
-  EXPECT_EQ(second.get("/healthz").status, 200u);  // it knows by now that r3 was handed over
+  // Shows that the server has noted the hand-over of r3.
+  EXPECT_EQ(second.get("/healthz").status, 200u);
 }
 
 TEST_F(WaitingClaim, whose_turn_to_be_written_comes_while_too_much_is_held_is_released) {
@@ -301,7 +306,7 @@ TEST_F(WaitingClaim, whose_turn_to_be_written_comes_while_too_much_is_held_is_re
   RawClient other(port_);
   other.send(RawClient::request("GET", "/healthz"));
   looks_away.get_future().get();
-  large.answer(one_claimed("r1", std::string(6 << 20, '\0')));  // six times as much in JSON
+  large.answer(one_claimed("r1", std::string(6 << 20, '\0')));  // as JSON it is six times as large
   small.answer(one_claimed("r2"));
   looks_again.set_value();
   EXPECT_EQ(released(), "r2;");
@@ -325,7 +330,7 @@ TEST_F(WaitingClaim, whose_reply_has_no_memory_is_released) {
   EXPECT_TRUE(client.wait_for_end());
 }
 
-// It takes a request, and then has no memory to report it.
+// An engine that accepts a request and then throws, because it has no memory to say so.
 class ThrowingEngine : public FakeEngine {
  public:
   core::Ticket submit(core::Request request, core::Completion completion) override {
@@ -343,7 +348,7 @@ TEST_F(WaitingClaim, that_the_engine_kept_as_it_threw_is_released) {
   RawClient client(*server.start());
   client.send(RawClient::request("POST", "/v1/claim", kClaim));
   auto held = engine.next();
-  EXPECT_EQ(client.receive().status, 0u);  // it may have been done: no 503
+  EXPECT_EQ(client.receive().status, 0u);  // no 503, because the request may have been carried out
   EXPECT_TRUE(client.wait_for_end());
   held.answer(one_claimed("r1"));
   auto release = engine.next();
@@ -394,7 +399,8 @@ TEST_F(WaitingClaim, is_released_when_the_server_stops) {
   EXPECT_TRUE(client.wait_for_end());
 }
 
-// A client that loops without looking would at once repeat a claim that got an empty list.
+// Without the 503, a client that does not look at the answer would repeat a claim that got an empty
+// list at once.
 TEST_F(WaitingClaim, is_told_that_the_server_closes_when_it_drains) {
   RawClient client(port_);
   auto held = wait_with(client);
@@ -434,10 +440,10 @@ TEST_F(WaitingClaim, drain_closes_the_idle_and_takes_nobody_new) {
   EXPECT_FALSE(RawClient(port_).connected());
 }
 
-// Holds the server's thread, while it lives, within a request of its own.
+// Keeps the server's thread busy within a request.
 class BusyServer {
  public:
-  // In the options of the server to be.
+  // Must be set in the options of the server.
   [[nodiscard]] std::function<void(const RequestNote&)> hook() {
     return [this](const RequestNote& note) {
       if (note.id != "hold") return;
@@ -465,8 +471,8 @@ TEST_F(WaitingClaim, drain_answers_what_was_sent_before_it) {
   EXPECT_EQ(idle.get("/healthz").status, 200u);
   RawClient holder(port_);
   busy.hold(holder);
-  // One on a connection that the server knows, one on a connection that it has not accepted yet,
-  // and another.
+  // The first request is on a connection that the server knows, the two others on connections that
+  // it has not accepted yet.
   idle.send(RawClient::request("POST", "/v1/queues/q/purge"));
   RawClient fresh(port_);
   fresh.send(RawClient::request("POST", "/v1/queues/q/purge"));
@@ -497,7 +503,7 @@ TEST_F(WaitingClaim, drain_lets_a_request_that_was_begun_finish) {
   asking.send(RawClient::request("POST", "/v1/queues/q/purge"));
   auto purge = engine_.next();
   auto open = std::async(std::launch::async, [&] { return drain(Millis(60'000)); });
-  EXPECT_TRUE(client.wait_for_end());  // the drain has begun
+  EXPECT_TRUE(client.wait_for_end());  // shows that the drain has begun
   purge.answer(core::Reply(core::CountReply{9}));
   EXPECT_EQ(asking.receive().body, R"({"count":9})");
   asking.close();
@@ -514,14 +520,15 @@ TEST_F(WaitingClaim, begun_while_the_server_drains_does_not_wait) {
                               RawClient::request("POST", "/v1/claim", kClaim);
   const std::size_t half = request.size() / 4;
   client.send(request.substr(0, half));
-  EXPECT_EQ(RawClient(port_).get("/healthz").status, 200u);  // the half has been read before this
+  // By now the server has read the first half.
+  EXPECT_EQ(RawClient(port_).get("/healthz").status, 200u);
   auto open = std::async(std::launch::async, [&] { return drain(Millis(60'000)); });
   EXPECT_TRUE(idle.wait_for_end());
   client.send(request.substr(half));
   EXPECT_EQ(client.receive().status, 503u);
   client.close();
   EXPECT_EQ(open.get(), 0u);
-  EXPECT_EQ(engine_.submitted(), 1u);  // the second was not begun
+  EXPECT_EQ(engine_.submitted(), 1u);  // the second claim was not begun
 }
 
 TEST_F(WaitingClaim, drain_ends_at_its_deadline) {
@@ -553,8 +560,9 @@ TEST_F(WaitingClaim, ends_when_another_token_takes_the_place_of_its_own) {
   RawClient coming(port_);
   const std::string request = authorized(kOldToken);
   coming.send(request.substr(0, request.size() - 1));
-  EXPECT_EQ(RawClient(port_).get("/healthz").status, 200u);  // and so it has been read
-  ASSERT_TRUE(server_->set_token(kOldToken));                // which changes nothing
+  // By now the server has read the request.
+  EXPECT_EQ(RawClient(port_).get("/healthz").status, 200u);
+  ASSERT_TRUE(server_->set_token(kOldToken));  // changes nothing
   ASSERT_TRUE(server_->set_token(kNewToken));
   EXPECT_EQ(coming.receive().status, 401u);
   engine_.wait_for_withdrawal(waiting.ticket);
@@ -572,7 +580,8 @@ TEST_F(WaitingClaim, ends_when_another_token_takes_the_place_of_its_own) {
   next.send(authorized(kNewToken));
   engine_.next().answer(one_claimed("r2"));
   EXPECT_EQ(next.receive().status, 200u);
-  EXPECT_EQ(next.get("/healthz").status, 200u);  // it knows by now that r2 was handed over
+  // Shows that the server has noted the hand-over of r2.
+  EXPECT_EQ(next.get("/healthz").status, 200u);
 }
 
 }  // namespace

@@ -13,9 +13,9 @@ using boost::asio::generic::stream_protocol;
 using boost::system::error_code;
 
 constexpr Millis kAcceptPause{100};
-// The system's default limit of connections that wait to be accepted.
+// The system's default limit for connections that are not accepted yet.
 constexpr int kMostWaiting = 4'096;
-// Failures that follow each other within this are one trouble.
+// Failures with less than this time between them count as one trouble.
 constexpr std::chrono::minutes kOneTrouble{1};
 
 }  // namespace
@@ -35,7 +35,7 @@ void Acceptor::resume() {
   if (accepts_ || !acceptor_.is_open()) return;
   acceptor_.async_accept([this](const error_code& error, Socket socket) {
     accepts_ = false;
-    // A connection may have been accepted while it was closed.
+    // A connection may have been accepted just before the acceptor was closed.
     if (!error) accepted_(std::move(socket));
     if (!acceptor_.is_open()) return;
     if (error) {

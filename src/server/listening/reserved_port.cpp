@@ -55,7 +55,8 @@ Result<ReservedPort> ReservedPort::reserve(const std::string& address, std::uint
   const int family = endpoint.protocol().family();
   ReservedPort reserved(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), family,
                         shown(endpoint));
-  // So that lingering connections of a former server do not prevent this; a listening server does.
+  // With SO_REUSEADDR, lingering connections of a former server do not prevent the bind. A server
+  // that listens there does.
   const int on = 1;
   if (reserved.socket_ < 0 ||
       ::setsockopt(reserved.socket_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||

@@ -13,8 +13,8 @@
 
 namespace tarry::listening {
 
-/// Checks that a server may listen there: it must be a loopback address or localhost. Error:
-/// `invalid_argument`.
+/// Checks that a server may listen at this address: it must be a loopback address or localhost.
+/// Error: `invalid_argument`.
 [[nodiscard]] Result<void> check_listen_address(const std::string& address);
 
 class ReservedPort {
@@ -29,7 +29,7 @@ class ReservedPort {
         port_(other.port_),
         shown_(std::move(other.shown_)) {}
   ReservedPort& operator=(ReservedPort&&) = delete;
-  ~ReservedPort();  // gives the port back, unless `listen` was called
+  ~ReservedPort();  // frees the port, unless `listen` was called
 
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
   [[nodiscard]] int family() const noexcept { return family_; }  // AF_INET or AF_INET6

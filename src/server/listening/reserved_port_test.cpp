@@ -10,7 +10,7 @@
 namespace tarry::listening {
 namespace {
 
-// 0, or the error of connect().
+// Returns 0, or the error of connect().
 int connect_to(std::uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;

@@ -17,7 +17,7 @@ namespace {
 
 using boost::system::error_code;
 
-// `port` stays 0 if there is none.
+// The name of the other end. `port` stays 0 if there is none.
 std::string name_of(Socket& socket, std::uint16_t& port) {
   error_code error;
   const auto endpoint = socket.remote_endpoint(error);
@@ -53,7 +53,8 @@ RemoteEnd remote_end_of(Socket& socket) {
 
 void prepare(Socket& socket) {
   error_code ignored;
-  socket.set_option(boost::asio::ip::tcp::no_delay(true), ignored);  // not of a unix socket
+  // A unix socket has no such option.
+  socket.set_option(boost::asio::ip::tcp::no_delay(true), ignored);
   socket.non_blocking(true, ignored);
 }
 
@@ -64,7 +65,7 @@ bool has_hung_up(Socket& socket) {
 
 void acknowledge(Socket& socket) {
   const int now = 1;
-  // A unix socket has no such thing.
+  // This fails for a unix socket, which does not need it.
   static_cast<void>(
       ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_QUICKACK, &now, sizeof now));
 }

@@ -14,7 +14,7 @@ namespace tarry::listening {
 using Executor = boost::asio::io_context::executor_type;
 using Socket = boost::asio::basic_stream_socket<boost::asio::generic::stream_protocol, Executor>;
 
-/// The other end.
+/// The client's end of the connection.
 struct RemoteEnd {
   std::string name;     // "127.0.0.1"; for a unix socket "user 1000", because it has no address
   std::string address;  // the same with its port, "127.0.0.1:40112", "[::1]:40112"

@@ -27,7 +27,7 @@ const sockaddr* generic(const sockaddr_un& address) noexcept {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
-/// True if the socket file has no listener: its server has died.
+/// Whether nobody listens at the socket file, because its server has died.
 Result<bool> is_left_over(const std::string& path, const sockaddr_un& address) {
   struct stat file{};
   if (::lstat(path.c_str(), &file) != 0) return false;
@@ -61,7 +61,7 @@ Result<int> UnixListener::listen(const std::string& path) {
 
   const int socket = open_socket();
   if (socket < 0) return failed(path, errno);
-  // The file takes the socket's mode when it is made, so it was never open to others.
+  // The file gets the socket's mode when it is made, so it is never accessible to others.
   struct stat file{};
   if (::fchmod(socket, S_IRUSR | S_IWUSR) != 0 ||
       ::bind(socket, generic(address), sizeof address) != 0 || ::lstat(path.c_str(), &file) != 0 ||

@@ -1,5 +1,6 @@
 // UnixListener: a unix socket that listens at a path, and its file. The file is accessible to its
-// owner only (mode 0600). The destructor removes it if it is still ours.
+// owner only (mode 0600). The destructor removes the file if it is still the one that `listen`
+// made.
 //
 // Not thread safe.
 #pragma once
@@ -26,7 +27,7 @@ class UnixListener {
   void remove() noexcept;
 
  private:
-  std::string path_;  // empty: there is no file of ours
+  std::string path_;  // empty: no file was made
   dev_t device_ = 0;
   ino_t inode_ = 0;
 };

@@ -38,7 +38,7 @@ class Meter {
   /// The meter of the front of that name, whose address never changes. The name must live as long
   /// as the program.
   [[nodiscard]] FrontMeter& front(std::string_view name) { return fronts_[name]; }
-  /// Records the bytes held by all fronts: of requests as far as they have arrived, and of answers
+  /// Records the bytes held by all fronts. Requests count as far as they have arrived, answers
   /// until clients have taken them.
   void held(std::uint64_t requests, std::uint64_t answers) noexcept {
     held_requests_ = requests;

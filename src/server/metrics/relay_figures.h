@@ -14,7 +14,7 @@ struct RelayFigures {
   std::string name;
   bool up = false;  // false: it has ended with an error
   std::uint64_t claimed = 0;
-  std::uint64_t confirmed = 0;  // by the sink
+  std::uint64_t confirmed = 0;  // messages that the sink has confirmed
   std::uint64_t failed = 0;     // answers of the sink that ask for another attempt
   // The numbers of claims that ended in each way.
   std::uint64_t acked = 0;

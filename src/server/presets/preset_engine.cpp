@@ -14,8 +14,8 @@
 namespace tarry::presets {
 namespace {
 
-// The queue of a request that names exactly one. Claims take existing messages, and do not wait for
-// us.
+// The queue of a request that names exactly one. A claim has none: it takes existing messages, so
+// it need not wait for presets.
 const std::string* queue_of(const core::Request& request) noexcept {
   return std::visit(
       [](const auto& asked) -> const std::string* {
@@ -39,7 +39,7 @@ bool makes_queue(const core::Request& request) noexcept {
 
 }  // namespace
 
-// Completions of the inner engine hold it, and may outlive the PresetEngine.
+// A Desk is owned by the completions too, and may outlive the PresetEngine.
 class PresetEngine::Desk : public std::enable_shared_from_this<Desk> {
  public:
   Desk(core::Engine& inner, QueueRules rules) : inner_(inner), rules_(std::move(rules)) {}
@@ -49,7 +49,8 @@ class PresetEngine::Desk : public std::enable_shared_from_this<Desk> {
     rules_ = std::move(rules);
   }
 
-  // True: the request waits, or the settings are configured for it.
+  // Takes the request if it must wait, or if its queue must be configured first. False: the caller
+  // passes it on.
   bool holds(core::Request& request, core::Completion& completion) {
     const std::string* named = queue_of(request);
     if (named == nullptr) return false;
@@ -66,7 +67,7 @@ class PresetEngine::Desk : public std::enable_shared_from_this<Desk> {
       } else if (!makes_queue(request) || there_.contains(queue) || !rules_.patch_of(queue)) {
         return false;
       } else if (core::check_queue_name(queue)) {
-        return false;  // refused as it would be without us
+        return false;  // the inner engine refuses it
       } else {
         waiting_[queue].push_back({std::move(request), std::move(completion)});
       }
@@ -114,7 +115,8 @@ class PresetEngine::Desk : public std::enable_shared_from_this<Desk> {
     });
   }
 
-  // Its requests already wait. If the removal fails, the queue's existence is checked once more.
+  // Requests for the queue already wait. After the removal, even a failed one, the queue is checked
+  // again.
   void remove(const std::string& queue, Held removal) {
     inner_.submit(std::move(removal.request),
                   [self = shared_from_this(), queue,
@@ -148,7 +150,8 @@ class PresetEngine::Desk : public std::enable_shared_from_this<Desk> {
     }
   }
 
-  // False: one of them is a removal, and the requests after it wait again.
+  // Submits the requests. Returns false if one of them is a removal: the requests after it wait
+  // again.
   bool submit_held(const std::string& queue, std::deque<Held>& held,
                    const std::optional<Error>& error) {
     while (!held.empty()) {
@@ -172,7 +175,7 @@ class PresetEngine::Desk : public std::enable_shared_from_this<Desk> {
     return true;
   }
 
-  // New requests go behind those that wait, until none waits.
+  // Submits waiting requests until none waits. Meanwhile new requests join the end of the row.
   void go_on(const std::string& queue, const std::optional<Error>& error) {
     while (true) {
       std::deque<Held> held;
@@ -191,7 +194,8 @@ class PresetEngine::Desk : public std::enable_shared_from_this<Desk> {
   }
 
   void remember(const std::string& queue) {
-    // For a store whose queues come and go; a repeated check costs one request for each queue.
+    // Limits the memory if a store makes and removes many queues. To check a queue again costs one
+    // request.
     constexpr std::size_t kMost = 200'000;
     if (there_.size() >= kMost) there_.clear();
     there_.insert(queue);
@@ -200,7 +204,7 @@ class PresetEngine::Desk : public std::enable_shared_from_this<Desk> {
   core::Engine& inner_;
   std::mutex mutex_;
   QueueRules rules_;
-  std::unordered_set<std::string> there_;  // they were, or have been made since
+  std::unordered_set<std::string> there_;  // queues that exist, as far as this engine knows
   std::unordered_map<std::string, std::deque<Held>> waiting_;
 };
 

@@ -38,7 +38,7 @@ class Presets : public ::testing::Test {
       answers_[at] = reply ? "done" : reply.error().message;
     });
   }
-  // The queue is not there.
+  // The engine answers that the queue does not exist.
   void answer_absent() {
     auto held = inner_.next();
     ASSERT_TRUE(std::holds_alternative<core::StatsRequest>(held.request));
@@ -79,7 +79,7 @@ TEST_F(Presets, AQueueHasItsSettingsBeforeItsFirstMessage) {
   auto get = inner_.next();
   EXPECT_TRUE(std::holds_alternative<core::GetRequest>(get.request));
   get.answer(core::Reply(core::GetReply()));
-  // From now on nothing stands between.
+  // From now on requests are passed on directly.
   submit(push_to("orders.eu", "3"));
   EXPECT_EQ(next_key(), "3");
   EXPECT_EQ(inner_.submitted(), 6u);
@@ -99,7 +99,7 @@ TEST_F(Presets, OtherQueuesAndReadsGoStraightThrough) {
   inner_.next().answer(core::Reply(core::GetReply()));
   submit(core::StatsRequest{});
   inner_.next().answer(core::Reply(StoreStats()));
-  submit(push_to("orders.\n", "1"));  // no queue's name: the engine refuses it
+  submit(push_to("orders.\n", "1"));  // an invalid name, which the engine refuses
   EXPECT_EQ(next_key(), "1");
 }
 
@@ -118,7 +118,7 @@ TEST_F(Presets, WithoutItsSettingsNoQueueIsMade) {
   answer_absent();
   inner_.next().answer(Error{ErrorCode::unavailable, "gone"});
   EXPECT_EQ(answers_.front(), "the settings of queue orders.eu could not be put in place: gone");
-  // The next one tries again.
+  // The next request tries again.
   submit(push_to("orders.eu", "2"));
   answer_absent();
   EXPECT_EQ(answer_configure(), Millis(60'000));
@@ -130,7 +130,7 @@ TEST_F(Presets, NewRulesHoldForQueuesMadeFromThenOn) {
   submit(core::ConfigureRequest{"orders.eu", {}});
   answer_absent();
   EXPECT_EQ(answer_configure(), Millis(5'000));
-  EXPECT_EQ(answer_configure(), Millis(0));  // the one that was asked for
+  EXPECT_EQ(answer_configure(), Millis(0));  // the settings of the request itself
 }
 
 TEST_F(Presets, AQueueThatWasRemovedIsMadeAnewWithItsSettings) {

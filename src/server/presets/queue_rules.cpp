@@ -10,7 +10,7 @@
 namespace tarry::presets {
 namespace {
 
-// A name has no '*', so a rule with the whole name comes after all beginnings.
+// The order of patterns. A whole name contains no '*', and comes after all beginnings.
 std::size_t weight(std::string_view pattern) noexcept {
   return core::is_beginning(pattern) ? pattern.size() : core::kMaxQueueName + 2;
 }

@@ -21,7 +21,7 @@ struct QueueRule {
 
 class QueueRules {
  public:
-  /// Adds a rule whose pattern has been checked, and that no other rule has.
+  /// Adds a rule. Its pattern must have been checked, and must not be that of another rule.
   void add(QueueRule rule);
 
   [[nodiscard]] bool empty() const noexcept { return rules_.empty(); }
@@ -33,7 +33,7 @@ class QueueRules {
   [[nodiscard]] SettingsPatch patch_of_pattern(std::string_view pattern) const;
 
  private:
-  std::vector<QueueRule> rules_;  // the shortest beginning first, names last
+  std::vector<QueueRule> rules_;  // shortest beginning first, whole names last
 };
 
 }  // namespace tarry::presets

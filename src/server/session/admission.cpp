@@ -6,8 +6,9 @@
 namespace tarry::session {
 namespace {
 
-// Beyond these a flood is not worth an answer. At most a quarter of the connections: where
-// descriptors are few, they are wanted elsewhere.
+// How many connections are answered in addition to the limit; further ones are closed without an
+// answer. At most a quarter of the limit, because descriptors that are few are needed for other
+// things.
 std::size_t reserve_beside(std::size_t connections) {
   constexpr std::size_t kMostOnReserve = 100;
   return std::clamp<std::size_t>(connections / 4, 1, kMostOnReserve);
@@ -24,7 +25,7 @@ void Admission::admit(Front& front, listening::Socket socket) {
   const std::size_t most = context_.options.max_connections;
   if (open_.size() >= most) close_an_idle_one();
   const std::size_t before = open_.size();
-  if (before >= most + reserve_beside(most)) return;  // closes it
+  if (before >= most + reserve_beside(most)) return;  // closes the socket
   const auto connection = front.connect(std::move(socket));
   open_.emplace(connection.get(), connection);
   front.meter().connected();
@@ -32,7 +33,7 @@ void Admission::admit(Front& front, listening::Socket socket) {
 }
 
 void Admission::close_an_idle_one() {
-  constexpr int kMostTries = 8;  // something may have come that is not read yet
+  constexpr int kMostTries = 8;  // a connection may have bytes that are not read yet
   auto& idle = context_.idle;
   for (int tries = 0; tries < kMostTries && !idle.empty(); ++tries) {
     const auto longest = open_.at(idle.front());

@@ -29,8 +29,8 @@ namespace tarry::session {
 
 class Admission {
  public:
-  /// The context must outlive it. It sets the context's `closed`, to learn of connections that have
-  /// closed.
+  /// The context must outlive it. It sets the context's `closed`, so that it is told of closed
+  /// connections.
   Admission(ServerContext& context, std::function<void()> emptied);
   Admission(const Admission&) = delete;
   Admission& operator=(const Admission&) = delete;

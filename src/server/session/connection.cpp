@@ -15,10 +15,12 @@ namespace {
 using boost::system::error_code;
 
 constexpr std::size_t kSmallRead = 4 * 1024;
-constexpr std::size_t kLargeRead = 64 * 1024;       // within a body
+constexpr std::size_t kLargeRead = 64 * 1024;       // used within a body
 constexpr std::uint64_t kMaxLingered = 1ull << 30;  // the largest body that any server may be given
-constexpr Millis kLinger{1'000};                    // without anything more to throw away
-// Requests sent before the client could know of the drain are in the kernel, or on their way.
+// The longest time in which nothing arrives that must be thrown away.
+constexpr Millis kLinger{1'000};
+// How long to wait for requests that clients sent before they could know of the drain: these are
+// still in the kernel, or on their way.
 constexpr Millis kDrainGrace{200};
 
 }  // namespace
@@ -39,7 +41,7 @@ void Connection::on_exception(const std::exception& error) {
       return;
     }
   } catch (const std::exception&) {
-    // There is not even memory for that: the connection is closed without an answer.
+    // There is no memory even for a refusal: the connection is closed without an answer.
   }
   close();
 }
@@ -49,7 +51,8 @@ void Connection::start(Place place) {
   guard([this] {
     listening::prepare(socket_);
     session_.become_idle();
-    // A new connection will soon send a request; only between requests a client has time.
+    // A new connection soon sends its first request. Only later, between requests, may a client
+    // take its time.
     deadline_.set(std::min(between_requests(), first_deadline()));
     read();
   });

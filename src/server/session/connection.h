@@ -68,7 +68,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Closes the connection to make room, if no byte of a next request has come or if the current
   /// answer is its last. False: a request has begun to arrive.
   [[nodiscard]] bool give_way();
-  /// The token has changed: a waiting claim, or a request that is still arriving, is refused.
+  /// The token has changed: refuses a waiting claim, or a request that is still arriving.
   void revoke();
   /// Finishes the request in progress, or one that arrives within a moment, and then closes.
   void drain();
@@ -166,9 +166,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Deadline deadline_;
   State state_ = State::reading;
   bool read_outstanding_ = false;
-  std::vector<char> chunk_;  // where reads go
+  std::vector<char> chunk_;  // the buffer for reads
   Outgoing outgoing_;
-  std::uint64_t lingered_ = 0;  // bytes
+  std::uint64_t lingered_ = 0;  // bytes thrown away while lingering
   Clock::time_point lingers_until_;
 };
 

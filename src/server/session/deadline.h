@@ -32,7 +32,7 @@ class Deadline {
     if (deadline_ < armed_) arm();
   }
   void clear() noexcept { deadline_ = Clock::time_point::max(); }
-  /// As `clear`, and releases the connection.
+  /// The same as `clear`; also releases the connection.
   void end() {
     clear();
     timer_.cancel();

@@ -70,7 +70,7 @@ class Fronts::Impl {
         context_.turns.run(io_.get_executor(),
                            [one = connection.shared_from_this()] { one->drain(); });
       });
-      // After a connection that has been accepted and is not admitted yet.
+      // Posted, so that it runs after a connection that has been accepted but not admitted yet.
       asio::post(io_, [this] {
         if (admission_.open() == 0) finish_drain();
       });
@@ -103,12 +103,12 @@ class Fronts::Impl {
       timer_.cancel();
       admission_.for_each([](Connection& connection) { connection.close(); });
     });
-    // The loop runs dry once nothing is open and the engine has answered everything.
+    // The loop ends once nothing is open and the engine has answered everything.
     thread_.join();
   }
 
  private:
-  /// An open front: its clients come through the acceptor.
+  /// A front with its acceptor, which accepts its clients.
   struct OpenFront {
     OpenFront(asio::io_context& io, std::unique_ptr<Front> made, Admission& admission,
               ServerContext& context, const bool& stopping)
@@ -170,7 +170,8 @@ class Fronts::Impl {
   Admission admission_;
   std::function<void(std::size_t)> drained_;
   bool stopping_ = false;
-  // Made after the members that its handlers refer to, and destroyed before them.
+  // The handlers refer to the members above, so the loop is made after these, and destroyed before
+  // them.
   asio::io_context io_{1};
   std::deque<OpenFront> fronts_;
   Timer timer_;

@@ -5,7 +5,7 @@
 namespace tarry::session {
 namespace {
 
-constexpr std::uint64_t kPeerShare = 2;  // of the limit, for one peer
+constexpr std::uint64_t kPeerShare = 2;  // a peer may have the limit divided by this
 
 }  // namespace
 

@@ -45,7 +45,7 @@ class HeldBytes {
  private:
   struct Held {
     std::uint64_t requests = 0;  // bodies, as far as they have arrived, until they are answered
-    std::uint64_t answers = 0;   // and waiting claims
+    std::uint64_t answers = 0;   // including waiting claims
   };
   struct Peer {
     std::string name;  // "127.0.0.1"
@@ -93,7 +93,7 @@ class HeldBytes {
     [[nodiscard]] bool may_settle(std::uint64_t body) const noexcept;
     [[nodiscard]] std::uint64_t answers() const noexcept { return counted_.answers; }
 
-    /// The connection is closed: it holds nothing, now or later.
+    /// The connection is closed: from now on it holds nothing.
     void leave();
 
    private:
@@ -105,7 +105,7 @@ class HeldBytes {
     std::uint64_t answer_ = 0;
     std::uint64_t input_ = 0;
     bool settles_ = false;
-    Held counted_;  // our part of the sums
+    Held counted_;  // this part's share of the sums
     std::uint64_t settling_ = 0;
   };
 

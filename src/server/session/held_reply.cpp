@@ -37,7 +37,7 @@ std::uint64_t size_of(const core::Reply& reply) noexcept {
         } else if constexpr (std::is_same_v<Said, core::ForecastReply>) {
           return said.buckets.size() * sizeof(std::uint64_t);
         } else {
-          return 0;  // a few words for each item of the request
+          return 0;  // not counted: a few words for each item of the request
         }
       },
       reply);
@@ -66,7 +66,7 @@ void HeldReply::shed() noexcept {
     core::ClaimReply left = claimed != nullptr ? receipts_of(*claimed) : core::ClaimReply();
     *result_ = core::Reply(std::move(left));
   } catch (const std::bad_alloc&) {
-    return;  // whole, then, until they are released
+    return;  // the reply stays whole until its messages are released
   }
   const std::uint64_t left = size_of(*result_);
   sum_->fetch_sub(bytes_ - left);

@@ -1,6 +1,6 @@
 // HeldReply: an engine's reply, until an answer is made from it. Its bytes count as held. If it
-// comes while too much is held, it is refused at once, because the engine is quicker than the
-// writing of answers, and replies would pile up before the server's thread.
+// comes while too much is held, it is refused at once: the engine is quicker than the writing of
+// answers, so replies would pile up before the server's thread.
 //
 // Thread safety: none, except for the sum.
 #pragma once
@@ -39,7 +39,7 @@ class HeldReply {
 
   Result<core::Reply> result_;
   std::atomic<std::uint64_t>* sum_;
-  std::uint64_t bytes_ = 0;  // our part of the sum
+  std::uint64_t bytes_ = 0;  // the part of the sum that this reply adds
   bool refused_ = false;
 };
 

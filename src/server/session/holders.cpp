@@ -5,7 +5,7 @@
 namespace tarry::session {
 
 void Holders::note(const core::ClaimReply& reply, std::string holder) {
-  // If a batch is larger than everything that is kept, only its end is kept.
+  // If a claim has more messages than are kept in all, only its last messages are kept.
   const std::size_t count = std::min(reply.items.size(), kMost);
   if (count == 0) return;
   Claim claim{std::move(holder), {}};

@@ -28,7 +28,7 @@ std::string holder_of(const Holders& holders, std::uint64_t id, std::uint32_t cl
 TEST(Holders, tell_who_made_that_very_claim) {
   Holders holders;
   holders.note(claimed(1, 2), "ann");
-  holders.note(claimed(2, 1, 2), "ben");  // after ann's lease had run out
+  holders.note(claimed(2, 1, 2), "ben");  // ann's lease had run out before
   holders.note({}, "nobody");
   EXPECT_EQ(holder_of(holders, 1), "ann");
   EXPECT_EQ(holder_of(holders, 2, 2), "ben");

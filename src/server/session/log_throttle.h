@@ -17,7 +17,8 @@ class LogThrottle {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// If it is time for a line, the number of lines left out since the last one; otherwise nothing.
+  /// If a line may be written now, returns the number of lines left out since the last one;
+  /// otherwise nothing.
   [[nodiscard]] std::optional<std::uint64_t> turn(Clock::time_point now) {
     if (last_ && now - *last_ < std::chrono::seconds(1)) {
       ++left_out_;
@@ -27,7 +28,7 @@ class LogThrottle {
     return std::exchange(left_out_, 0);
   }
 
-  /// The line to write, if it is time for one.
+  /// Returns the line, if one may be written now.
   [[nodiscard]] std::optional<std::string> line(std::string_view text, Clock::time_point now) {
     const auto left_out = turn(now);
     if (!left_out) return std::nullopt;

@@ -17,24 +17,24 @@ namespace tarry::session {
 
 /// Limits that may change while the server runs.
 struct Limits {
-  // If there are more, the connection that has been idle for the longest is closed; if none is
+  // If there are more, the connection that has been idle for the longest is closed. If none is
   // idle, requests on the new connection get 503.
   std::size_t max_connections = 10'000;
-  std::uint64_t max_body_bytes = 192ull << 20;  // beyond: 413; a full batch in base64 fits
+  std::uint64_t max_body_bytes = 192ull << 20;  // larger: 413; a full batch in base64 fits
   // Memory for requests and answers. One half is for bodies, as far as they have arrived. The other
   // half is for answers, from the engine's reply until the client has taken them. One peer may have
   // half of each. If other connections hold more than that, bodies that still arrive, and requests
-  // that read, get 429. So nothing is too large while nothing else is held, and the sum may exceed
-  // the limit by one body and one answer.
+  // that read, get 429. A connection's own bytes do not count for this: a single body or answer is
+  // never too large, but the sum may exceed the limit by one body and one answer.
   std::uint64_t max_held_bytes = 1ull << 30;
-  Millis idle_deadline = std::chrono::minutes(5);  // between requests
+  Millis idle_deadline = std::chrono::minutes(5);  // between two requests
 };
 
 struct Options : Limits {
-  /// If not empty, clients must send it, in the way of their protocol. base::check_server_token
-  /// must accept it.
+  /// If not empty, clients must send this token, in the way of their protocol.
+  /// base::check_server_token must accept it.
   std::string token = {};
-  Millis write_deadline = std::chrono::seconds(30);  // for a write without any progress
+  Millis write_deadline = std::chrono::seconds(30);  // how long a write may make no progress
   /// Called with events for the operator. By default they are dropped.
   Log log = {};
   /// Called for every answered request. Empty by default.

@@ -1,4 +1,4 @@
-// Refusal: why a session refuses a request. The front says it to the client in the terms of its
+// Refusal: why a session refuses a request. The front tells the client in the terms of its
 // protocol.
 //
 // Plain values.
@@ -17,7 +17,7 @@ struct Refusal {
     too_much_held,         // `over` says which bytes
     no_memory,             // nothing was done
     late,                  // the request did not arrive in time
-    closing,               // the server stops, and the claim has no message
+    closing,               // the server stops, and the claim has got no message
   };
   Why why;
   OverLimit over = {};

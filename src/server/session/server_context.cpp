@@ -26,7 +26,7 @@ void ServerContext::warn_of(const std::exception& error) noexcept {
       warn("request_failed", *line);
     }
   } catch (const std::exception&) {
-    // The memory is wanted elsewhere.
+    // Ignored: without memory, nothing can be logged.
   }
 }
 

@@ -36,16 +36,16 @@ class ServerContext {
   RequestLog requests{options.on_request};
   metrics::Meter meter{engine};
   Holders holders = {};
-  Turns turns = {};  // for claims that end
+  Turns turns = {};  // for ends of claims
   // Connections without a request; the one that has been idle for the longest is the first.
   std::list<Connection*> idle = {};
   std::function<void(Connection*)> closed = {};  // called once for each connection
   bool draining = false;                         // the server is about to stop
-  // The engine's latest answer was an error. Either only that request failed, or the engine has
-  // stopped; a health probe then asks the engine.
+  // True if the engine's latest answer was an error. Either only that request failed, or the engine
+  // has stopped; then a health probe asks the engine.
   bool engine_suspect = false;
 
-  /// An id for a request whose client gave none.
+  /// Makes an id for a request that came without one.
   [[nodiscard]] std::string make_request_id() { return id_prefix_ + std::to_string(++last_id_); }
   void warn(std::string_view code, std::string_view line) const {
     if (options.log) options.log({LogLevel::warning, code, line});

@@ -14,8 +14,8 @@
 namespace tarry::session {
 namespace {
 
-// Answers with stored data can be as large as the store, while the answer to a change has a few
-// words for each item.
+// Whether the answer contains stored data, which can be as much as the store has. The answer to a
+// change has only a few words for each item.
 bool reads(const core::Request& request) noexcept {
   return std::visit(
       [](const auto& asked) {
@@ -29,7 +29,7 @@ bool reads(const core::Request& request) noexcept {
       request);
 }
 
-// Memory of a waiting claim besides its body.
+// The memory of a waiting claim, without its body.
 std::uint64_t size_of(const core::ClaimRequest& claim) noexcept {
   return (claim.queues.size() + claim.keys.size()) * sizeof(std::string);
 }
@@ -76,7 +76,7 @@ bool Session::submit(core::Request request, Check check) {
   check_ = check;
   claiming_ = std::holds_alternative<core::ClaimRequest>(request);
   reading_ = check == Check::none && reads(request);
-  // Nobody knows before how much will be read: most claims ask for more than there is.
+  // How much will be read is not known in advance: most claims ask for more than there is.
   const std::uint64_t limit = reading_ ? context_.held.limit() + held_.answers()
                                        : std::numeric_limits<std::uint64_t>::max();
   auto completion = [this, owner = connection_.shared_from_this(), limit,
@@ -93,7 +93,7 @@ bool Session::submit(core::Request request, Check check) {
     ticket_ = context_.engine.submit(std::move(request), std::move(completion));
   } catch (const std::bad_alloc& error) {
     context_.warn_of(error);
-    // The engine may have kept the completion: then it may carry the request out all the same.
+    // If the engine has kept the completion, it may still carry the request out.
     if (connection_.weak_from_this().use_count() < owners) return false;
     connection_.close();
     return true;
@@ -134,7 +134,7 @@ void Session::close() {
   try {
     context_.engine.withdraw(ticket_);
   } catch (const std::exception& error) {
-    context_.warn_of(error);  // it waits to its end, and its messages are released then
+    context_.warn_of(error);  // the claim waits to its end; its messages are then released
   }
 }
 
@@ -144,7 +144,7 @@ void Session::on_reply() {
   const auto* claimed = reply.result() ? std::get_if<core::ClaimReply>(&*reply.result()) : nullptr;
   if (claimed != nullptr && claiming_ && !note_unsent(*claimed)) {
     connection_.close();
-    release_unsent();  // if it was closed already
+    release_unsent();  // in case the connection is closed already
     return;
   }
   connection_.guard([&] { hand_over(std::move(reply)); });
@@ -170,14 +170,15 @@ void Session::hand_over(HeldReply reply) {
     connection_.on_refused(*refusal);
     return;
   }
-  // If nothing was to change, nothing is in doubt.
+  // The request changes nothing, so an unknown outcome means only that the store is unavailable.
   if (!result && reading_ && !claiming_ && core::is_away(result.error().code)) {
     result = Unexpected(ErrorCode::unavailable, std::string(result.error().message));
   }
   connection_.on_reply(reply);
 }
 
-// Without receipts nothing can be given back, so everything else makes room for them.
+// Notes the receipts. Messages can only be released by their receipts, so if memory is short, the
+// front must free its own.
 bool Session::note_unsent(const core::ClaimReply& reply) {
   try {
     unsent_.note(reply);
@@ -196,7 +197,8 @@ bool Session::note_unsent(const core::ClaimReply& reply) {
 std::optional<Refusal> Session::refusal_of(HeldReply& reply) {
   using Why = Refusal::Why;
   if (std::exchange(revoked_, false)) return Refusal{Why::token_replaced};
-  // As JSON it may be several times as large, and other replies may have become JSON meanwhile.
+  // The limit is checked again: as JSON the reply may be several times as large, and other replies
+  // may have become JSON meanwhile.
   if (reading_) {
     if (auto over = held_.answers_over(reply.bytes())) {
       return Refusal{Why::too_much_held, *std::move(over)};
@@ -205,7 +207,7 @@ std::optional<Refusal> Session::refusal_of(HeldReply& reply) {
   if (reply.refused()) {
     return Refusal{Why::too_much_held, OverLimit{"answers", context_.held.limit()}};
   }
-  // An empty answer would say that nothing was due, and be asked for again at once.
+  // An empty list would mean that nothing is due, and the client would ask again at once.
   const Result<core::Reply>& result = reply.result();
   const auto* claimed = result ? std::get_if<core::ClaimReply>(&*result) : nullptr;
   if (claiming_ && context_.draining && claimed != nullptr && claimed->items.empty()) {

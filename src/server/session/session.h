@@ -7,7 +7,7 @@
 //  1. At most one request is at the engine. Its answer reaches the connection once, as a reply or a
 //     refusal, or the connection is closed.
 //  2. A claim does not wait if its client has hung up, its token was replaced, or the server
-//     drains. It is withdrawn, also if it is submitted only after that.
+//     drains. It is withdrawn, even if it is submitted only after that.
 //  3. Claimed messages count as unsent from the engine's answer until `handed_over`. If the
 //     connection closes, or refuses the answer, before that, they are released.
 //  4. The server learns exactly once that the connection is closed.
@@ -36,7 +36,7 @@ class Connection;
 /// How urgent a request is, for a server that is short of connections or memory.
 enum class Urgency : std::uint8_t {
   ordinary,
-  settles,  // or extends or cancels, so that less work is left after it
+  settles,  // settles, extends or cancels, so that less work is left after it
   probe,    // a health probe, which is small
 };
 
@@ -53,15 +53,15 @@ class Session {
   void become_idle();
   void become_busy();  // `begin` calls it too
 
-  /// The connection was let in on the reserve, and may do little (`Connection::Place`).
+  /// Call it if the connection was let in on the reserve, and may do little (`Connection::Place`).
   void use_reserve() noexcept { on_reserve_ = true; }
   [[nodiscard]] bool is_on_reserve() const noexcept { return on_reserve_; }
 
-  /// Says whether the client has sent the server's token (base::is_same_secret) or needs none. It
-  /// holds until the next call.
+  /// Tells whether the client has sent the server's token (base::is_same_secret) or needs none.
+  /// This holds until the next call.
   void set_let_in(bool let_in) noexcept { let_in_ = let_in; }
-  /// A request begins; its body may not have arrived. It is refused if the connection is on the
-  /// reserve and the request is not urgent.
+  /// Call it when a request begins; its body may not have arrived yet. The request is refused if
+  /// the connection is on the reserve and the request is not urgent.
   [[nodiscard]] std::optional<Refusal> begin(Urgency urgency);
   /// Reports an answered request to the log and the metrics.
   void answered(const RequestNote& note);
@@ -70,21 +70,23 @@ class Session {
   /// not taken, count as held, because further requests would add to them. Requests that settle or
   /// cancel reduce the load, and probes are small, so both are always let through.
   [[nodiscard]] std::optional<OverLimit> admit(const core::Request& request, Check check);
-  /// Asks the engine. False: there was too little memory, and the request has not begun.
+  /// Asks the engine. Returns false if memory was too short; then the request was not begun.
   [[nodiscard]] bool submit(core::Request request, Check check);
-  /// The engine's answer has been written to the client in full.
+  /// Call it when the engine's answer has been written to the client in full.
   void handed_over();
 
   /// Ends the wait of a claim, which is then answered with the messages that it has. Does nothing
   /// if no claim waits.
   void end_wait();
-  /// The client has ended its side. It may be gone, or it may still read the answer; the two look
-  /// the same. So a claim's messages are not given to it. Any other request is carried out.
+  /// Call it when the client has ended its side. The client may be gone, or it may still read the
+  /// answer; the two look the same. So a claim's messages are not given to it. Any other request is
+  /// carried out.
   void client_ended();
   [[nodiscard]] bool has_client_ended() const noexcept { return client_ended_; }
-  /// The token was replaced, so a waiting claim is refused. False: no claim waits.
+  /// Call it when the token was replaced: a waiting claim is refused. Returns false if no claim
+  /// waits.
   [[nodiscard]] bool revoke();
-  /// The connection is closed. Call it once.
+  /// Call it once, when the connection is closed.
   void close();
 
  private:
@@ -100,8 +102,8 @@ class Session {
   listening::Socket& socket_;
   const listening::RemoteEnd remote_;
   HeldBytes::Part held_;
-  std::optional<std::list<Connection*>::iterator> idle_;  // its place in the list of idle
-                                                          // connections
+  std::optional<std::list<Connection*>::iterator> idle_;  // this connection's place in the list of
+                                                          // idle connections
   bool on_reserve_ = false;
   bool let_in_ = false;
   bool client_ended_ = false;
@@ -112,7 +114,7 @@ class Session {
   core::Ticket ticket_ = 0;
   Check check_ = Check::none;
   bool claiming_ = false;
-  bool reading_ = false;            // the answer is as large as what the store holds
+  bool reading_ = false;            // whether the answer contains stored data
   std::optional<HeldReply> reply_;  // set by the engine's thread before it posts
   UnsentClaims unsent_;
 };

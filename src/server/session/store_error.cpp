@@ -19,19 +19,19 @@ bool may_name_files(ErrorCode code) noexcept {
     case ErrorCode::unsupported:
     case ErrorCode::not_found:
     case ErrorCode::conflict:
-    case ErrorCode::misuse: break;  // they name the request's own values
+    case ErrorCode::misuse: break;  // these errors name the request's own values
   }
   return false;
 }
 
-// A path begins where a word begins, and ends with the word, or with the quotes around it.
+// A path begins where a word begins. It ends with that word, or with the quotes around it.
 std::string without_paths(std::string_view text) {
   constexpr std::string_view kBefore = " \"'(=:,";
   constexpr std::string_view kAfter = " \"'),;";
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const bool begins = at == 0 || kBefore.find(text[at - 1]) != std::string_view::npos;
-    // The slashes in "redis://host" begin no path.
+    // The slashes in "redis://host" do not begin a path.
     const bool in_url = at > 0 && text[at - 1] == ':' && text.substr(at).starts_with("//");
     if (text[at] != '/' || !begins || in_url) {
       out += text[at++];
@@ -41,7 +41,7 @@ std::string without_paths(std::string_view text) {
     std::size_t end = quoted ? text.find(text[at - 1], at) : text.find_first_of(kAfter, at);
     if (end == std::string_view::npos) end = text.size();
     std::string_view path = text.substr(at, end - at);
-    std::string_view tail;  // "/a/b: reason"
+    std::string_view tail;  // the punctuation after the path, as in "/a/b: reason"
     while (path.ends_with(':') || path.ends_with('.')) {
       tail = text.substr(at + path.size() - 1, tail.size() + 1);
       path.remove_suffix(1);

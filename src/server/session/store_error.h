@@ -12,7 +12,8 @@
 
 namespace tarry::session {
 
-/// `text`, the store's error, in which every absolute path is replaced by its last two names.
+/// Returns `text`, which is a store's error, with every absolute path replaced by its last two
+/// names.
 [[nodiscard]] std::string without_paths(std::string_view text);
 /// Whether the code means that the store itself failed; such an error may name files.
 [[nodiscard]] bool may_name_files(ErrorCode code) noexcept;

@@ -31,7 +31,8 @@ TEST(Turns, LetOthersInBetween) {
   io.run();
   std::vector<std::string> wanted;
   for (std::size_t i = 0; i < 3 * kMost; ++i) {
-    // The first turn is the event itself; the second runs before tasks that were posted after it.
+    // The first turn is the event itself. The second turn runs before tasks that were posted after
+    // it.
     if (i == 2 * kMost) wanted.emplace_back("another");
     wanted.push_back(std::to_string(i));
   }

@@ -28,7 +28,7 @@ void UnsentClaims::release(ServerContext& context, const listening::Executor& ex
   try {
     context.engine.submit(std::exchange(settles_, {}), std::move(completion));
   } catch (const std::exception& error) {
-    context.warn_of(error);  // they wait for their leases
+    context.warn_of(error);  // the messages become due again when their leases run out
   }
 }
 

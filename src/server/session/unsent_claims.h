@@ -15,13 +15,13 @@ class UnsentClaims {
  public:
   /// Notes the receipts. If it throws std::bad_alloc, nothing was noted.
   void note(const core::ClaimReply& reply);
-  /// The client has got the messages.
+  /// Call it when the client has got the messages.
   void clear() { settles_ = {}; }
   /// Releases the messages at the engine; failures are logged.
   void release(ServerContext& context, const listening::Executor& executor);
 
  private:
-  core::SettleRequest settles_;  // the releases
+  core::SettleRequest settles_;  // the messages to release
 };
 
 }  // namespace tarry::session
