@@ -33,7 +33,7 @@ class RedisAcl : public ::testing::Test {
     return server;
   }
 
-  // A user with those rights and no more, on an empty server.
+  // Empties the server, and gives the user these rights and no others.
   static void allow(const AclRules& rules) {
     ASSERT_EQ(server().ask({"FLUSHALL"}), "+OK\r\n");
     ASSERT_EQ(server().ask({"SCRIPT", "FLUSH"}), "+OK\r\n");
@@ -60,7 +60,7 @@ class RedisAcl : public ::testing::Test {
   }
 
   static bool refused_anything() { return server().ask({"ACL", "LOG"}) != "*0\r\n"; }
-  // Waits for the engine's background work: subscribing, and its sweep.
+  // Waits, because the engine subscribes and sweeps in the background.
   static bool refuses_something() {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!refused_anything()) {
@@ -83,7 +83,7 @@ core::PushItem message(core::PushRequest& request, std::string_view key, Due due
   return item;
 }
 
-// Calls `told` with the answer to each; refusals are part of the result.
+// Asks for every verb. Refusals are answers too.
 template <typename Ask>
 void every_verb(const Ask& ask, RedisServer& server) {
   const auto push = [&](std::string_view key, Due due, std::uint32_t priority = kDefaultPriority,
@@ -190,13 +190,13 @@ void every_verb(const Ask& ask, RedisServer& server) {
   to_move.queue = "r";
   to_move.items.push_back(message(to_move, "k", later));
   (void)ask(to_move);
-  // A body that is nobody's, to be cleaned away.
+  // This body belongs to no message; the reshard has to clean it away.
   (void)server.ask({"EVAL",
                     "redis.call('SELECT', 1) "
                     "redis.call('HSET', 'tarry:{2}:r/0:msgs', 'nobody', '.')",
                     "0"});
   (void)ask(core::ReshardRequest{"r", 2, 0});
-  (void)ask(core::ReshardRequest{"r", 1, 0});  // a shard of a number that was in use before
+  (void)ask(core::ReshardRequest{"r", 1, 0});  // a new shard gets a number that was in use before
   core::PushRequest to_remove;
   to_remove.queue = "s";
   to_remove.items.push_back(message(to_remove, "k", later));
@@ -226,12 +226,12 @@ TEST_F(RedisAcl, EveryVerbWorksWithThem) {
   EXPECT_FALSE(refused_anything());
 }
 
-// The rules without which a script would stop in the middle.
+// Without one of these rules a script would stop in the middle.
 AclRules rules_of_scripts() {
   AclRules rules;
   for (const std::string& command : commands_of_scripts(ScriptSet::native)) {
     const bool is_done_without = command == "info" || command == "pexpire" || command == "unlink" ||
-                                 command.starts_with("x");  // an inbox's
+                                 command.starts_with("x");  // commands on an inbox
     if (!is_done_without) rules.push_back("+" + command);
   }
   rules.insert(rules.end(), {"+multi", "+exec"});
@@ -242,7 +242,7 @@ TEST_F(RedisAcl, NoneOfThemCanBeLeftOut) {
   const AclRules all = acl_rules({});
   const AclRules of_scripts = rules_of_scripts();
   for (const std::string& left_out : all) {
-    if (left_out == "resetchannels") continue;  // it takes away
+    if (left_out == "resetchannels") continue;  // it gives no right, but takes rights away
     AclRules rules = all;
     std::erase(rules, left_out);
     allow(rules);
@@ -279,7 +279,7 @@ TEST_F(RedisAcl, KeysThatMayNotBeUsedAreNamed) {
       << engine.error().message;
 }
 
-// As on Redis 6.2, which cannot check beforehand.
+// Redis 6.2 cannot check rights beforehand, so the commands are tried.
 TEST_F(RedisAcl, WhatIsMissingIsFoundByTryingToo) {
   const auto tried = [](const AclRules& rules) {
     allow(rules);

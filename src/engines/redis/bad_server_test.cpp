@@ -179,7 +179,7 @@ TEST(BadServer, IdsThatAreNoneAreNamed) {
   EXPECT_NE(refused.find("tarry:{0}:store ids some"), std::string::npos) << refused;
 }
 
-// The claimed messages are known from the leases, and are delivered again once the lease has run
+// LEASED still tells which messages were claimed. They are delivered again once their lease has run
 // out.
 TEST(BadServer, AClaimThatDoesNotUnpackEndsAsOthersDo) {
   BadRig rig;

@@ -1,5 +1,5 @@
-// Claims of many messages, which have no entry for each in LEASED until one is asked for alone
-// (scripts/bulk.lua): nothing that anybody can see may depend on that.
+// A claim of many messages makes no entries in LEASED until a request asks for one message alone
+// (scripts/bulk.lua). No user of the store may notice that.
 #include <algorithm>
 #include <functional>
 #include <future>
@@ -147,7 +147,7 @@ TEST_F(BulkClaimTest, ItsMessagesComeBackWhenItsLeaseRunsOut) {
   EXPECT_EQ(stats().counters.run_outs, kMany);
 }
 
-// Each answers how many of the claim's messages it has ended or given back.
+// Each function returns how many of the claim's messages it has ended or released.
 TEST_F(BulkClaimTest, WhateverIsAskedOfOneFindsItLeasedAndTheOthersStayClaimed) {
   const std::vector<std::function<std::size_t(const core::ClaimReply&)>> disturbances = {
       [&](const core::ClaimReply& claimed) {
@@ -245,7 +245,7 @@ TEST_F(BulkClaimTest, WhateverIsAskedOfOneFindsItLeasedAndTheOthersStayClaimed) 
     EXPECT_EQ(stats().leased, 0u);
     EXPECT_EQ(entries(), 0);
     EXPECT_EQ(ask_redis({"ZCARD", key("leases")}), ":1\r\n");
-    // Removes the messages that were given back before the next claim.
+    // Removes the messages whose claim has ended, so that the next claim does not find them.
     core::PurgeRequest purge;
     purge.queue = "q";
     (void)asked<core::CountReply>(purge);
@@ -274,7 +274,7 @@ TEST_F(BulkClaimTest, AReshardWaitsForItAndItCanBeAckedMeanwhile) {
   EXPECT_EQ(stats().ready, kMany);
 }
 
-// A key has another type for a while: a failed call has not changed the claim.
+// While a key has another type, calls fail. A failed call must not change the claim.
 TEST_F(BulkClaimTest, WhatFailsAmidSpreadingLosesNothing) {
   for (const char* foreign : {"leased", "claims"}) {
     SCOPED_TRACE(foreign);
@@ -298,7 +298,7 @@ TEST_F(BulkClaimTest, WhatFailsAmidSpreadingLosesNothing) {
   }
 }
 
-// Programs that do not know bulk claims may be at work there.
+// Programs that do not know bulk claims may use such a store.
 TEST_F(BulkClaimTest, AStoreOfAnOlderSchemaHasNone) {
   push(0, 2 * kMany);
   ASSERT_EQ(ask_redis({"HSET", "tarry:{0}:store", "schema", "1"}), ":0\r\n");
@@ -308,7 +308,8 @@ TEST_F(BulkClaimTest, AStoreOfAnOlderSchemaHasNone) {
   EXPECT_EQ(count(settle(claimed, 0, kMany), Outcome::done), kMany);
 }
 
-// Another program wrote there: the claim's members are found by looking in all other places.
+// Another program has overwritten the claim's entry. The claim's messages are then those that are
+// in no other place.
 TEST_F(BulkClaimTest, OneThatDoesNotUnpackEndsAsOthersDo) {
   push(0, 3 * kMany);
   const auto damaged = claim(kMany);

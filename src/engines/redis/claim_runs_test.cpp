@@ -71,7 +71,7 @@ TEST_P(ClaimRunsTest, EachMessageKeepsItsDueTimeAndItsAttempts) {
   push("old", 300, spread_ms);
   clock_->advance(spread_ms);
 
-  // A third is acked, a third given back, and a third's leases run out.
+  // A third of the messages is acked, a third is released, and a third's leases run out.
   const core::ClaimReply first = claim(300);
   ASSERT_EQ(first.items.size(), 300u);
   core::SettleRequest settle;
@@ -103,7 +103,7 @@ TEST_P(ClaimRunsTest, EachMessageKeepsItsDueTimeAndItsAttempts) {
   }
 }
 
-// Two messages, and only one score: what was appended before the error is removed again.
+// The answer has two messages and only one score. The reply must be as it was before.
 TEST(ReadClaim, AnAnswerThatIsRefusedLeavesNothingBehind) {
   const auto bulk = [](std::string_view text) {
     return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";

@@ -1,5 +1,5 @@
-// Claims that wait at several queues, without the engine around them: nothing wakes them but the
-// test, and there are no sweeps.
+// Claims that wait at several queues, without an engine: only the test wakes them, and there are no
+// sweeps.
 #include "engines/redis/claims/claims.h"
 
 #include <chrono>
@@ -86,8 +86,8 @@ TEST_F(ClaimsTest, AQueueIsLookedAtWhenItsNextMessageIsDueAlthoughAllLookElsewhe
   push("a", 1h);
   claims_->wake("a");
   claims_->wake("b");
-  settle();  // the look at a
-  settle();  // that at b
+  settle();  // until the look at a has ended
+  settle();  // until the look at b has ended
   clock_->advance(2 * 3'600'000);
   alarms_.moved();
   run_until([&] { return waiting->is_answered(); });
@@ -101,7 +101,7 @@ TEST_F(ClaimsTest, WhatAWithdrawnOneDoesNotLookAtTheNextOneDoes) {
   run_until_they_wait("a", 2);
   push("a", 0h);
   scripts_->command(net::RedisCommand("PING"), [&](auto) { claims_->withdraw(1); });
-  identity_->doubt();  // so that it looks not before it is asked which store this is
+  identity_->doubt();  // so that the look first has to check which store this is
   claims_->wake("a");
   run_until([&] { return second->is_answered(); });
   EXPECT_EQ(second->found(), 1u);

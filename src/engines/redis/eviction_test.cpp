@@ -23,10 +23,10 @@ class EvictionTest : public ::testing::Test, protected test::EngineCalls {
  protected:
   static void set_policy(const RedisServer& server, const std::string& policy) {
     ASSERT_EQ(server.ask({"CONFIG", "SET", "maxmemory-policy", policy}), "+OK\r\n");
-    // A client that may not read settings sees only that it has another connection.
+    // The engine looks at the server's settings only after it has connected again.
     (void)server.ask({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
   }
-  // Pushes one message; repeats it while the connection breaks.
+  // Pushes one message, and repeats the push as long as the connection is broken.
   static std::string push(core::Engine& engine, const std::string& queue = "q") {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     for (;;) {

@@ -1,4 +1,4 @@
-// A cluster whose node with the store's record hangs: queues on the other nodes go on.
+// In a cluster, the node with the store's record hangs. Queues on the other nodes continue to work.
 #include <chrono>
 #include <future>
 #include <memory>
@@ -33,7 +33,7 @@ struct HungNode : ::testing::Test, test::EngineCalls {
   testing::RedisClusterServers servers_{3, 0, {"--cluster-require-full-coverage", "no"}};
 };
 
-// A failover has taken back the record of a queue whose shard is on another node.
+// A failover has undone the record of a queue whose shard is on another node.
 TEST_F(HungNode, WithAQueueWhoseRecordIsLostDoesNotGetItMadeElsewhere) {
   RedisEngineOptions options;
   for (std::size_t i = 0; i < servers_.masters(); ++i) {
@@ -46,7 +46,7 @@ TEST_F(HungNode, WithAQueueWhoseRecordIsLostDoesNotGetItMadeElsewhere) {
     if (!opened) throw std::runtime_error(opened.error().message);
     return std::move(*opened);
   };
-  int partition = 1;  // the first queue's
+  int partition = 1;  // of the first queue
   const std::size_t record = owner_of(0);
   std::string lost = "q1";
   {
@@ -60,7 +60,7 @@ TEST_F(HungNode, WithAQueueWhoseRecordIsLostDoesNotGetItMadeElsewhere) {
   const std::string number = std::to_string(partition);
   (void)servers_.ask(record, {"HDEL", "tarry:{0}:queues", lost});
   (void)servers_.ask(record, {"HDEL", "tarry:{0}:numbers", number});
-  // The next queue's number leads to where the record is.
+  // The next new queue gets a number whose partition is on the node with the record.
   (void)servers_.ask(record, {"HSET", "tarry:{0}:store", "queues", "31"});
   const auto engine = open();
 
@@ -93,7 +93,7 @@ TEST_F(HungNode, WithTheRecordOfTheStoreHoldsUpNoOther) {
     options.cluster.push_back({"127.0.0.1", servers_.server(i).port()});
   }
   options.server.command_timeout_ms = 300;
-  options.server.connect_timeout_ms = 60'000;  // so long it may hang
+  options.server.connect_timeout_ms = 60'000;  // the node hangs for less than that
   auto opened = open_redis(std::move(options));
   if (!opened) throw std::runtime_error(opened.error().message);
   core::Engine& engine = **opened;

@@ -15,7 +15,7 @@ namespace {
 
 class LateLeases : public ::testing::Test, public testing::OneRedisEngine {
  protected:
-  static constexpr std::uint32_t kClaims = 30;  // a call ends 20
+  static constexpr std::uint32_t kClaims = 30;  // a call ends 20 leases
   static constexpr std::int64_t kLeaseMs = 1'000;
 
   LateLeases() {
@@ -33,7 +33,7 @@ class LateLeases : public ::testing::Test, public testing::OneRedisEngine {
     claim.lease = Millis(kLeaseMs);
     for (std::uint32_t i = 0; i < kClaims; ++i) {
       claims_.push_back(take<core::ClaimReply>(*engine_, claim));
-      clock_->advance(1);  // so that the last one ends last
+      clock_->advance(1);  // so that the last claim's lease ends last
     }
     clock_->advance(3 * kLeaseMs);
   }

@@ -22,7 +22,7 @@ Result<core::Reply> answer(core::Engine& engine, core::Request request) {
   return promise.get_future().get();
 }
 
-// One message each, far from due.
+// Pushes one message into each queue; it falls due much later.
 void fill(core::Engine& engine, int queues) {
   std::atomic<int> left = queues;
   std::promise<void> done;
@@ -39,7 +39,7 @@ void fill(core::Engine& engine, int queues) {
   done.get_future().get();
 }
 
-// In INFO's lines of that name, the sum of the numbers after `calls=`.
+// How often scripts and HGET were called, according to INFO.
 std::uint64_t calls(RedisServer& server) {
   const std::string info = server.ask({"INFO", "commandstats"});
   std::uint64_t sum = 0;
@@ -50,8 +50,8 @@ std::uint64_t calls(RedisServer& server) {
   return sum;
 }
 
-// The number of commands that an engine with so many queues, one of them with a waiting claim,
-// sends in twenty sweeps.
+// The number of commands that an engine sends in twenty sweeps. The store has `queues` queues, and
+// a claim waits at one of them.
 std::uint64_t sent_in_sweeps(int queues) {
   RedisServer server;
   RedisEngineOptions options;
@@ -75,11 +75,11 @@ std::uint64_t sent_in_sweeps(int queues) {
     if (answered) throw std::runtime_error("the claim does not wait");
   }
   const auto sweep = [&] {
-    options.clock->advance(1'300);  // one more sweep, whatever its spread
-    EXPECT_TRUE(ask());             // its commands come before this
+    options.clock->advance(1'300);  // one more sweep, however the interval is spread
+    EXPECT_TRUE(ask());             // this is answered after the sweep's commands
     EXPECT_TRUE(ask());
   };
-  sweep();  // the facts that it did not know yet
+  sweep();  // the first sweep learns facts that later ones know
   const std::uint64_t before = calls(server);
   for (int i = 0; i < 20; ++i) sweep();
   const std::uint64_t sent = calls(server) - before;
@@ -90,7 +90,7 @@ std::uint64_t sent_in_sweeps(int queues) {
 
 TEST(ManyQueues, AtRestTenThousandCostWhatTenDo) {
   const std::uint64_t ten = sent_in_sweeps(10);
-  EXPECT_GT(ten, 20u * 16);  // each partition was swept, each time
+  EXPECT_GT(ten, 20u * 16);  // every sweep visited every partition
   EXPECT_EQ(sent_in_sweeps(10'000), ten);
 }
 

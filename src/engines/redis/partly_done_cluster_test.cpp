@@ -20,7 +20,7 @@ using PartlyRig = tarry::testing::InboxRig;
 using tarry::testing::RedisClusterServers;
 
 constexpr std::size_t kMasters = 3;
-constexpr std::uint32_t kShards = 8;  // of each queue; no master has all or none
+constexpr std::uint32_t kShards = 8;  // of each queue; each master has some of them
 constexpr std::uint64_t kMessages = 80;
 constexpr int kPartitions = 16;
 
@@ -90,7 +90,7 @@ class PartlyDoneInCluster : public ::testing::TestWithParam<std::size_t>,
                servers_.ask(i, {"CLUSTER", "NODES"}).find("fail") == std::string::npos;
       });
     }
-    // Waits until its connection is made again.
+    // Waits until the engine is connected again.
     servers_.until([&] { return ask(*engine_, core::StatsRequest{}).has_value(); });
   }
   Error error_of(core::Request request) {
@@ -98,8 +98,8 @@ class PartlyDoneInCluster : public ::testing::TestWithParam<std::size_t>,
     EXPECT_FALSE(reply) << "a master is away";
     return reply ? Error() : reply.error();
   }
-  // While their records cannot be read, the client uses the queues that it knows; otherwise it
-  // looks at all shards of a queue first, and nothing is done.
+  // If the lost master has the queues' records, the client cannot read them, and uses the queues
+  // that it knows. Otherwise it looks at all shards of a queue first, and nothing is done.
   [[nodiscard]] bool is_record_away() const {
     return GetParam() == servers_.first_owner(net::redis_slot(PartlyRig::key(0, "store")));
   }
@@ -126,7 +126,8 @@ class PartlyDoneInCluster : public ::testing::TestWithParam<std::size_t>,
   static std::string name_of(core::SettleAction action) {
     return std::string(core::to_string(action));
   }
-  // Each of the others gets the error that its node is unreachable.
+  // Counts the items that were done. Each other item must have the error that its node is
+  // unreachable.
   static std::uint64_t count_done(const core::ItemsReply& reply, Outcome outcome) {
     std::uint64_t done = 0;
     for (const auto& item : reply.items) {
@@ -139,7 +140,7 @@ class PartlyDoneInCluster : public ::testing::TestWithParam<std::size_t>,
     }
     return done;
   }
-  // Of queue q, on one master.
+  // How many shards of queue q on that master have this max_attempts.
   std::uint64_t shards_with_attempts(std::size_t master, std::uint32_t attempts) {
     const std::string told = servers_.ask(
         master, {"EVAL",
@@ -179,7 +180,7 @@ TEST_P(PartlyDoneInCluster, ASweepTellsHowFarItCame) {
   const std::uint64_t revived = kMessages - stats("revived").dead;
   expect_truth(revive, "revive", "revived", revived);
   expect_truth(by_key, "revive", "by-key", kMessages - stats("by-key").dead);
-  // The same again does the rest.
+  // The same request, sent again, does the rest.
   EXPECT_EQ(take<core::CountReply>(*engine_, core::PurgeRequest{"purged"}).count,
             kMessages - purged);
   EXPECT_EQ(take<core::CountReply>(*engine_, all).count, kMessages - revived);
@@ -198,7 +199,7 @@ TEST_P(PartlyDoneInCluster, ANothingThatIsSureIsToldAsNothing) {
   revive.queue = "kept";
   revive.all = true;
   EXPECT_EQ(error_of(revive).code, ErrorCode::unavailable);
-  // It looks at all shards before it changes one.
+  // Configure looks at all shards before it changes one.
   core::ConfigureRequest configure;
   configure.queue = "kept";
   configure.patch.max_attempts = 3;
@@ -223,8 +224,8 @@ TEST_P(PartlyDoneInCluster, PauseAndResumeTellOnHowManyShards) {
   const Error paused = error_of(core::PauseRequest{"q", std::nullopt});
   const Error resumed = error_of(core::ResumeRequest{"q"});
   find_again();
-  // If the records can be read, the client may drop its knowledge between the two verbs: at some
-  // moment it notices that a connection is gone.
+  // At some moment the client notices that a connection is gone. If it can read the records, it may
+  // drop the known queues then, perhaps between the two verbs.
   const auto expect_partly_or_nothing = [this](const Error& error, const std::string& verb) {
     if (error.code == ErrorCode::unavailable) {
       EXPECT_FALSE(is_record_away()) << error.message;
@@ -243,7 +244,7 @@ TEST_P(PartlyDoneInCluster, PauseAndResumeTellOnHowManyShards) {
   EXPECT_TRUE(stats("q").paused);
 }
 
-// A batch says it item by item.
+// A batch tells of each item whether it was done.
 TEST_P(PartlyDoneInCluster, ABatchTellsOfEachItem) {
   push("q", Millis(3'600'000));
   lose();
@@ -266,7 +267,7 @@ TEST_P(PartlyDoneInCluster, ABatchTellsOfEachItem) {
   EXPECT_EQ(stats("q").scheduled, kMessages - cancelled);
 }
 
-// The same for verbs by receipt, and for new times.
+// The same for verbs by receipt, and for reschedules.
 TEST_P(PartlyDoneInCluster, SettlesAndReschedulesTellOfEachItem) {
   const std::vector<core::SettleAction> actions = {
       core::SettleAction::ack, core::SettleAction::retry, core::SettleAction::release,
@@ -314,7 +315,7 @@ TEST_P(PartlyDoneInCluster, SettlesAndReschedulesTellOfEachItem) {
       EXPECT_GT(done[i], 0u);
     }
     EXPECT_LT(done[i], kMessages);
-    // The same again does the rest: an item that was done is stale by now.
+    // The same request, sent again, does the rest. Items that were done are stale by now.
     const auto again = take<core::ItemsReply>(*engine_, settles[i]);
     EXPECT_EQ(std::ranges::count(again.items, Outcome::done, &core::ItemResult::outcome),
               static_cast<std::ptrdiff_t>(kMessages - done[i]));
@@ -323,7 +324,7 @@ TEST_P(PartlyDoneInCluster, SettlesAndReschedulesTellOfEachItem) {
   EXPECT_EQ(stats("moved").ready, moved);
 }
 
-// It has looked at all shards, and one of them disappears while the settings are written.
+// Configure has looked at all shards. One of them disappears while the settings are written.
 TEST_P(PartlyDoneInCluster, ConfigureTellsOnHowManyShards) {
   push("q", Millis(3'600'000));
   std::uint64_t elsewhere = 0;

@@ -38,7 +38,8 @@ std::unique_ptr<net::Redis> make_client(asio::io_context& io, const RedisEngineO
   return std::make_unique<net::RedisCluster>(io, options.cluster, options.server);
 }
 
-// Verbs that make a store smaller, or keep a claim, work where nothing may be added. So do claims.
+// Verbs that make a store smaller, or keep a claim, work even if the store is unfit for new
+// messages. So do claims.
 bool ends(const core::Request& request) noexcept {
   return std::holds_alternative<core::SettleRequest>(request) ||
          std::holds_alternative<core::ExtendRequest>(request) ||
@@ -105,7 +106,7 @@ class RedisEngine final : public LoopEngine {
   }
 
   void begin(const StoreFacts& store) {
-    // Not the secret itself, which no one else needs to know.
+    // The store's name is a hash of its secret, because nobody else needs to know the secret.
     store_ = std::to_string(base::keyed_hash(std::to_string(store.secret), kStoreNameSeed));
     push_times_ = store.schema >= kPushTimeSchema;
     directory_.emplace(server(), store.partitions, options_.shards, !options_.cluster.empty());
@@ -149,7 +150,7 @@ class RedisEngine final : public LoopEngine {
         [&](const core::MoveRequest&) { move(context, asked, limits); },
         [&](const core::CancelRequest&) { cancel(context, asked); },
         [&](const core::RescheduleRequest&) { reschedule(context, asked); },
-        [](const core::ClaimRequest&) {},  // begun before its store is asked for
+        [](const core::ClaimRequest&) {},  // claims were registered in `run`
         [&](const core::SettleRequest&) { settle(context, asked); },
         [&](const core::ExtendRequest&) { extend(context, asked); },
         [&](const core::GetRequest&) { get(context, asked, limits); },

@@ -83,14 +83,15 @@ core::SettleRequest ack_of(const core::ClaimReply& claimed) {
 
 constexpr std::int64_t kLongWait = 60'000;
 
-// A claim that waits, and has looked in vain.
+// Begins a claim, and returns when it has found nothing and waits.
 std::future<Result<core::Reply>> parked_claim(core::Engine& engine) {
   auto waiting = ask(engine, claim_of(kLongWait));
   for (std::uint64_t parked = 0; parked == 0;) {
     core::StatsRequest stats;
     stats.queue = "q";
     const auto reply = ask(engine, stats).get();
-    // A queue that does not exist has no figures: the look is over when this is answered.
+    // A queue that does not exist has no figures. Its claim has looked by the time this is
+    // answered.
     if (!reply) break;
     parked = std::get<StoreStats>(*reply).queues.at(0).waiting_claims;
   }
@@ -123,7 +124,8 @@ TEST_F(RedisEngineTest, WhatFallsDueIsDeliveredWithoutAnySubscription) {
   deaf.server.password = "pw";
   const auto producer = open();
   ASSERT_EQ(pushed(*producer, push_of("far", 3'600'000)), Outcome::pushed);
-  // It gets no message on any channel: neither the confirmation of its subscription nor the push.
+  // The consumer gets nothing on any channel: neither the confirmation of its subscription nor the
+  // push.
   const auto consumer = open(std::move(deaf));
   auto waiting = parked_claim(*consumer);
   ASSERT_EQ(pushed(*producer, push_of("soon")), Outcome::pushed);
@@ -324,7 +326,7 @@ TEST(RedisEngineAlone, AFullServerTakesNoPushesAndEverythingElse) {
   EXPECT_EQ(pushed(engine, push_of("e")), Outcome::pushed);
 }
 
-// Nothing was kept: the first engine's ids, secret and queues belong to nobody any more.
+// The server has lost everything. The first engine's ids, secret and queues are void.
 TEST(RedisEngineAlone, AStoreThatWasLostIsOneStoreAgain) {
   RedisServer server;
   auto opened = open_redis(testing::options_for(server));
@@ -333,7 +335,7 @@ TEST(RedisEngineAlone, AStoreThatWasLostIsOneStoreAgain) {
   ASSERT_EQ(pushed(first, push_of("")), Outcome::pushed);
   server.kill9();
   server.start();
-  while (true) {  // the first may find the old connection gone
+  while (true) {  // the first push may find the old connection gone
     const auto reply = ask(first, push_of("")).get();
     if (reply && !std::get<core::PushReply>(*reply).items.at(0).error) break;
   }
@@ -354,7 +356,7 @@ TEST(RedisEngineAlone, AStoreThatWasLostIsOneStoreAgain) {
   }
 }
 
-// A new user's default in Redis 7: no channels.
+// In Redis 7 a new user may use no channels by default.
 TEST(RedisEngineAlone, AUserWithoutChannelsIsServedAllTheSame) {
   RedisServer server;
   ASSERT_EQ(server.ask({"ACL", "SETUSER", "mute", "on", ">pw", "~*", "+@all", "resetchannels"}),

@@ -25,7 +25,7 @@ class RedisSentinelTest : public ::testing::Test, public test::EngineCalls {
     engine_ = testing::must_open(std::move(options));
   }
 
-  // An outcome's name; or the error's, where nothing was done.
+  // Pushes a message. Returns the name of the outcome or of the error.
   std::string push(std::string_view queue, std::string_view key) {
     core::PushRequest request;
     request.queue = queue;
@@ -40,7 +40,7 @@ class RedisSentinelTest : public ::testing::Test, public test::EngineCalls {
     return std::string(pushed.error ? to_string(pushed.error->code) : to_string(pushed.outcome));
   }
 
-  // Tries until the new master is found.
+  // Pushes again and again until the new master is found.
   std::string push_until_answered(std::string_view queue, std::string_view key) {
     std::string outcome;
     RedisFamily::until("the new master to be found", [&] {
@@ -90,12 +90,12 @@ TEST_F(RedisSentinelTest, WhatTheReplicaHadNotGotIsNotTakenForDone) {
 TEST_F(RedisSentinelTest, TheOldMasterIsLeftWhileItStillAnswers) {
   ASSERT_EQ(push("q", "before"), "pushed");
   family_.until_followed();
-  // Nobody tells the old master.
+  // The sentinel does not tell the old master for now.
   ASSERT_EQ(family_.sentinel().ask({"SENTINEL", "DEBUG", "publish-period", "10000000"}), "+OK\r\n");
   family_.fail_over();
   RedisFamily::until("a push to reach the new master", [&] {
     (void)push("q", "after");
-    return family_.master().ask({"HLEN", "tarry:{1}:q/0:msgs"}) == ":3\r\n";  // a placeholder too
+    return family_.master().ask({"HLEN", "tarry:{1}:q/0:msgs"}) == ":3\r\n";  // with a placeholder
   });
   EXPECT_TRUE(RedisFamily::is_master(family_.replica()));
   EXPECT_EQ(claim("q"), (Keys{"after", "before"}));

@@ -18,7 +18,7 @@ class RemovalTest : public ::testing::Test, protected test::EngineCalls {
   RemovalTest() { (void)server().ask({"FLUSHALL"}); }
   ~RemovalTest() override { (void)server().ask({"CONFIG", "SET", "maxmemory", "0"}); }
 
-  // All of a queue's shards are in one partition: a queue made again has the same keys.
+  // All shards of a queue are in one partition, so a queue that is made again has the same keys.
   static std::unique_ptr<core::Engine> open(std::uint32_t shards = 1, std::int64_t calls = -1) {
     auto options = testing::options_for(server());
     options.partitions = 1;
@@ -27,8 +27,8 @@ class RemovalTest : public ::testing::Test, protected test::EngineCalls {
     return testing::must_open(std::move(options));
   }
 
-  // With an empty key: the store generates one. Returns how many were accepted; a push is refused
-  // if it finds the queue removed again and again.
+  // For an empty key the store generates one. Returns how many messages were accepted: a push that
+  // finds the queue removed again and again is refused.
   static std::uint64_t push(core::Engine& engine, const std::vector<std::string>& keys) {
     core::PushRequest request;
     request.queue = "q";
@@ -86,7 +86,7 @@ class RemovalTest : public ::testing::Test, protected test::EngineCalls {
     if (!reply) return std::move(reply).error();
     return std::get<StoreStats>(std::move(*reply)).queues.at(0);
   }
-  // `misuse` where there is none.
+  // The error's code; `misuse` if there is no error.
   template <typename T>
   static ErrorCode code(const Result<T>& told) {
     return told ? ErrorCode::misuse : told.error().code;
@@ -144,7 +144,8 @@ TEST_F(RemovalTest, APushEndsWhatWasBegunAndMakesItAnew) {
   EXPECT_EQ(stats(*engine)->counters.accepted, 2u);
 }
 
-// Each other verb, and each way to push, of an engine that still knows the old shards.
+// An engine still knows the old shards. Each of its verbs, and each way to push, works all the
+// same.
 TEST_F(RemovalTest, WhoHasNotHeardOfItLearnsItThere) {
   const auto engine = open();
   const auto late = open();
@@ -161,7 +162,7 @@ TEST_F(RemovalTest, WhoHasNotHeardOfItLearnsItThere) {
     EXPECT_EQ(take<core::ItemsReply>(*late, std::move(cancel)).items.at(0).outcome,
               Outcome::unknown);
     EXPECT_EQ(claim(*late).size(), anew ? 1u : 0u);
-    EXPECT_EQ(push(*late, std::vector<std::string>(8)), 8u);  // by plain commands
+    EXPECT_EQ(push(*late, std::vector<std::string>(8)), 8u);  // this push goes by plain commands
     EXPECT_EQ(push(*late, {"k"}), 1u);
     EXPECT_EQ(claim(*engine).size(), 9u);
     EXPECT_EQ(stats(*late)->counters.accepted, anew ? 10u : 9u);
@@ -210,8 +211,8 @@ TEST_F(RemovalTest, WhatIsBeingRemovedGetsNoOtherShards) {
   EXPECT_EQ(keys().size(), 1u);
 }
 
-// Held too long ago, by the clock of the server that has the record: workers may have claimed
-// since.
+// By the clock of the server that has the record, the shards' hold has ended. Workers may have
+// claimed messages since.
 TEST_F(RemovalTest, ItDoesNotBeginOnceItIsNotHeldAnyMore) {
   const auto engine = open();
   push(*engine, {"a"});
@@ -229,7 +230,8 @@ TEST_F(RemovalTest, ItDoesNotBeginOnceItIsNotHeldAnyMore) {
   EXPECT_EQ(code(stats(*open())), ErrorCode::not_found);
 }
 
-// Everything was deleted during a removal, and its last call reached a store that was made again.
+// Everything was deleted during a removal, the store was made again, and then the removal's last
+// call arrived.
 TEST_F(RemovalTest, WhatAnotherStoreLeftIsInNobodysWay) {
   ASSERT_EQ(server().ask({"HSET", "tarry:{0}:q/0:meta", "generation", "gone 7 123"}), ":1\r\n");
   const auto engine = open();
@@ -237,7 +239,8 @@ TEST_F(RemovalTest, WhatAnotherStoreLeftIsInNobodysWay) {
   EXPECT_EQ(claim(*engine).size(), 2u);
 }
 
-// The note that a shard is gone expires in time, and never while the shard exists again.
+// META's statement that a shard is gone expires after a week, but never once the shard exists
+// again.
 TEST_F(RemovalTest, WhatIsLeftHasAnEnd) {
   const auto engine = open();
   push(*engine, {"a"});
@@ -250,12 +253,12 @@ TEST_F(RemovalTest, WhatIsLeftHasAnEnd) {
   push(*engine, {"a"});
   EXPECT_EQ(server().ask({"TTL", left[0]}), ":-1\r\n");
   ASSERT_EQ(remove(*engine).value(), 1u);
-  ASSERT_EQ(server().ask({"DEL", left[0]}), ":1\r\n");  // its end has come
+  ASSERT_EQ(server().ask({"DEL", left[0]}), ":1\r\n");  // as if it had expired
   EXPECT_EQ(push(*engine, {"a"}), 1u);
   EXPECT_EQ(claim(*engine).size(), 1u);
 }
 
-// A process that read the record before the removal, and makes the shard after it.
+// A process read the record before the removal, and makes the shard after it.
 TEST_F(RemovalTest, WhoComesLateDoesNotMakeItAnew) {
   const auto engine = open();
   push(*engine, {"a"});
@@ -282,8 +285,8 @@ TEST_F(RemovalTest, WhoComesLateDoesNotMakeItAnew) {
   EXPECT_NE(meta("generation").find("gone 0 " + generation), std::string::npos);
 }
 
-// Nothing of it may be leased when it begins: shards that were held for that are released when it
-// is refused.
+// A removal begins only if no message is leased. If it is refused, shards that it had closed to
+// claims are open again.
 TEST_F(RemovalTest, ARefusalLeavesAllAsItWas) {
   const auto engine = open(4);
   std::vector<std::string> many;
@@ -327,8 +330,8 @@ TEST_F(RemovalTest, WhatIsNotOursUnderItsNamesGoesToo) {
   EXPECT_EQ(push(*engine, {"a", "b"}), 2u);
 }
 
-// Two engines push, with keys and without, while a third removes: each accepted message either went
-// with a removal or is there.
+// Two engines push, with keys and without, while a third one removes. Each accepted message was
+// either removed or still exists.
 TEST_F(RemovalTest, UnderLoadEachMessageIsRemovedOnceOrThere) {
   std::atomic<std::uint64_t> accepted{0};
   std::atomic<bool> stop{false};

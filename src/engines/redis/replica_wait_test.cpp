@@ -1,4 +1,4 @@
-// The option wait=N, with a real replica: one that follows, one that stands still, and none.
+// The option wait=N, with a real replica: one that follows, one that hangs, and none.
 #include "engines/redis/node/replica_wait.h"
 
 #include <chrono>
@@ -61,7 +61,7 @@ class ReplicaWaitTest : public ::testing::Test {
     request.items.push_back(item);
     return request;
   }
-  // Empty: done.
+  // The answer's error; empty if the request was done.
   static std::optional<Error> error_of(std::future<Result<core::Reply>> answer) {
     auto reply = answer.get();
     if (!reply) return reply.error();
@@ -86,7 +86,7 @@ class ReplicaWaitTest : public ::testing::Test {
     settle.items.push_back(item);
     return error_of(ask(engine, settle));
   }
-  // Asked while the replica may be paused.
+  // True if the server has the message. Asks the server directly.
   [[nodiscard]] bool has(const RedisServer& server, const std::string& key) const {
     return server.ask({"HEXISTS", "tarry:{0}:q/0:msgs", key}) == ":1\r\n";
   }
@@ -112,7 +112,7 @@ TEST_F(ReplicaWaitTest, WhatIsAnsweredIsOnTheReplica) {
   EXPECT_FALSE(has(*replica_, "k0"));
 }
 
-// Many at once share one request to the replicas.
+// Many answers share one WAIT.
 TEST_F(ReplicaWaitTest, ManyWaitTogether) {
   follow();
   const auto engine = open({1, 5'000});
@@ -164,7 +164,7 @@ TEST_F(ReplicaWaitTest, WhereThereIsNoneAllIsInDoubt) {
   EXPECT_TRUE(has(master_, "k"));
 }
 
-// A new connection wrote nothing, and its WAIT would say yes at once.
+// A new connection has written nothing, so its WAIT would succeed at once.
 TEST_F(ReplicaWaitTest, AMasterThatDiesMeanwhileLeavesItInDoubt) {
   follow();
   const auto engine = open({1, 5'000});

@@ -32,7 +32,7 @@ class ReplicasInClusterTest : public ::testing::Test, protected test::EngineCall
     wished.wait = wish;
     return ReplicaRig::open(wished);
   }
-  // Of the nth queue that was made, from 1 on, which has one shard.
+  // The master that has the only shard of the nth queue; n counts from 1.
   [[nodiscard]] std::size_t master_of(int nth) const {
     return servers_.first_owner(net::redis_slot(ReplicaRig::key(nth, "in")));
   }
@@ -51,7 +51,7 @@ class ReplicasInClusterTest : public ::testing::Test, protected test::EngineCall
       return std::string(to_string(error.code)) + ": " + error.message;
     };
     const auto reply = ask(engine, std::move(request));
-    if (!reply) return text(reply.error());  // its queue's record is away
+    if (!reply) return text(reply.error());  // the queue's record cannot be read
     for (const core::PushResult& item : std::get<core::PushReply>(*reply).items) {
       if (item.error) return text(*item.error);
     }
@@ -67,14 +67,15 @@ class ReplicasInClusterTest : public ::testing::Test, protected test::EngineCall
     if (!reply) return std::move(reply).error();
     return std::get<core::CountReply>(*reply).count;
   }
-  // A removal that stops because that master's replica does not follow, and then the failover.
+  // Begins a removal, which stops because that master's replica does not follow. Then the master
+  // fails.
   void fail_over_within_a_removal(core::Engine& engine, std::size_t master) {
     for (std::size_t each = 0; each < kMasters; ++each) wait_until_replicated(each);
     servers_.server(replica_of(master)).pause();
     fail_over(master, remove(engine), ErrorCode::unknown_outcome);
   }
-  // A verb has stopped with that error because the master's replica does not follow; now the master
-  // fails.
+  // Checks that a verb has stopped with this error because the master's replica does not follow.
+  // Then the master fails.
   template <typename T>
   void fail_over(std::size_t master, const Result<T>& stopped, ErrorCode code) {
     ASSERT_FALSE(stopped);
@@ -85,7 +86,7 @@ class ReplicasInClusterTest : public ::testing::Test, protected test::EngineCall
     servers_.server(replica_of(master)).cont();
     servers_.until([&] { return servers_.is_master(replica_of(master)); });
   }
-  // How often each key is there; empty if a node cannot be reached.
+  // How many messages have each key; empty if a node cannot be reached.
   static std::map<std::string, int> keys_of(core::Engine& engine, int nth = 1) {
     std::map<std::string, int> keys;
     core::ListRequest request;
@@ -111,7 +112,7 @@ class ReplicasInClusterTest : public ::testing::Test, protected test::EngineCall
     });
   }
 
-  // Writes that the replica of that master will never get, and then the failover.
+  // `undone` writes data that the master's replica will never get. Then the master fails.
   template <typename Undone>
   void lose(std::size_t master, Undone undone) {
     wait_until_replicated(master);
@@ -160,8 +161,8 @@ TEST_F(ReplicasInClusterTest, EachNodeIsAskedForItsOwn) {
   servers_.server(replica_of(0)).cont();
 }
 
-// The record's node is another one than the shard's: a push into a queue that its replicas have
-// never heard of would be lost with it.
+// The record is on another node than the shard. If its replicas did not have the record, a failover
+// would lose the queue, and pushed messages with it.
 TEST_F(ReplicasInClusterTest, NoPushIsConfirmedBeforeTheRecordOfItsQueueIs) {
   const std::size_t master = servers_.first_owner(net::redis_slot("tarry:{0}:store"));
   ASSERT_NE(master, master_of(1));
@@ -173,14 +174,14 @@ TEST_F(ReplicasInClusterTest, NoPushIsConfirmedBeforeTheRecordOfItsQueueIs) {
   EXPECT_EQ(refused, "unavailable: the record of queue q1: Redis at 127.0.0.1:" +
                          std::to_string(servers_.server(master).port()) +
                          " has done it, but only 0 of 1 replicas had it within 50 ms");
-  // The record is there by now, and still on no replica.
+  // The record exists by now, but is still on no replica.
   EXPECT_EQ(push(*hasty, name_of(1), 0, 1), refused);
   servers_.server(replica_of(master)).cont();
   EXPECT_EQ(push(*engine, name_of(1), 0, 1), "");
 }
 
-// The closed shard's master goes back to its replica's state: messages that had left it would exist
-// twice.
+// A failover sets the closed shard back to its replica's state. Messages that had left it would
+// exist twice.
 TEST_F(ReplicasInClusterTest, AFailoverWithinAReshardDoublesNothing) {
   const auto engine = open();
   constexpr int kMessages = 300;
@@ -200,8 +201,8 @@ TEST_F(ReplicasInClusterTest, AFailoverWithinAReshardDoublesNothing) {
   for (const auto& [key, times] : keys) EXPECT_EQ(times, 1) << key;
 }
 
-// The record's master goes back to before the removal, or its replica knew of the removal: the
-// queue is unchanged, or gone; never a record without its shard.
+// The failover sets the record back to before the removal, or the replica knew of the removal. So
+// the queue is unchanged, or gone; there is never a record without its shard.
 TEST_F(ReplicasInClusterTest, AFailoverOfTheRecordWithinARemovalUndoesAllOfItOrNothing) {
   const auto engine = open();
   ASSERT_EQ(push(*engine, name_of(1), 0, 300), "");
@@ -216,8 +217,8 @@ TEST_F(ReplicasInClusterTest, AFailoverOfTheRecordWithinARemovalUndoesAllOfItOrN
   EXPECT_EQ(*removed, there);
 }
 
-// The shard's master goes back to when it had all: the record must be there yet, so that the
-// removal is ended.
+// The failover brings all messages of the shard back. So the record must still exist, for the
+// removal to be completed.
 TEST_F(ReplicasInClusterTest, AFailoverOfTheShardWithinARemovalIsMadeGood) {
   const auto engine = open();
   ASSERT_EQ(push(*engine, name_of(1), 0, 300), "");
@@ -231,14 +232,14 @@ TEST_F(ReplicasInClusterTest, AFailoverOfTheShardWithinARemovalIsMadeGood) {
   EXPECT_EQ(keys_of(*engine).size(), 20u);
 }
 
-// The ids that the lost master had given are on messages of the others: given again, a push would
-// take such a message's place.
+// Messages on other masters have ids that the lost master gave. If an id were given again, a push
+// would overwrite such a message.
 TEST_F(ReplicasInClusterTest, AFailoverOfTheRecordGivesNoIdTwice) {
   const std::size_t master = master_of_record();
   ASSERT_NE(master, master_of(1));
   const auto before = open();
   ASSERT_EQ(push_keyless(*before, 1).size(), 1u);
-  // Ahead of the time, as after a busy hour.
+  // Now the ids are ahead of the time, as after a busy hour.
   (void)servers_.ask(master, {"HINCRBY", "tarry:{0}:store", "ids", "1000000000"});
   std::set<std::string> keys;
   lose(master, [&] { keys = push_keyless(*open(), 500); });
@@ -259,14 +260,14 @@ TEST_F(ReplicasInClusterTest, AFailoverOfTheRecordGivesNoIdTwice) {
   EXPECT_EQ(keys_of(*after).size(), 1'001u);
 }
 
-// The queue's shard is on another node, with the messages that were pushed there.
+// Only the queue's record is lost. Its shard, with the messages, is on another node.
 TEST_F(ReplicasInClusterTest, AQueueWhoseRecordIsLostIsFoundAgain) {
   const std::size_t master = master_of_record();
   ASSERT_NE(master, master_of(2));
   const auto engine = open();
   ASSERT_EQ(push(*engine, name_of(1), 0, 1), "");
   lose(master, [&] { ASSERT_EQ(push(*engine, name_of(2), 0, 20), ""); });
-  // Takes the number that the lost one had.
+  // This queue gets the number that the lost queue had.
   servers_.until([&] { return push(*engine, name_of(3), 0, 1) == ""; });
   ASSERT_EQ(push(*engine, name_of(2), 20, 1), "");
   EXPECT_EQ(keys_of(*engine, 2).size(), 21u);
@@ -289,13 +290,13 @@ TEST_F(ReplicasInClusterTest, ANewQueueWaitsForAReplicaThatHasItsRecordOnce) {
   ASSERT_EQ(push(*engine, name_of(1), 1, 1), "");
   ASSERT_EQ(push(*open(), name_of(1), 2, 1), "");
   EXPECT_EQ(waits_of(servers_, master), "cmdstat_wait:calls=1");
-  // If it does not answer, the push goes on.
+  // If the replica does not answer, the push goes on without it.
   servers_.server(replica_of(master)).pause();
   EXPECT_EQ(push(*engine, name_of(2), 0, 1), "");
   servers_.server(replica_of(master)).cont();
 }
 
-// While it hangs each wait holds up all that goes to that node.
+// While the replica hangs, each WAIT holds up all requests to its master.
 TEST_F(ReplicasInClusterTest, ManyNewQueuesWaitTogetherForAReplicaThatHangs) {
   const std::size_t master = master_of_record();
   wait_until_replicated(master);

@@ -1,5 +1,4 @@
-// Every verb that reads several shards, wherever a reshard has been stopped: before, after each
-// call, at the end.
+// Every verb that reads several shards, after a reshard was stopped at each possible call.
 #include <map>
 #include <set>
 
@@ -152,7 +151,7 @@ class ReshardReadersTest : public ::testing::Test, protected test::EngineCalls {
     }
   }
 
-  // From `from` shards to `to`, stopped after each call.
+  // Reshards from `from` to `to` shards, stopped after each call in turn.
   void run(std::uint32_t from, std::uint32_t to) {
     int stops = 0;
     for (std::int64_t calls = 0;; ++calls) {
@@ -172,7 +171,8 @@ class ReshardReadersTest : public ::testing::Test, protected test::EngineCalls {
       expect_whole(*open());
       if (HasFailure()) return;
       if (!whole) continue;
-      // After the last one it waits for the leases; then come the rest of its calls.
+      // The mover has moved all it can, and waits for leases. When they have ended, it makes the
+      // rest of its calls.
       settle(*engine, leased, core::SettleAction::release);
       for (std::int64_t more = 0; !reshard(*open(more), to); ++more) {
         leased = claim(*engine, leased_keys());
@@ -194,8 +194,8 @@ TEST_F(ReshardReadersTest, TellAllWhileTheNewSetIsBehindTheOld) { run(1, 4); }
 // The new set's first shard has the number 0: no list may begin with it.
 TEST_F(ReshardReadersTest, TellAllWhileTheNewSetHasShardZero) { run(4, 1); }
 
-// As an older program left it that was stopped after its first RENAME, or its second; a late push
-// has made MSGS again.
+// An older program was stopped after its first or its second RENAME, and a late push has made MSGS
+// again.
 TEST_F(ReshardReadersTest, AHalfClosedShardIsClosedByTheNextTry) {
   for (const bool with_due : {false, true}) {
     (void)server().ask({"FLUSHALL"});

@@ -1,5 +1,5 @@
-// Resharding on a real server: every state of a message, the mover stopped after each of its calls,
-// engines that have not heard of it.
+// Resharding on a real server: messages in every state, the mover stopped after each of its calls,
+// and engines that do not know of the reshard.
 #include <future>
 #include <map>
 #include <set>
@@ -42,7 +42,7 @@ class ReshardTest : public ::testing::Test, protected test::EngineCalls {
     EXPECT_FALSE(reply.items.at(0).error) << reply.items.at(0).error->message;
     return reply.items.at(0).outcome;
   }
-  // With generated keys, due at once; this many go by plain commands.
+  // A push of this many messages with generated keys, due at once, goes by plain commands.
   static constexpr std::uint32_t kPlain = 8;
   static core::PushRequest plain_push(std::uint32_t messages) {
     core::PushRequest request;
@@ -121,7 +121,7 @@ class ReshardTest : public ::testing::Test, protected test::EngineCalls {
                                   std::uint64_t turn = 0) {
     return ask(engine, core::ReshardRequest{"q", shards, turn});
   }
-  // To the end, however many steps that takes.
+  // Reshards to the end, however many steps that takes.
   static ReshardStep reshard(core::Engine& engine, std::uint32_t shards) {
     ReshardStep last;
     for (int i = 0; i < 1000 && !last.done; ++i) {
@@ -141,7 +141,7 @@ class ReshardTest : public ::testing::Test, protected test::EngineCalls {
         << when;
   }
 
-  // One message in every state, and their receipts.
+  // Makes one message in every state, and returns the receipts.
   std::map<std::string, std::string> fill(core::Engine& engine) {
     remember(engine);
     for (const char* key : {"acked", "dead", "leased", "retried", "stopping"}) push(engine, key);
@@ -226,7 +226,7 @@ TEST_F(ReshardTest, EveryStateComesThroughUpAndDown) {
     claimed = claim(*engine, 1000, {"leased", "stopping"});
     ASSERT_EQ(claimed.size(), 2u);
     EXPECT_EQ(cancel(*engine, "stopping"), Outcome::stopping);
-    // Each round has one claim, and one release, more.
+    // Each round adds one claim and one release.
     auto after = all(*engine);
     for (const char* key : {"leased", "stopping"}) after[key] = before.at(key);
     expect_same(before, after);
@@ -236,10 +236,10 @@ TEST_F(ReshardTest, EveryStateComesThroughUpAndDown) {
   EXPECT_FALSE(reshard(*engine, 2).changed);
 }
 
-// After each call of the mover: every message is there, unchanged, and verbs by key find it; then
-// another mover continues.
+// The mover is stopped after each call in turn. Every message exists unchanged, and verbs by key
+// find it. Then another mover continues.
 TEST_F(ReshardTest, StoppedBehindEachCallNothingIsLostOrTwice) {
-  constexpr std::int64_t kFirstRead = 12;  // calls: before that only keys and the record are made
+  constexpr std::int64_t kFirstRead = 12;  // calls before it make only keys and the record
   constexpr std::int64_t kUses = 5;
   int stops = 0;
   for (std::int64_t round = 0;; ++round) {
@@ -303,7 +303,7 @@ TEST_F(ReshardTest, StoppedBehindEachCallNothingIsLostOrTwice) {
     expect_same(as_left, after);
     expect_conserved(*engine, when + ", and gone on");
     EXPECT_TRUE(get(*engine, "of the stale one"));
-    // No copy is left over.
+    // No copy of a message may be left.
     clock_->advance(7'200'000);
     const auto due = claim(*engine);
     std::set<std::string> expected = {"of the stale one"};
@@ -347,7 +347,7 @@ TEST_F(ReshardTest, AStepIsMadeOnce) {
   const auto first = step(*engine, 2);
   ASSERT_TRUE(first);
   const std::uint64_t turn = std::get<ReshardStep>(*first).turn;
-  // Two at once, of which the later one would take the other's notes away.
+  // Of two steps at once, the later one would remove the notes of the other.
   auto answers = std::make_shared<std::promise<std::vector<ErrorCode>>>();
   auto refused = std::make_shared<std::vector<ErrorCode>>();
   auto left = std::make_shared<int>(2);
@@ -386,7 +386,7 @@ TEST_F(ReshardTest, ManyMessagesAndMadeKeysFindTheirShards) {
   const auto pushed = take<core::PushReply>(*stale, request);
   ASSERT_EQ(pushed.items.size(), 3'000u);
   EXPECT_EQ(reshard(*engine, 5).moved, 3'000u);
-  const auto made = take<core::PushReply>(*stale, request);  // has not heard of it
+  const auto made = take<core::PushReply>(*stale, request);  // by an old record
   EXPECT_EQ(made.items.at(1).outcome, Outcome::pushed);
   EXPECT_EQ(made.items.at(0).outcome, Outcome::exists);
   EXPECT_EQ(stats(*engine).counters.accepted, 4'500u);
@@ -417,7 +417,8 @@ end)lua";
   expect_conserved(*engine, "after it");
 }
 
-// After each call of the mover: due messages reach a waiting claim, though no mover continues.
+// The mover is stopped after each call in turn. Due messages reach a waiting claim, though no mover
+// continues.
 TEST_F(ReshardTest, WhatIsOnItsWayIsDeliveredWithoutAMover) {
   for (std::int64_t calls = 0;; ++calls) {
     (void)server().ask({"FLUSHALL"});
@@ -436,7 +437,7 @@ TEST_F(ReshardTest, WhatIsOnItsWayIsDeliveredWithoutAMover) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     while (answer.wait_for(std::chrono::milliseconds(5)) != std::future_status::ready) {
       ASSERT_LT(std::chrono::steady_clock::now(), deadline) << calls;
-      clock_->advance(1'000);  // the sweep goes by it
+      clock_->advance(1'000);  // the sweep uses this clock
     }
     const auto reply = answer.get();
     ASSERT_TRUE(reply) << reply.error().message;
@@ -448,7 +449,8 @@ TEST_F(ReshardTest, WhatIsOnItsWayIsDeliveredWithoutAMover) {
   }
 }
 
-// While Redis is full the mover is refused, and verbs that free memory go on, at any stage.
+// At any stage of a reshard Redis may become full. Then the mover is refused, but verbs that free
+// memory work.
 TEST_F(ReshardTest, WhileRedisIsFullNothingIsStuck) {
   for (std::int64_t calls = 0;; ++calls) {
     (void)server().ask({"FLUSHALL"});
@@ -473,7 +475,7 @@ TEST_F(ReshardTest, WhileRedisIsFullNothingIsStuck) {
   }
 }
 
-// ---- pushes of generated keys: plain commands, and a script behind them that takes them back
+// ---- pushes of generated keys: plain commands, and after them a script that may undo them
 
 TEST_F(ReshardTest, APlainPushWhoseScriptIsRefusedLeavesNoMessage) {
   const auto engine = open();
@@ -516,7 +518,7 @@ TEST_F(ReshardTest, ALatePlainPushIsSeenNowhereButWhereItBelongs) {
   const auto moved = claim(*engine);
   EXPECT_EQ(moved.size(), std::size_t{kPlain});
   for (const auto& [key, receipt] : moved) EXPECT_EQ(settle(*engine, receipt), Outcome::done);
-  reshard(*engine, 1);  // its shard has the number 0, as at first
+  reshard(*engine, 1);  // its shard has the number 0 again
   ASSERT_EQ(take<core::PushReply>(*late, plain_push(kPlain)).items.size(), std::size_t{kPlain});
   EXPECT_EQ(claim(*engine).size(), std::size_t{kPlain});
   EXPECT_EQ(stats(*engine).counters.accepted, 1u + 4 * kPlain);
@@ -544,7 +546,7 @@ TEST_F(ReshardTest, BodiesThatAreNobodysDoNotKeepAReshardFromEnding) {
   expect_conserved(*engine, "after it");
 }
 
-// A drainer that read the entry before the reshard, and delivers it after that.
+// A process reads an entry of the inbox before the reshard, and delivers it after the reshard.
 TEST_F(ReshardTest, AnEntryOfTheInboxIsNotCarriedOutAgainByTheNewShards) {
   const auto engine = open();
   push(*engine, "other", 3'600'000);
@@ -571,7 +573,7 @@ TEST_F(ReshardTest, AnEntryOfTheInboxIsNotCarriedOutAgainByTheNewShards) {
   EXPECT_FALSE(get(*engine, "k"));
 }
 
-// After each call of the mover: also for a process that never waits.
+// The same for a process whose claims never wait.
 TEST_F(ReshardTest, WhatIsOnItsWayIsDeliveredToWhoPolls) {
   for (std::int64_t calls = 0;; ++calls) {
     (void)server().ask({"FLUSHALL"});
@@ -627,7 +629,7 @@ TEST_F(ReshardTest, WhatIsWrongIsRefused) {
   EXPECT_EQ(stats(*engine).ready, 1u);
 }
 
-// A shard's number is given again, to other messages: from 3 shards to 5 to 2.
+// From 3 shards to 5 to 2: the last set has numbers of the first set again, but other messages.
 TEST_F(ReshardTest, AListThatIsOldGoesOnInNoOtherShardOfThatNumber) {
   for (const bool whole : {false, true}) {
     for (std::uint32_t pages = 1; pages < 8; ++pages) {
@@ -654,7 +656,7 @@ TEST_F(ReshardTest, AListThatIsOldGoesOnInNoOtherShardOfThatNumber) {
   }
 }
 
-// HSCAN's cursor comes back from outside: an invalid one must not reach Redis.
+// Clients send HSCAN's cursor back. An invalid cursor must not reach Redis.
 TEST_F(ReshardTest, ACursorThatIsNoneIsRefused) {
   const auto engine = open();
   push(*engine, "k");

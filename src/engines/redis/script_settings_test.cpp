@@ -11,7 +11,7 @@
 namespace tarry::redis {
 namespace {
 
-// The names of the words in settings.lua, in their order.
+// The names of the settings in settings.lua, in their order.
 std::vector<std::string> names_in_scripts() {
   const std::string text = text_of(Script::ack, net::RedisChannels::plain);
   constexpr std::string_view kBegin = "local names = {";

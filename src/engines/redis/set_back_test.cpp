@@ -1,4 +1,5 @@
-// A clock that was set back, with many priorities ready: no call of a script goes over all of them.
+// The clock was set back while messages of many priorities were ready. No call of a script visits
+// all of them.
 #include <chrono>
 #include <cstdint>
 #include <future>
@@ -70,11 +71,11 @@ TEST_F(SetBack, AClaimGoesPastSoManyPrioritiesAndNoMore) {
   EXPECT_LT(calls_of("zrangebyscore"), 1'100);
 }
 
-// It finds the later ones at once, though not in one call; then it has nothing to look for before
-// their time.
+// The claim skips all messages that are no longer due, in several calls. After that, claims need
+// not look again before these fall due.
 TEST_F(SetBack, AClaimThatWaitsGoesOnUntilItHasSeenAll) {
   auto found = std::async(std::launch::async, [this] { return claim(1h); });
-  while (found.wait_for(10ms) != std::future_status::ready) clock_->advance(0);  // its alarms
+  while (found.wait_for(10ms) != std::future_status::ready) clock_->advance(0);  // lets alarms run
   EXPECT_EQ(found.get(), std::vector<std::uint32_t>{kLowest});
   EXPECT_LT(calls_of("evalsha"), 20);
   (void)claim();

@@ -1,4 +1,4 @@
-// Claims that name shards, as relays use them that share a queue.
+// Claims that name shards, as relays make them when they share a queue.
 #include <future>
 #include <map>
 #include <set>
@@ -64,7 +64,7 @@ class ShardClaimsTest : public ::testing::Test, public test::EngineCalls {
     request.names_only = names_only;
     return asked<StoreStats>(request).queues.at(0);
   }
-  // The claim waits, and has looked in vain.
+  // Begins a claim, and returns when it has found nothing and waits.
   std::future<Result<core::Reply>> parked(core::ClaimRequest request, std::uint64_t others = 0) {
     auto waiting = begin(*engine_, std::move(request));
     while (stats(false).waiting_claims <= others) {
@@ -91,7 +91,7 @@ TEST_F(ShardClaimsTest, EachTakesWhatIsItsOwnAndTogetherTheyTakeAll) {
     EXPECT_LT(own.size(), 100u);
     EXPECT_TRUE(claim({shard}).empty());
     all.merge(own);
-    EXPECT_TRUE(own.empty());  // none was another shard's too
+    EXPECT_TRUE(own.empty());  // no message was claimed from two shards
   }
   EXPECT_EQ(all.size(), 200u);
   push("q", 200, 300);
@@ -122,7 +122,7 @@ TEST_F(ShardClaimsTest, ThoseThatWaitAreEachGivenTheirOwn) {
   EXPECT_EQ(all.size(), 99u);
 }
 
-// Each that looks in vain because of a wake-up must not wake the others once more.
+// A claim that was woken and finds nothing must not wake the others once more.
 TEST_F(ShardClaimsTest, ThoseThatWaitComeToRest) {
   push("q", 0, 1);
   EXPECT_EQ(claim({}).size(), 1u);
@@ -131,7 +131,7 @@ TEST_F(ShardClaimsTest, ThoseThatWaitComeToRest) {
     waiting.push_back(parked(claim_of({"q"}, {{i}}, Millis(600'000)), i));
   }
   for (int i = 0; i < 20; ++i) push("q", 100 * i, 100 * i + 100, 600'000 - i * 1'000);
-  // This question itself costs the same number of calls each time.
+  // The stats request itself takes the same number of calls each time.
   const auto calls = [this] {
     core::StatsRequest request;
     request.queue = "q";
@@ -165,7 +165,7 @@ TEST_F(ShardClaimsTest, WhatIsStillInShardsThatAreLeftFallsToThoseWhoHaveTheNewO
   reshard.queue = "q";
   reshard.shards = 3;
   const auto step = asked<ReshardStep>(reshard);
-  ASSERT_FALSE(step.done);  // both sets are there
+  ASSERT_FALSE(step.done);  // both sets exist now
   EXPECT_EQ(stats(true).shards, 3u);
   std::set<std::string> all;
   for (std::uint32_t shard = 0; shard < 3; ++shard) all.merge(claim({shard}));

@@ -1,9 +1,9 @@
-// Every script that writes is stopped at each of its calls, as by a slot that a cluster moves away,
-// and then repeated, as any caller does. Nothing is lost, no ended message comes again, and the
-// books balance.
+// Every script that writes is stopped at each of its calls, as when a cluster moves the slot away.
+// Then the call is repeated, as any caller does. No message is lost, no ended message is delivered
+// again, and the counters balance.
 //
-// The scripts are found, not named: one that writes, and that no verb of the life below runs, fails
-// the test.
+// The test finds the scripts itself. If a script writes, and no verb of the life below runs it, the
+// test fails.
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -53,7 +53,7 @@ class StoppedLife : protected test::EngineCalls {
     }
   }
 
-  // Answers how often the script called Redis.
+  // Returns how often the script called Redis.
   int run() {
     inbox();
     use("q", Millis(0));
@@ -81,12 +81,12 @@ class StoppedLife : protected test::EngineCalls {
     options.reshard_calls = calls;
     options.before_scripts = tarry::testing::kScriptStopper;
     auto engine = open_redis(options);
-    if (!engine) engine = open_redis(options);  // stopped: asked again
+    if (!engine) engine = open_redis(options);  // the first try was stopped
     EXPECT_TRUE(engine) << (engine ? "" : engine.error().message);
     return std::move(*engine);
   }
 
-  // Asks, and where that failed once more.
+  // Asks, and asks once more if that failed.
   template <typename T>
   T sure(const core::Request& request) {
     auto reply = ask(*engine_, request);
@@ -174,7 +174,8 @@ class StoppedLife : protected test::EngineCalls {
       end(queue, key, reply.items.at(at++).outcome == Outcome::done);
     }
   }
-  // A message whose end was asked for may come again; one whose end was confirmed must not.
+  // A message whose end was requested may be delivered again; if its end was confirmed, it must not
+  // be.
   void end(const std::string& queue, const std::string& key, bool told) {
     there_.erase(queue + "/" + key);
     if (told) ended_.insert(queue + "/" + key);
@@ -255,7 +256,7 @@ class StoppedLife : protected test::EngineCalls {
     claim_many(queue);
     run_out(queue);
   }
-  // Enough for a bulk claim.
+  // Claims enough messages for a bulk claim.
   void claim_many(const std::string& queue) {
     push_plain(queue, 34);
     Claimed all = claim(queue, 34);
@@ -309,7 +310,7 @@ class StoppedLife : protected test::EngineCalls {
       const auto reply = ask(engine, core::ReshardRequest{queue, shards, turn});
       turn = 0;
       if (!reply) {
-        if (reply.error().code == ErrorCode::unavailable) return;  // its calls are used up
+        if (reply.error().code == ErrorCode::unavailable) return;  // no calls are left
         continue;
       }
       const auto& now = std::get<ReshardStep>(*reply);
@@ -340,14 +341,14 @@ class StoppedLife : protected test::EngineCalls {
     const auto removed = ask(*engine_, core::RemoveRequest{"x", false});
     if (!removed) {
       const auto again = ask(*engine_, core::RemoveRequest{"x", false});
-      // The first process that used it has completed the removal.
+      // The removal may be complete already: any process that uses the queue completes it.
       EXPECT_TRUE(again || again.error().code == ErrorCode::not_found) << again.error().message;
     }
     for (const char* key : {"gone 0", "gone 1"}) end("x", key, true);
     push("x", {"anew"}, 0);
   }
 
-  // After all leases have run out and all messages are due.
+  // Lets all leases run out and all messages fall due, and then settles everything.
   void settle_all() {
     clock_->advance(100'000'000);
     std::map<std::string, int> came;
@@ -390,15 +391,15 @@ class StoppedLife : protected test::EngineCalls {
   StringSet ended_;
 };
 
-// For each script, spread over its calls, beginning with the one that TARRY_SEED picks (otherwise
-// the first); TARRY_ALL_STOPS in the environment: at every call.
+// How many stops are tried for each script, spread over its calls. The first stop is the one that
+// TARRY_SEED picks, or call 1. With TARRY_ALL_STOPS in the environment, every call is tried.
 constexpr int kStops = 12;
 
 class StoppedScriptsTest : public ::testing::TestWithParam<Script> {};
 
 TEST(StoppedScripts, NoneComesBackToAKeyThatItRemoved) {
   EXPECT_EQ(StoppedLife("", 0).run(), 0);
-  // Which looks first whether the slot moves.
+  // reshard_close may: it first checks that the slot is not moving.
   (void)ask_server({"HDEL", "removed", "reshard_close"});
   EXPECT_EQ(ask_server({"EVAL", "return table.concat(redis.call('HGETALL', 'removed'), ' ')", "0"}),
             "$0\r\n\r\n");

@@ -15,7 +15,7 @@ namespace {
 using net::RedisCommand;
 using net::RedisReply;
 
-// Spread, because several processes sweep: 0.8 to 1.2 s.
+// The time between sweeps is 0.8 to 1.2 s. It is random, because several processes sweep.
 constexpr std::int64_t kSweepMs = 800;
 constexpr std::int64_t kSweepSpreadMs = 400;
 constexpr std::int64_t kShardsAtOnce = 100;
@@ -94,11 +94,12 @@ void Sweeper::sweep() {
 }
 
 void Sweeper::sweep_partition(std::uint32_t partition, Waited waited) {
-  if (!sweeping_.insert(partition).second) return;  // its server has not answered the last one
+  if (!sweeping_.insert(partition).second) return;  // the server has not answered the last sweep
   ask_for_slice(partition, std::move(waited));
 }
 
-// Slices of the names that are waited at, one after the other; with the first one the agenda.
+// Asks for one slice of the shards at which claims wait, and then for the next one. The first call
+// also asks for the agenda.
 void Sweeper::ask_for_slice(std::uint32_t partition, Waited waited) {
   const bool is_first = waited.asked == 0;
   const auto in_vain = in_vain_.find(partition);
@@ -133,8 +134,8 @@ void Sweeper::ask_for_slice(std::uint32_t partition, Waited waited) {
       });
 }
 
-// Shards for which nothing can be done (their queue does not exist, their keys are not ours) stand
-// at the agenda's head for good. The next sweep skips a whole slice of them, until it reaches the
+// Shards for which nothing can be done (their queue does not exist, their keys are not ours) stay
+// at the agenda's head for ever. The next sweep skips a whole slice of them, until it reaches the
 // end of the agenda.
 void Sweeper::tick_all(std::uint32_t partition, net::RedisView busy, std::size_t passed_over) {
   if (std::cmp_less(busy.size(), kShardsAtOnce)) {
@@ -142,14 +143,15 @@ void Sweeper::tick_all(std::uint32_t partition, net::RedisView busy, std::size_t
   } else {
     in_vain_.try_emplace(partition, 0);
   }
-  bool still_troubled = passed_over > 0;  // otherwise it may be one that was skipped
+  bool still_troubled = passed_over > 0;  // the troubled shard may be one of those that were
+                                          // skipped
   const auto troubled = troubles_.find(partition);
   for (std::size_t i = 0; i < busy.size(); ++i) {
     still_troubled = still_troubled ||
                      (troubled != troubles_.end() && troubled->second.shard_name == busy[i].text());
     tick(partition, std::string(busy[i].text()), kTickRounds);
   }
-  // Another process had more luck with it.
+  // Another process has done the work of the troubled shard.
   if (troubled != troubles_.end() && !still_troubled) {
     succeeded(partition, std::string(troubled->second.shard_name));
   }
@@ -191,7 +193,8 @@ void Sweeper::was_in_vain(std::uint32_t partition) {
 
 void Sweeper::failed(std::uint32_t partition, const std::string& shard_name, const Error& error) {
   if (!shard_name.empty()) was_in_vain(partition);
-  // A connection that broke, perhaps because we close: whether that lasts, the next sweep says.
+  // The connection broke, perhaps because the engine closes. If it stays broken, the next sweep
+  // reports that.
   if (error.code == ErrorCode::closed || error.code == ErrorCode::unknown_outcome) return;
   const bool told = std::ranges::any_of(
       troubles_, [&](const auto& trouble) { return trouble.second.why == error.message; });

@@ -65,8 +65,8 @@ class Sweeper {
   std::minstd_rand random_;
   std::map<std::uint32_t, Trouble> troubles_;  // by partition
   std::set<std::uint32_t> sweeping_;           // partitions
-  // For each partition whose agenda filled a slice: for how many entries at its head nothing could
-  // be done.
+  // For each partition whose agenda filled a slice: how many entries at its head were in vain,
+  // because nothing could be done for them.
   std::map<std::uint32_t, std::size_t> in_vain_;
   std::set<std::string> settling_;  // queues
   std::int64_t reshards_ = 0;       // the store's count of reshards, as seen last

@@ -36,7 +36,7 @@ class SweeperTest : public ::testing::Test, public test::EngineCalls {
     return *std::move(engine);
   }
 
-  // For the message in queue q.
+  // Claims the message in queue q, and expects its lease to be ended.
   void expect_a_lease_ends(core::Engine& engine) {
     core::ClaimRequest claim;
     claim.queues = {"q"};
@@ -91,7 +91,7 @@ TEST_F(SweeperTest, EndsALeaseBehindMoreEntriesThanASliceOfWhichNothingCanBeDone
   expect_a_lease_ends(*engine);
 }
 
-// Names of existing queues, but of no shard.
+// The names belong to existing queues, but to no shard.
 TEST_F(SweeperTest, NamesThatNameNoShardAreOfThose) {
   const auto engine = open(options());
   (void)take<core::PushReply>(*engine, push_of("q", 0h));

@@ -22,7 +22,7 @@ class WaitingClaimsTest : public ::testing::Test, public test::EngineCalls {
  protected:
   using Reply = Result<core::Reply>;
 
-  /// An engine without sweeps: its clock stands still.
+  /// Opens an engine that never sweeps, because its clock stands still.
   std::unique_ptr<core::Engine> open() {
     RedisEngineOptions options;
     options.server.unix_path = server_.socket_path();
@@ -35,7 +35,8 @@ class WaitingClaimsTest : public ::testing::Test, public test::EngineCalls {
   testing::RedisServer server_;
 };
 
-// The three wake-ups come in one read. Two of them say only that something is due sooner.
+// The engine reads the three wake-ups at once. Two of them only say that a message is due sooner
+// than before.
 TEST_F(WaitingClaimsTest, LookAtEachQueueThatIsWokenWhileTheyLook) {
   const auto engine = open();
   const auto other = open();

@@ -104,7 +104,7 @@ Result<core::Reply> read_answer(const wire::Call& call, HttpAnswer answer) {
                       "the server's answer cannot be read: " + reply.error().message);
   }
   if (auto* stats = std::get_if<StoreStats>(&*reply)) {
-    // A server may stand before another one: this names the last engine in the chain.
+    // The server's store may be another server. `served` names the last engine in the chain.
     if (stats->served.empty()) stats->served = stats->engine;
     stats->engine = "remote";
   }
@@ -145,7 +145,8 @@ std::optional<core::SettleRequest> release_of(const Result<core::Reply>& result)
 //
 // Invariants
 //  1. A completion is taken out of its Pending before it runs, so it runs once.
-//  2. A Pending without a completion is answered for nobody; messages in its answer are released.
+//  2. If a Pending has no completion, nobody waits for its answer, and messages in the answer are
+//     released.
 class RemoteEngine final : public core::Engine {
  public:
   explicit RemoteEngine(RemoteOptions options)
@@ -247,7 +248,7 @@ class RemoteEngine final : public core::Engine {
     HttpClient::Id id = 0;
     bool is_claim = false;
     std::int64_t wait_ms = 0;
-    std::int64_t timeout_ms = 0;  // beyond that wait
+    std::int64_t timeout_ms = 0;  // in addition to `wait_ms`
     net::HttpLane lane = net::HttpLane::common;
   };
 
@@ -286,7 +287,7 @@ class RemoteEngine final : public core::Engine {
       if (result) tell_watches(*result);
       pending.completion(std::move(result));
     } else if (auto settle = release_of(result)) {
-      // If it fails, the leases run out by themselves.
+      // If the release fails, the leases run out by themselves.
       Pending release;
       release.timeout_ms = patience_ms(*settle, options_.request_timeout_ms);
       release.lane = lane_of(*settle, 0);
@@ -318,7 +319,7 @@ class RemoteEngine final : public core::Engine {
     }
     grace_.expires_after(kCloseGrace);
     grace_.async_wait([this](const boost::system::error_code& error) {
-      if (!error) client_->close();  // which answers the remaining requests
+      if (!error) client_->close();  // this answers the remaining requests
     });
     end_if_done();
   }

@@ -28,7 +28,7 @@ class RemoteEngineTest : public ::testing::Test {
     std::future<Result<core::Reply>> reply;
   };
 
-  // The connection on which /healthz was asked; it is kept.
+  // Opens the engine. Returns the connection on which it asked for /healthz, and which it keeps.
   RawConnection open(std::uint32_t connections = 1, std::int64_t timeout_ms = 60'000) {
     RemoteOptions options;
     options.port = server_.port();
@@ -170,7 +170,7 @@ TEST_F(RemoteEngineTest, says_who_answers_in_its_figures) {
   const StoreStats told = std::get<StoreStats>(*asked.reply.get());
   EXPECT_EQ(told.engine, "remote");
   EXPECT_EQ(told.served, "embedded");
-  // A server that stands before another one.
+  // The server's store is another server.
   asked = ask(core::StatsRequest{});
   (void)connection.receive();
   connection.answer(wire::encode_store_stats(told));
@@ -232,7 +232,7 @@ TEST_F(RemoteEngineTest, says_that_a_server_is_older_where_it_does_not_know_the_
                     R"("code":"invalid_argument"})",
                     "405 Method Not Allowed");
   EXPECT_EQ(method.reply.get().error().code, ErrorCode::unsupported);
-  // So is an answer of a proxy that refuses the request.
+  // If a proxy refuses the request, the error is another one.
   for (const char* body :
        {"<html>", R"({"status":405,"detail":"no DELETE","code":"invalid_argument"})"}) {
     auto between = ask(core::RemoveRequest{"q"});
@@ -240,7 +240,7 @@ TEST_F(RemoteEngineTest, says_that_a_server_is_older_where_it_does_not_know_the_
     connection.answer(body, "405 Method Not Allowed");
     EXPECT_EQ(between.reply.get().error().code, ErrorCode::invalid_argument) << body;
   }
-  // The engine's own is another matter.
+  // The engine's own `not_found` stays what it is.
   auto nothing = ask(core::ReshardRequest{"none", 2, 0});
   EXPECT_EQ(connection.receive().target, "/v1/queues/none/reshard");
   connection.answer(R"({"status":404,"detail":"there is no queue \"none\"","code":"not_found"})",
@@ -314,7 +314,8 @@ TEST_F(RemoteEngineTest, a_claim_has_its_wait_on_top_of_the_time_out) {
   EXPECT_TRUE(connection.wait_for_end());
 }
 
-// A connection may die without a word while the server is well, and there may be others.
+// A connection may die silently while the server is well. Then the request must have time left to
+// use another one.
 TEST_F(RemoteEngineTest, an_extension_leaves_time_for_another_one) {
   RawConnection connection = open(1, 3'600'000);
   auto busy = ask(push("k"));
@@ -404,7 +405,7 @@ TEST_F(RemoteEngineTest, is_closed_after_its_close) {
   engine_->withdraw(asked.ticket);
 }
 
-// A caller that holds a lock that its completion takes must not deadlock.
+// A caller may hold a lock that its completion takes. That must not deadlock.
 TEST_F(RemoteEngineTest, never_completes_within_submit) {
   const RawConnection connection = open();
   std::mutex held;

@@ -18,8 +18,8 @@ using net::RedisReply;
 
 // Messages that one call of the script claims; other clients wait during the call.
 constexpr std::uint32_t kMostAtOnce = 500;
-// For this long a waiting claim by key asks that changes be published; it looks again before that
-// ends.
+// A waiting claim by key asks Redis to publish changes for this long. It looks again before that
+// time ends.
 constexpr std::int64_t kWatchedMs = 10'000;
 constexpr std::int64_t kWatchAgainMs = 5'000;
 constexpr std::int64_t kAfterFailureMs = 1'000;
@@ -176,8 +176,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
 
   void finish() {
     if (request().keys.size() > 0) again_ms_ = std::min(again_ms_, kWatchAgainMs);
-    // If the caller has gone, the claim has not asked all shards: the next claim looks in its
-    // place.
+    // If the caller has gone, this claim did not ask all shards. Then the next claim has to look.
     claims_.looked(claim_, queues_, watch_, again_ms_, taken_ > 0 || claim_->gone);
   }
 
@@ -187,14 +186,14 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
   Watch watch_;
   std::size_t turn_;
   std::size_t queue_ = 0;
-  std::vector<std::size_t> shards_;  // of places_, to be asked
-  std::size_t shard_ = 0;            // of shards_
-  bool settled_ = true;  // moves held messages with the wanted keys between two sets of shards
+  std::vector<std::size_t> shards_;  // shards to ask, as indices in places_
+  std::size_t shard_ = 0;            // index in shards_
+  bool settled_ = true;              // false: held copies of wanted messages come first (parted.h)
   QueuePtr places_;
   std::size_t taken_ = 0;
   std::uint64_t bytes_ = 0;
   std::int64_t again_ms_ = INT64_MAX;
-  base::BootClock::time_point sent_;  // the script
+  base::BootClock::time_point sent_;  // when the script was sent
   int tries_ = 0;
 };
 
@@ -215,7 +214,7 @@ void Claims::release(const core::ClaimReply& reply) {
   if (auto asked = release_of(reply)) settle(context_, asked);
 }
 
-// No longest wait: Redis reports when there may be a message.
+// There is no need to look from time to time: Redis reports when there may be a message.
 std::int64_t Claims::longest_ms(const core::ClaimRequest& /*request*/) const { return INT64_MAX; }
 
 }  // namespace tarry::redis

@@ -1,5 +1,5 @@
-// Claims: how a claim of the native layout looks for messages: it asks the shards of its queues one
-// after the other until it has enough. WaitingClaims parks and wakes claims.
+// Claims: how a claim of the native layout looks for messages. The claim asks the shards of its
+// queues one after the other until it has enough. WaitingClaims parks and wakes claims.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once

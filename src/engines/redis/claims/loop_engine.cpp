@@ -97,7 +97,7 @@ void LoopEngine::close() {
       const std::lock_guard lock(mutex_);
       closed_ = true;
     }
-    if (!thread_.joinable()) return;  // the system had none to give
+    if (!thread_.joinable()) return;  // the system could not start a thread
     asio::post(io_, [this] { begin_close(); });
     thread_.join();
   });
@@ -130,7 +130,7 @@ void LoopEngine::add_own(StoreStats& stats) {
 void LoopEngine::begin_close() {
   closing_ = true;
   if (WaitingClaims* waiting = claims()) waiting->close();
-  steady_.set(kCloseGraceMs, [this] { redis_->close(); });  // which answers the remaining requests
+  steady_.set(kCloseGraceMs, [this] { redis_->close(); });  // this answers the remaining requests
   end_if_done();
 }
 

@@ -39,8 +39,8 @@ namespace tarry::redis {
 
 class LoopEngine : public core::Engine {
  public:
-  /// Connects to Redis and opens the store, on the engine's thread, and waits for that. Call once,
-  /// before any other function.
+  /// Starts the engine's thread, which connects to Redis and opens the store. Returns when that is
+  /// done. Call once, before any other function.
   [[nodiscard]] Result<void> start();
 
   core::Ticket submit(core::Request request, core::Completion completion) final;
@@ -72,7 +72,7 @@ class LoopEngine : public core::Engine {
   [[nodiscard]] net::Redis& redis() noexcept { return *redis_; }
   [[nodiscard]] Server& server() noexcept { return server_; }
   [[nodiscard]] Alarms& alarms() noexcept { return alarms_; }
-  /// Alarms by the steady clock, also in tests.
+  /// Alarms by the steady clock, even in tests.
   [[nodiscard]] Alarms& steady() noexcept { return steady_; }
 
  private:

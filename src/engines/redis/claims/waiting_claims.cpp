@@ -54,7 +54,7 @@ void WaitingClaims::looked(const ClaimPtr& claim, const std::vector<std::string>
     answer(claim);
   }
   watched_look_ended(watch, *claim->request, again_ms, found);
-  // Only now: the last claim that names the queue takes the queue's state with it.
+  // This comes last: with the last claim that names a queue, the queue's state goes too.
   if (ends) leave(*claim);
 }
 
@@ -88,7 +88,8 @@ void WaitingClaims::park(const ClaimPtr& claim, const std::vector<std::string>& 
     }
   }
   if (claim->wait_end == 0) {
-    // It waits no shorter than asked: the alarm's clock and the caller's may differ by a ms.
+    // The claim waits no shorter than asked, though the alarm's clock and the caller's may differ
+    // by a ms.
     claim->wait_end =
         alarms_.set(claim->request->wait.count(), [this, claim] { wait_has_ended(claim); });
   }
@@ -101,7 +102,8 @@ void WaitingClaims::park(const ClaimPtr& claim, const std::vector<std::string>& 
   if (!claim->missed.empty()) look_at_missed(claim);
 }
 
-// Claims that looked at the time have been told too; telling them once more would go on for ever.
+// Looks again at the queues that were woken while the claim looked. It does not wake them once
+// more, because then claims would wake each other for ever.
 void WaitingClaims::look_at_missed(const ClaimPtr& claim) {
   std::vector<Lists::QueueNo> missed = std::exchange(claim->missed, {});
   std::ranges::sort(missed);
@@ -117,8 +119,8 @@ void WaitingClaims::look_at_missed(const ClaimPtr& claim) {
     missed.pop_back();
     if (shared_.queue(queue).woken == 0) continue;  // another claim has looked since
     look_for_all(queue);
-    // The claim looks at that queue now and stands in no list, so the others would not find it: it
-    // looks again when it is back. Or it has already looked, within the call.
+    // If the claim looks at that queue now, it stands in no list, and looks at the other queues
+    // when it is parked again. Or its look has already ended within the call.
     if (claim->lists == nullptr) return;
     if (shared_.is_parked(claim->no)) continue;
     claim->missed.insert(claim->missed.end(), missed.begin(), missed.end());
@@ -175,7 +177,7 @@ void WaitingClaims::withdraw(core::Ticket ticket) {
   if (found == claims_.end()) return;
   const ClaimPtr claim = found->second;
   const bool parked = claim->lists->is_parked(claim->no);
-  // If it still looks, messages that it finds are released.
+  // If the claim is still looking, the messages that it finds are released.
   end_wait(*claim);
   claim->gone = true;
   claim->asked->reply = core::ClaimReply();
@@ -189,7 +191,7 @@ void WaitingClaims::close() {
   for (const auto& [ticket, claim] : claims_) {
     if (claim->lists->is_parked(claim->no)) parked.push_back(claim);
   }
-  // They stay in their lists: no claim looks there any more.
+  // The claims may stay in their lists, because no claim looks any more.
   for (const ClaimPtr& claim : parked) {
     answer(claim, Error{ErrorCode::closed, "the store was closed"});
   }
@@ -269,7 +271,8 @@ void WaitingClaims::look_for_all(Lists::QueueNo queue) {
     shared_.unpark(claim->no);
     return begin_look(claim, {shared_.name(queue)}, queue);
   }
-  // Claims that look at other queues stand in no list meanwhile: they look here when they are back.
+  // Claims that look at other queues stand in no list meanwhile. They look here when they are
+  // parked again.
   shared_.queue(queue).woken = ++stamp_;
 }
 

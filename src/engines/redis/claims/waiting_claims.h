@@ -83,7 +83,8 @@ class WaitingClaims {
   struct Claim;
   using ClaimPtr = std::shared_ptr<Claim>;
   using Lists = core::WaitingLists<AtQueue, ClaimPtr>;
-  /// The queue for whose claims together a claim looks; kNobody: it looks for itself alone.
+  /// The queue for which a claim looks on behalf of all claims there; kNobody: the claim looks for
+  /// itself alone.
   using Watch = Lists::QueueNo;
   static constexpr Watch kNobody = Lists::kNone;
 
@@ -105,7 +106,7 @@ class WaitingClaims {
 
   /// Looks at the queues, and calls `looked` or `fail` once, perhaps within the call.
   virtual void look(const ClaimPtr& claim, std::vector<std::string> queues, Watch watch) = 0;
-  /// Gives back messages that cannot be handed over.
+  /// Releases messages that cannot be handed over.
   virtual void release(const core::ClaimReply& reply) = 0;
   /// The longest time until the next look at a queue where this claim waits, whatever Redis said.
   [[nodiscard]] virtual std::int64_t longest_ms(const core::ClaimRequest& request) const = 0;
@@ -149,7 +150,8 @@ class WaitingClaims {
   const std::size_t slice_;
   core::WaitingCount count_;
   std::unordered_map<core::Ticket, ClaimPtr> claims_;  // claims that may wait and are not answered
-  Lists shared_;                                       // one looks, and leaves the rest to the next
+  Lists shared_;                                       // of the claims at a queue one looks, and
+                                                       // leaves the rest to the next
   Lists own_;                                          // each claim looks for itself
   std::uint64_t stamp_ = 0;
   std::deque<ClaimPtr> leaving_;

@@ -20,7 +20,8 @@
 namespace tarry::redis {
 namespace {
 
-// Queues are numbers of messages; a look takes one of the first of its queues that has any.
+// A queue is only a number of messages. A look takes one message from the first of its queues that
+// has any.
 class FakeClaims final : public WaitingClaims {
  public:
   using WaitingClaims::WaitingClaims;
@@ -40,7 +41,7 @@ class FakeClaims final : public WaitingClaims {
     Look look = std::move(looks_[which]);
     looks_.erase(looks_.begin() + static_cast<std::ptrdiff_t>(which));
     fail(look.claim, look.watch, {ErrorCode::unavailable, "away"}, 1'000);
-    // Messages that Redis claimed for it come back, as after their leases have run out.
+    // Messages that Redis claimed for this look become ready again, as if their leases had run out.
     for (const auto& [queue, taken] : look.seen) {
       messages[queue] += taken ? 1 : 0;
       wake(queue);
@@ -55,7 +56,7 @@ class FakeClaims final : public WaitingClaims {
     std::map<std::string, bool> seen;
   };
 
-  // Redis looks now; its answer comes later.
+  // The look finds its messages now; the test gives the answer later.
   void look(const ClaimPtr& claim, std::vector<std::string> queues, Watch watch) override {
     Look look{claim, std::move(queues), watch, {}};
     for (const std::string& queue : look.queues) {
@@ -100,7 +101,7 @@ class FakeRedis {
     asked->request = std::move(request);
     auto answer = std::make_shared<Answer>();
     asked->completion = [answer](Result<core::Reply> reply) {
-      if (answer->reply) std::abort();  // twice
+      if (answer->reply) std::abort();  // answered twice
       answer->reply = std::move(reply);
     };
     claims.begin(++last_ticket, asked);
@@ -229,8 +230,8 @@ TEST(WaitingClaims, OneTooManyIsToldTheLimitUnlessSomethingIsThere) {
   EXPECT_FALSE(fourth->is_there());
 }
 
-// In any order of pushes, wake-ups, answers and hang-ups: no claim waits at a queue that has
-// messages, no claimed message is lost, and nothing of a caller that has gone is kept.
+// In any order of pushes, wake-ups, answers and hang-ups, no claim waits at a queue that has
+// messages, no claimed message is lost, and no state of callers that have gone is kept.
 RC_GTEST_PROP(WaitingClaimsProperty, NobodyWaitsWhereSomethingIs, ()) {
   const std::vector<std::string> queues{"a", "b", "c"};
   FakeRedis redis(*rc::gen::inRange<std::size_t>(1, 8));
@@ -272,7 +273,7 @@ RC_GTEST_PROP(WaitingClaimsProperty, NobodyWaitsWhereSomethingIs, ()) {
         }
     }
   }
-  // A look that failed has the others look again, a second later.
+  // After a look has failed, the others look again a second later.
   for (int round = 0; round < 3; ++round) {
     redis.end_looks();
     redis.run();

@@ -14,8 +14,8 @@ using net::RedisView;
 
 constexpr std::int64_t kMostEntries = 100;  // a batch; their marks stay in the shards' META
 constexpr std::int64_t kBatchBytes = 4 << 20;
-constexpr std::int64_t kKept = 1'000;       // of those set aside
-constexpr std::int64_t kMostHeld = 10'000;  // entries; each run reads them again
+constexpr std::int64_t kKept = 1'000;       // entries that are set aside, at most
+constexpr std::int64_t kMostHeld = 10'000;  // entries; each run reads all of them again
 constexpr std::string_view kTold = "in";
 
 std::string random_name() {
@@ -29,7 +29,7 @@ void add_keys(RedisCommand& command, std::uint32_t partition,
   for (const std::string_view name : names) command.key(partition_key(partition, name));
 }
 
-// No other shard would fare better.
+// True if every shard would answer this error.
 bool waits_for_all(const Error& error) noexcept {
   return error.code == ErrorCode::no_space || error.code == ErrorCode::closed;
 }
@@ -47,7 +47,7 @@ void Inbox::swept(std::uint32_t partition, RedisView found) {
     return complain(partition, std::string(found.text()));
   }
   if (found.integer() > 0 || !states_[partition].made) return drain(partition);
-  if (!states_[partition].draining) recovered(partition);  // another one may have drained it
+  if (!states_[partition].draining) recovered(partition);  // another process may have drained it
 }
 
 bool Inbox::told(std::string_view channel, std::string_view message) {
@@ -153,7 +153,8 @@ void Inbox::end(std::uint32_t partition) {
 
 void Inbox::stop(std::uint32_t partition, const Error& error) {
   states_[partition].draining = false;
-  // A connection that broke, perhaps because we close: whether that lasts, the next attempt says.
+  // The connection broke, perhaps because the engine closes. If it stays broken, the next attempt
+  // reports that.
   if (error.code == ErrorCode::closed || error.code == ErrorCode::unknown_outcome) return;
   complain(partition, error.message);
 }

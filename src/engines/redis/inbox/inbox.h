@@ -25,8 +25,8 @@
 //     stays in the stream, and so do all later entries for the same shard: the shard is held. Later
 //     entries for other shards go on, as long as at most `kMostHeld` entries are held.
 //
-// While one process has a batch, the others leave the inbox alone (for `hold_ms` at most). This
-// only saves the server work; correctness does not depend on it.
+// While one process works on a batch, the others leave the inbox alone (for `hold_ms` at most).
+// This only saves the server work; correctness does not depend on it.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -48,7 +48,8 @@ namespace tarry::redis {
 
 struct InboxOptions {
   core::Limits limits;
-  /// How long other processes leave an inbox alone while one has a batch. 0 (tests): not at all.
+  /// How long other processes leave an inbox alone while one works on a batch. 0 (tests): not at
+  /// all.
   std::int64_t hold_ms = 2'000;
   Log log;
 };

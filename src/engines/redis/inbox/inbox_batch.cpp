@@ -19,7 +19,8 @@ using net::RedisCommand;
 using net::RedisReply;
 using net::RedisView;
 
-// Room besides the payload: headers with their fields' names, key, queue, the rest.
+// Bytes of an entry besides the payload: headers with the names of their fields, key, queue and
+// other fields.
 constexpr std::uint64_t kRoomBeside = 64 * 1024;
 
 void set_aside(InboxItem& item, std::string why) {
@@ -27,7 +28,8 @@ void set_aside(InboxItem& item, std::string why) {
   item.why = std::move(why);
 }
 
-// The entries of one queue: their queue, ids for new messages, the shards.
+// Brings the entries of one queue to their shards: finds the queue, takes ids for new messages, and
+// calls the shards.
 class QueueRun : public std::enable_shared_from_this<QueueRun> {
  public:
   QueueRun(Context& context, InboxBatchPtr batch, std::string queue, Items items,
@@ -81,14 +83,14 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
     if (!batch_->failed || error.message < batch_->failed->message) batch_->failed = error;
   }
 
-  // While there are two sets of shards, the other set may have the entry that one refuses: then the
-  // whole queue waits. The whole queue also waits if its shards are not known.
+  // Usually only the shard is held. The whole queue is held if it has two sets of shards, because
+  // the other set may have taken the entry, or if its shards are not known.
   void hold_at(const Place& place, const Error& error) {
     hold(is_moved(error) || places_->closed > 0 ? queue_ : place.name, error);
   }
 
-  // For a message without a key: every process that drains the inbox brings the entry to the same
-  // shard.
+  // If the message has no key, the entry's id stands for it, so that every process brings the entry
+  // to the same shard.
   std::string_view name_of(std::uint32_t i) {
     return entry(i).key.empty() ? item(i).order : entry(i).key;
   }
@@ -102,8 +104,8 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
     return core::shard_of(queue_, key, shards_, secret_);
   }
 
-  // Each push gets an id. A generated key belongs to the shard that its own hash says; so for
-  // messages without a key ids are taken until there is one for each entry's shard.
+  // Each push gets an id. The hash of a generated key determines its shard. So for messages without
+  // a key, ids are taken until there is one for each entry's shard.
   void number() {
     std::vector<std::deque<std::uint32_t>> wanted(shards_);
     std::deque<std::uint32_t> any;
@@ -154,9 +156,9 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
     round->end();
   }
 
-  // Entries whose keys the closed shards do not have. An open shard takes the entries passed on by
-  // several closed ones in one call: in several calls, the later ones would look old. So all closed
-  // shards have answered before.
+  // Sends the open shards the entries whose keys the closed shards do not have. All closed shards
+  // must have answered before, because each open shard gets all its entries in one call. In a
+  // second call, older entries would be taken for repeats.
   void pass_on() {
     if (held_ || passed_on_.empty()) return countdown_->end();
     std::ranges::sort(passed_on_);
@@ -272,9 +274,9 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
   const std::shared_ptr<Countdown> countdown_;
   const std::uint64_t secret_;
   QueuePtr places_;
-  std::uint32_t shards_ = 0;  // open ones
-  Items passed_on_;           // by closed shards
-  bool held_ = false;         // something of it failed
+  std::uint32_t shards_ = 0;  // how many shards are open
+  Items passed_on_;           // entries that closed shards have passed on
+  bool held_ = false;         // some entries of the queue failed
 };
 
 }  // namespace

@@ -38,7 +38,7 @@ struct InboxBatch {
   std::uint32_t partition = 0;
   std::vector<InboxItem> items;
   bool is_others = false;       // another process drains this inbox, so there are no items
-  InboxHeld held;               // their entries stay; a shard that fails is added
+  InboxHeld held;               // entries for these shards stay; a shard that fails is added
   std::optional<Error> failed;  // the common error of the shards that failed
 };
 using InboxBatchPtr = std::shared_ptr<InboxBatch>;

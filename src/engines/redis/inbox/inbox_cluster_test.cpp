@@ -67,8 +67,8 @@ TEST_F(InboxClusterTest, EntriesFindTheirQueuesOnOtherNodes) {
   }
 }
 
-// A partition without a shard: its keys exist all the same, so no call gets TRYAGAIN when the slot
-// has moved half-way.
+// The partition has no shard, but its keys exist all the same. So no call gets TRYAGAIN while the
+// slot has moved half-way.
 TEST_F(InboxClusterTest, ASlotThatMovesTakesItsInboxAlong) {
   constexpr int kPartition = 9;
   const std::size_t from = first_owner_of(kPartition);
@@ -86,7 +86,7 @@ TEST_F(InboxClusterTest, ASlotThatMovesTakesItsInboxAlong) {
   for (const std::string& key : keys) {
     servers_.move_key(ClusterRig::key(kPartition, key), from, to);
   }
-  // It is drained during the move: no process knows of its end yet.
+  // The inbox is drained during the move. No process knows of the move's end yet.
   servers_.until([&] { return accepted("q") == 3; });
   servers_.end_move(slot_of(kPartition), to);
   wait_until_drained(kPartition, to);

@@ -206,8 +206,9 @@ class EntryReader {
     return {};
   }
 
-  // Counts from the entry's own time, and never from a future one: the clock may have been set
-  // back, or the producer chose the id. A delay begins with the next ms, so that none is short.
+  // The delay counts from the entry's own time, but never from a future time: the clock may have
+  // been set back, or the producer may have chosen the id. It begins with the next ms, so that no
+  // delay is too short.
   MaybeError check_delay() {
     const bool ahead = is_ahead();
     const std::int64_t sent = entry_.sent_ms;

@@ -1,5 +1,5 @@
-// An inbox with two drainers at once, or with one that is killed between two steps, on a Redis that
-// is full, forgets its scripts, or has lost data.
+// Two processes drain an inbox at once, or one is killed between two steps; Redis is full, forgets
+// its scripts, or has lost data.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -21,7 +21,8 @@ using Fields = FaultRig::Words;
 
 constexpr std::int64_t kLaterMs = 4'000'000'000'000;  // 2096
 
-// Commands that its user may not run: so a drainer gets as far as that, and no further.
+// The engine's user may not run some commands. So it drains an inbox up to the first of these
+// commands.
 RedisEngineOptions without(FaultRig& rig, const std::string& rights) {
   EXPECT_EQ(
       rig.ask({"ACL", "SETUSER", "clipped", "reset", "on", ">pw", "~*", "&*", "+@all", rights}),
@@ -72,7 +73,7 @@ class Model {
   std::uint64_t rescheduled = 0;
 };
 
-// 5,000 random entries, which must be carried out once and in order, whatever `meanwhile` does.
+// Adds 5,000 random entries. They must be carried out once and in order, whatever `meanwhile` does.
 void carry_out(FaultRig& rig, core::Engine& one, const std::function<void(int)>& meanwhile) {
   Model model;
   std::minstd_rand random(20'261'122);
@@ -93,7 +94,7 @@ void carry_out(FaultRig& rig, core::Engine& one, const std::function<void(int)>&
       rig.add({"verb", "reschedule", "queue", "q", "key", key, "due", std::to_string(due)});
       model.reschedule(key, due);
     }
-    // At times the two have many to take at once, at times few.
+    // So the two drainers sometimes find many entries at once, and sometimes few.
     if (random() % 100 < 2) (void)rig.ask({"PUBLISH", FaultRig::key(0, "wake"), "in"});
     meanwhile(i);
   }
@@ -140,7 +141,8 @@ TEST(InboxFaults, EachOnceAndInOrderAlsoWhileTheShardsChange) {
   carry_out(rig, *one, [&](int i) {
     if (i < 100 || i % 20 != 0) return;
     if (i == 100) rig.wait_until_drained();  // the queue is there
-    // Each step takes a new turn: an inbox with entries left makes it wait.
+    // Each step begins a new turn, because a step has to wait while an inbox has entries of the
+    // queue.
     last = reshard_step(i % 40 == 0 ? *one : *other, wanted);
     if (!last.done) return;
     ++changes;
@@ -149,17 +151,18 @@ TEST(InboxFaults, EachOnceAndInOrderAlsoWhileTheShardsChange) {
   EXPECT_GT(changes, 3);
 }
 
-// Without keys a repeat would be another message.
+// Adds pushes without keys: an entry that is carried out twice makes a second message.
 void add_without_keys(FaultRig& rig, int count) {
   for (int i = 0; i < count; ++i) rig.add({"queue", "q", "payload", std::to_string(i)});
 }
 
-// The store, its queue and the inbox exist; then come the entries that `clipped` does not finish.
+// Makes the store, its queue and the inbox, and then adds the entries that `clipped` will not
+// finish.
 void fill(FaultRig& rig, int count) {
   const auto engine = rig.open();
   add_without_keys(rig, 1);
   rig.wait_until_drained();
-  // When its close returns, all work that it had is done.
+  // When `close` returns, the engine has done all its work.
   rig.forget_lines();
   engine->close();
   add_without_keys(rig, count);
@@ -169,7 +172,7 @@ TEST(InboxFaults, OneThatGoesBetweenTakingAndDeletingRepeatsNothing) {
   FaultRig rig;
   fill(rig, 250);
   auto clipped = FaultRig::open(without(rig, "-xdel"));
-  rig.wait_for_line("inbox tarry:{0}:in waits: ");  // it has taken, and could not delete
+  rig.wait_for_line("inbox tarry:{0}:in waits: ");  // entries are taken, but not deleted
   EXPECT_EQ(FaultRig::stats(*clipped, "q").counters.accepted, 101u);
   EXPECT_EQ(rig.ask({"XLEN", FaultRig::key(0, "in")}), ":250\r\n");
   clipped.reset();
@@ -183,8 +186,8 @@ TEST(InboxFaults, OneThatGoesBetweenTakingAndDeletingRepeatsNothing) {
 TEST(InboxFaults, OneThatGoesBetweenReadingAndTakingLosesNothing) {
   FaultRig rig;
   fill(rig, 250);
-  RedisEngineOptions options = without(rig, "-xrange");  // until that one is open
-  options.inbox_hold_ms = 0;                             // which would take an HSET too
+  RedisEngineOptions options = without(rig, "-xrange");  // allowed again when the engine is open
+  options.inbox_hold_ms = 0;                             // holding an inbox would need HSET too
   auto clipped = FaultRig::open(options);
   EXPECT_EQ(rig.ask({"ACL", "SETUSER", "clipped", "+xrange", "-hset"}), "+OK\r\n");
   rig.forget_lines();
@@ -197,14 +200,14 @@ TEST(InboxFaults, OneThatGoesBetweenReadingAndTakingLosesNothing) {
   EXPECT_EQ(rig.set_aside(), "");
 }
 
-// Later entries are carried out.
+// The entries after it are carried out.
 TEST(InboxFaults, AnEntryThatRunsIntoDamagedDataIsSetAsideAlone) {
   FaultRig rig;
   const auto engine = rig.open();
   const std::string due = std::to_string(kLaterMs);
   rig.add({"queue", "q", "key", "first", "payload", "1", "due", due});
   rig.wait_until_drained();
-  // The key for messages of other priorities.
+  // This is the key for messages of other priorities.
   (void)rig.ask({"SET", FaultRig::key(1, "q/0:odd"), "not ours"});
   rig.add({"queue", "q", "key", "a", "payload", "2", "due", due});
   rig.add({"queue", "q", "key", "odd", "payload", "3", "due", due, "priority", "7"});
@@ -218,7 +221,7 @@ TEST(InboxFaults, AnEntryThatRunsIntoDamagedDataIsSetAsideAlone) {
   EXPECT_EQ(std::ranges::count(told, '\n'), 1) << told;
 }
 
-// Asks until the message is there.
+// Waits until the message exists.
 void wait_for_message(FaultRig& rig, core::Engine& engine, const std::string& queue,
                       const std::string& key) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
@@ -228,7 +231,7 @@ void wait_for_message(FaultRig& rig, core::Engine& engine, const std::string& qu
   }
 }
 
-// More than a batch of them, and nothing is thrown away.
+// There are more such entries than a batch holds, and none of them is lost.
 TEST(InboxFaults, AQueueWhoseKeysAreNotOursIsHeldAndBlocksNoOther) {
   FaultRig rig;
   const auto engine = rig.open();
@@ -246,7 +249,7 @@ TEST(InboxFaults, AQueueWhoseKeysAreNotOursIsHeldAndBlocksNoOther) {
   rig.wait_for_line("inbox tarry:{0}:in goes on");
 }
 
-// Order for each key: a later entry for the same shard must not overtake.
+// The order for each key is kept: no entry overtakes an earlier one for the same shard.
 TEST(InboxFaults, AShardThatFailsIsHeldAloneAndInOrder) {
   FaultRig rig;
   RedisEngineOptions options = rig.options();
@@ -298,7 +301,7 @@ TEST(InboxFaults, ARescheduleThatIsRefusedLeavesTheMessageAsItWas) {
   EXPECT_EQ(info->due.time_since_epoch().count(), kLaterMs);
 }
 
-// Also if the drainer could not set it aside yet.
+// A refused entry gets the same answer again if it could not be set aside the first time.
 TEST(InboxFaults, WhatWasRefusedIsToldWithTheSameReasonAgain) {
   FaultRig rig;
   rig.add({"queue", "q", "key", "a", "payload", "1", "due", std::to_string(kLaterMs)});
@@ -327,7 +330,7 @@ TEST(InboxFaults, WhatIsHeldOfOneQueueLetsAnotherGetOtherShards) {
 
 TEST(InboxFaults, WhileRedisIsFullTheyWait) {
   FaultRig rig;
-  const auto engine = FaultRig::open(without(rig, "-xrange"));  // until all is there
+  const auto engine = FaultRig::open(without(rig, "-xrange"));  // for now
   (void)rig.ask({"EVAL",
                  "for i = 1, 150 do redis.call('XADD', KEYS[1], '*', 'queue', 'q', 'payload', i, "
                  "'key', i % 50) redis.call('XADD', KEYS[1], '*', 'queue', 'q', 'verb', 'cancel', "
@@ -359,7 +362,7 @@ TEST(InboxFaults, ScriptsThatTheServerForgotAreGivenAgain) {
   EXPECT_EQ(rig.ask({"XLEN", FaultRig::key(0, "in:bad")}), ":5\r\n");
 }
 
-// A stream that was deleted, or whose tail was lost, may give ids once more.
+// A stream that was deleted, or has lost its tail, may give the same ids once more.
 TEST(InboxFaults, IdsThatGoBackAreNotSwallowed) {
   FaultRig rig;
   const auto engine = rig.open();
@@ -368,7 +371,7 @@ TEST(InboxFaults, IdsThatGoBackAreNotSwallowed) {
   rig.wait_until_drained();
   EXPECT_EQ(rig.ask({"DEL", FaultRig::key(0, "in")}), ":1\r\n");
   rig.add({"queue", "q", "payload", "older"}, 0, "1700000000000-4");
-  rig.add(same, 0, "1700000000000-5");  // as when only its deletion was lost
+  rig.add(same, 0, "1700000000000-5");  // as if only the deletion of the entry was lost
   rig.add({"queue", "q", "payload", "newer"}, 0, "1700000000000-6");
   rig.wait_until_drained();
   EXPECT_EQ(FaultRig::stats(*engine, "q").counters.accepted, 2u);
@@ -407,7 +410,7 @@ TEST(InboxFaults, AForeignKeyUnderItsNameIsToldAndStopsNothingElse) {
   EXPECT_TRUE(FaultRig::get(*engine, "q", "l"));
 }
 
-// The rights that the guide listed before there were inboxes.
+// The user has the rights that the guide listed before there were inboxes.
 TEST(InboxFaults, AUserWithoutTheRightsKeepsTheRestOfTheSweep) {
   FaultRig rig;
   const auto producer = rig.open();
@@ -444,7 +447,8 @@ TEST(InboxFaults, AShardStaysUntilWhatItTookHasLeftTheInbox) {
   EXPECT_EQ(first.left, 0u);
   EXPECT_EQ(first.waits_for, "tarry:{0}:in");
   clipped->close();
-  // It comes again, the shard knows it, and the rest goes to the new shards.
+  // The entries are read again. The old shard knows those that it took, and the others go to the
+  // new shards.
   const auto whole = rig.open();
   rig.wait_until_drained();
   EXPECT_EQ(FaultRig::stats(*whole, "q").counters.accepted, 251u);
@@ -460,7 +464,7 @@ TEST(InboxFaults, WhatAClosedShardPassedOnIsTakenOnce) {
   fill(rig, 0);
   {
     const auto engine = rig.open();
-    core::ClaimRequest claim;  // a lease keeps the old shard
+    core::ClaimRequest claim;  // a leased message keeps the old shard alive
     claim.queues = {"q"};
     claim.max = 1;
     (void)FaultRig::answer(*engine, claim);

@@ -85,7 +85,8 @@ TEST(Inbox, DelaysCountFromTheEntrysOwnTime) {
   EXPECT_EQ(due_of(Rig::get(*engine, "q", "at")), kSentMs + 5);
 }
 
-// As after the clock was set back: a stream's ids do not go back with it.
+// The ids are ahead of the clock, as if it was set back: a stream's ids do not go back with the
+// clock.
 TEST(Inbox, AnIdAheadOfTheClockCountsFromNow) {
   Rig rig;
   rig.add({"queue", "q", "payload", "", "key", "k", "delay", "1h"}, 0, "9000000000000-0");

@@ -16,7 +16,7 @@ std::uint32_t byte_in(std::string_view bytes, std::size_t at) {
 bool is_high(char16_t unit) noexcept { return unit >= 0xD800 && unit < 0xDC00; }
 bool is_low(char16_t unit) noexcept { return unit >= 0xDC00 && unit < 0xE000; }
 
-// In each byte the lowest six bits; in the first byte the lowest `first` bits.
+// Joins the lowest six bits of each byte; of the first byte, the bits in the mask `first`.
 std::uint32_t bits_of(std::string_view bytes, std::size_t at, std::size_t size,
                       std::uint32_t first) {
   std::uint32_t bits = byte_in(bytes, at) & first;

@@ -11,9 +11,9 @@ namespace {
 
 using net::RedisCommand;
 
-// Work of one call: other clients of the server wait for it.
+// Most items in one call. Other clients of the server wait for the call.
 constexpr std::size_t kMostInACall = 500;
-// Redisson's LIST is walked through for each that is removed.
+// To remove an entry, Redis walks through Redisson's LIST.
 constexpr std::size_t kMostWalksInACall = 100;
 constexpr std::size_t kMostBytesInACall = 8u << 20;
 

@@ -1,4 +1,5 @@
-// Calls of the layouts' scripts: one, or several for a large batch, so that each does bounded work.
+// Calls of the layouts' scripts: one call, or several for a large batch, so that each call does
+// bounded work.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once

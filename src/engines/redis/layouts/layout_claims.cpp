@@ -19,7 +19,7 @@ using net::RedisReply;
 
 // Messages that one call of the script claims; other clients wait during the call.
 constexpr std::uint32_t kMostClaimedAtOnce = 500;
-// Foreign producers publish nothing.
+// Foreign producers publish nothing, so a waiting claim looks this often.
 constexpr std::int64_t kLookAgainMs = 1'000;
 // Redisson's entries are found by their ids only by looking through all of them.
 constexpr std::int64_t kWalkAgainMs = 5'000;
@@ -138,7 +138,8 @@ class LayoutClaims::Look : public std::enable_shared_from_this<Look> {
     // more here.
     const bool more = answer->taken == wish_.max || answer->odd > 0;
     if (answer->seen == Seen()) return go_on(more);
-    // Before the messages are handed over: with their acks the queue may be empty.
+    // The form is remembered before the messages are handed over, because once they are acked the
+    // queue may be empty.
     claims_.seen_.saw(keys_, answer->seen,
                       [self = shared_from_this(), more] { self->go_on(more); });
   }
@@ -168,7 +169,7 @@ class LayoutClaims::Look : public std::enable_shared_from_this<Look> {
   std::size_t taken_ = 0;
   std::uint64_t bytes_ = 0;
   std::int64_t again_ms_ = kNotSoonMs;
-  base::BootClock::time_point sent_;  // the script
+  base::BootClock::time_point sent_;  // when the script was sent
 };
 
 LayoutClaims::LayoutClaims(const LayoutContext& context, Alarms& alarms)

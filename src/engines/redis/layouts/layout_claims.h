@@ -1,5 +1,5 @@
-// LayoutClaims: how a claim on a layout's queues looks for messages: it asks one queue after the
-// other until it has enough. WaitingClaims parks and wakes claims.
+// LayoutClaims: how a claim on a layout's queues looks for messages. The claim asks one queue after
+// the other until it has enough. WaitingClaims parks and wakes claims.
 //
 // When a foreign producer adds a message, no notification comes. So the claims that wait at a queue
 // look again in these cases: the queue's head falls due, this process has changed the queue, or

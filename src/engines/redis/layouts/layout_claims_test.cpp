@@ -1,5 +1,5 @@
-// Claims that wait at several queues of a layout, without the engine around them: nothing wakes
-// them but the test, and their alarms do not go off.
+// Claims that wait at several queues of a layout, without an engine: only the test wakes them, and
+// their alarms do not go off.
 #include "engines/redis/layouts/layout_claims.h"
 
 #include <chrono>
@@ -57,7 +57,7 @@ TEST_F(LayoutClaimsTest, WhatOneLeavesOverIsForThoseThatLookElsewhereToo) {
 TEST_F(LayoutClaimsTest, WhatWakesAllWakesThoseThatLookForTheFirstTimeToo) {
   const auto waiting = claim({"a"});
   do {
-    io_.poll();  // until Redis has answered that there is nothing
+    io_.poll();  // until Redis has answered that there is no message
   } while (server_.ask({"INFO", "commandstats"}).find("cmdstat_evalsha:") == std::string::npos);
   push("a", "one");
   claims_->wake_all();

@@ -20,7 +20,8 @@
 namespace tarry::redis {
 namespace {
 
-// Queues that a store without a fixed one is asked for are remembered, so that it can count them.
+// A store without a fixed queue remembers this many of the queues that it was asked for, to count
+// them in its stats.
 constexpr std::size_t kMostKnown = 10'000;
 
 class LayoutEngine final : public LoopEngine {
@@ -104,8 +105,8 @@ class LayoutEngine final : public LoopEngine {
   }
 
   void run(core::Ticket ticket, const AskedPtr& asked) override {
-    // A script may have done half of its work: no further script runs until the user may run all
-    // commands.
+    // Redis has refused a command, so a script may have stopped halfway. No further script runs
+    // until the user may run all commands.
     if (!server().denied()) return dispatch(ticket, asked);
     asking_.emplace(ticket, asked);
     check_rights([this, ticket, asked](Result<void> allowed) {
@@ -198,7 +199,7 @@ class LayoutEngine final : public LoopEngine {
     asked->fail(unsupported_by(options_.layout.layout, "do that"));
   }
 
-  // Its own claims need not search for messages that this process made due sooner.
+  // If this process made a message due sooner, it wakes its own claims.
   void carried_out(const core::Request& request) override {
     if (const auto* push = std::get_if<core::PushRequest>(&request)) claims_.wake(push->queue);
     if (const auto* moved = std::get_if<core::RescheduleRequest>(&request)) {

@@ -106,7 +106,7 @@ class Walk : public std::enable_shared_from_this<Walk> {
   std::size_t left_;
   base::UniqueFunction<void(Result<Members>)> done_;
   std::string scratch_;
-  std::string last_;  // of the entries that were met
+  std::string last_;  // the last entry that was looked at
 };
 
 }  // namespace

@@ -38,8 +38,8 @@ class ForeignLayout : public LayoutTest {
   static std::string task(int i) { return "task" + std::to_string(i); }
 };
 
-// The consumer of S1: it scans, and if its ZREM answers 1 it has the task. It may have scanned a
-// message that tarry claims before its ZREM: then both have it, and the ack is stale.
+// The consumer of design S1 reads a due task, and owns it if its ZREM answers 1. If tarry claims
+// the task in between, both have it, and the ack is stale.
 TEST_F(ForeignLayout, AScanWithZremSharesTheQueueAndNothingIsLost) {
   LayoutStore store(options_of({}));
   Books books;
@@ -72,11 +72,12 @@ TEST_F(ForeignLayout, AScanWithZremSharesTheQueueAndNothingIsLost) {
     EXPECT_LE(times, 2) << what;
     if (times == 2) ++twice;
   }
-  EXPECT_EQ(twice, stale);  // every duplicate has its cause
+  EXPECT_EQ(twice, stale);  // each duplicate was reported as a stale ack
   EXPECT_EQ(redis({"EXISTS", "tasks"}), "0");
 }
 
-// S6 and S10's consumers, whose scan and removal are one script, never share a message with us.
+// The consumers of designs S6 and S10 read and remove in one script. So no message is given to both
+// them and tarry.
 TEST_F(ForeignLayout, AScriptedConsumerAndClaimsShareAQueueWithoutDuplicates) {
   LayoutSpec spec;
   spec.layout = Layout::hash;
@@ -108,8 +109,8 @@ TEST_F(ForeignLayout, AScriptedConsumerAndClaimsShareAQueueWithoutDuplicates) {
       books.got(taken.payload);
       EXPECT_EQ(store.settle(taken.receipt).outcome, Outcome::done);
     }
-    // A member that was met between its ZADD and its HSET waits ten seconds; this test does not
-    // wait for that.
+    // A member that a claim found between its ZADD and its HSET is put off for ten seconds. This
+    // test does not wait that long.
     for (const MessageInfo& info : store.list("z", 1'000, State::scheduled)) {
       if (info.due.time_since_epoch().count() > now_ms() + 1'000) {
         (void)store.reschedule("z", info.key, Due());
@@ -172,7 +173,7 @@ TEST_F(ForeignLayout, RedissonsTransfersAndPopsBesideClaims) {
   EXPECT_EQ(redis({"DBSIZE"}), "0");
 }
 
-// No delivery begins after a confirmed cancel, however claims race with it.
+// No delivery begins after a confirmed cancel, even if claims run at the same time.
 TEST_F(ForeignLayout, CancelsAndReschedulesRaceWithClaims) {
   LayoutStore store(options_of({}));
   LayoutStore other(options_of({}));
@@ -215,8 +216,8 @@ TEST_F(ForeignLayout, CancelsAndReschedulesRaceWithClaims) {
   EXPECT_EQ(redis({"ZCARD", "tasks"}), std::to_string(moved));
 }
 
-// The rights of a layout's scripts are checked before any of them runs; rights that only other
-// stores need are not.
+// Rights that a layout's scripts need are checked before the first script runs. Rights that only
+// other stores need are not checked.
 TEST_F(ForeignLayout, AMissingRightIsNamedBeforeAnythingIsDone) {
   const auto open_with = [](Layout layout, const std::string& rule) {
     EXPECT_EQ(redis({"ACL", "SETUSER", "shop", "reset", "on", ">pw", "~*", "&*", "+@all", rule}),

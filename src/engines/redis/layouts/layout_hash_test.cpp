@@ -56,7 +56,7 @@ TEST_F(HashLayout, AMemberWithoutABodyIsToldAndLookedAtAgain) {
   const auto taken = store.claim("z");
   ASSERT_EQ(taken.size(), 1u);
   EXPECT_EQ(taken[0].key, "good");
-  // It is not lost, and delays no other message.
+  // The member is not lost, and delays no other message.
   EXPECT_GT(std::stoll(redis({"ZSCORE", "z", "late"})), now_ms());
   bool told = false;
   for (const std::string& line : store.lines()) {
@@ -68,7 +68,7 @@ TEST_F(HashLayout, AMemberWithoutABodyIsToldAndLookedAtAgain) {
   ASSERT_TRUE(info);
   EXPECT_NE(info->reason.find("no body"), std::string::npos);
   EXPECT_NE(store.list("z").at(0).reason + store.list("z").at(1).reason, "");
-  // Its body was on its way.
+  // Now its body arrives.
   ASSERT_EQ(redis({"HSET", "h", "late", "here"}), "1");
   EXPECT_EQ(store.reschedule("z", "late", Due()).outcome, Outcome::rescheduled);
   const auto again = store.claim("z");
@@ -76,7 +76,7 @@ TEST_F(HashLayout, AMemberWithoutABodyIsToldAndLookedAtAgain) {
   EXPECT_EQ(again[0].payload, "here");
 }
 
-// HSET, then ZADD, with the ack of the leased message in between.
+// A producer pushes the key again by HSET and ZADD. Between the two, the old message is acked.
 TEST_F(HashLayout, ABodyThatIsPushedAnewOutlivesTheAckOfTheOldOne) {
   LayoutStore store(hash());
   foreign_push("1", "k", "old");
@@ -93,7 +93,7 @@ TEST_F(HashLayout, ABodyThatIsPushedAnewOutlivesTheAckOfTheOldOne) {
   EXPECT_EQ(redis({"EXISTS", "z", "h"}), "0");
 }
 
-// hash= names a key that is not there: the scores stay as they are.
+// If hash= names a key that does not exist, the scores are not changed.
 TEST_F(HashLayout, AWrongHashTouchesNothingAndIsTold) {
   LayoutStore store(hash("z", "wrong"));
   foreign_push("1", "k", "b");

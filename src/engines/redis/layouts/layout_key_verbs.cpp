@@ -1,4 +1,4 @@
-// Cancel, reschedule and get: by key.
+// The verbs by key: cancel, reschedule and get.
 #include <utility>
 
 #include "base/text.h"
@@ -15,7 +15,7 @@ namespace {
 using net::RedisCommand;
 using net::RedisView;
 
-// For one request: finds the members for its keys.
+// A request by keys. Finds the members that belong to the keys.
 class ByKey : public LayoutVerb {
  public:
   ByKey(const LayoutContext& context, LayoutKeysPtr keys, AskedPtr asked)
@@ -30,7 +30,8 @@ class ByKey : public LayoutVerb {
     return 48 + members_[item]->size();
   }
 
-  /// Looks the members up, and runs with the ones found: an item counts as missing until then.
+  /// Looks the members up, and runs the verb for those that were found. The other items keep the
+  /// answer for a missing message.
   static void run(const std::shared_ptr<ByKey>& verb) {
     Items items;
     std::vector<std::string> names;
@@ -49,7 +50,7 @@ class ByKey : public LayoutVerb {
   }
 
  protected:
-  /// A member that the script did not find either.
+  /// Call it if the script did not find the member either.
   void tell_unknown(std::uint32_t item) {
     if (is_checksum(key_of(item))) {
       fail(item, found_by_member_only(key_of(item), context_.spec.layout));
@@ -98,7 +99,7 @@ class ByKeyOf : public ByKey {
   }
 };
 
-// A cancel; or, for a message that lives in another store now, its end here.
+// Cancels messages, or removes messages that live in another store now.
 class LayoutCancel final : public ByKeyOf<core::CancelRequest> {
  public:
   using ByKeyOf::ByKeyOf;

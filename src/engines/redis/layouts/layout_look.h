@@ -23,7 +23,7 @@ struct LookWish {
   std::string nonce;                  // of kNonceDigits hex digits
   std::size_t turn = 0;               // which set goes first
   std::vector<std::uint32_t> shards;  // the sets to look at, from 0; empty: all
-  bool by_member = false;             // only `members`
+  bool by_member = false;             // claims only `members`
   bool any_state = false;             // only with `members`
   std::vector<std::string> members;
 };

@@ -18,13 +18,13 @@ Unexpected wrong_name(std::string_view option, std::string_view name, std::strin
           "option " + std::string(option) + " " + base::quoted(name) + " " + std::string(why)};
 }
 
-// {A..B} within a name.
+// A range {A..B} within a name.
 struct Range {
   std::size_t begin = 0;
-  std::size_t end = 0;  // after its brace
+  std::size_t end = 0;  // after the closing brace
   std::uint64_t first = 0;
   std::uint64_t last = 0;
-  std::size_t digits = 0;  // at least: {00..09} keeps its zeros
+  std::size_t digits = 0;  // the least number of digits: {00..09} keeps its zeros
 };
 
 // Braces may stand in keys for other reasons: only the exact form counts.
@@ -87,7 +87,7 @@ std::vector<std::string> expand(const std::string& name) {
   return names;
 }
 
-// "delayqueue:{0..9}" is the queue "delayqueue".
+// The queue's name without the range: "delayqueue:{0..9}" gives "delayqueue".
 std::string queue_from(std::string name) {
   if (const auto range = find_range(name)) {
     name.erase(range->begin, range->end - range->begin);
@@ -104,7 +104,7 @@ Error must_not(std::string_view option, Layout layout, std::string_view goes_wit
               ", and this is layout=" + std::string(to_string(layout))};
 }
 
-// Redisson's rule: a name with a brace is a slot's already.
+// Redisson's rule: a name with a brace already has the part that determines the slot.
 std::string prefixed(std::string_view prefix, const std::string& name) {
   if (name.find('{') != std::string::npos) return std::string(prefix) + ":" + name;
   return std::string(prefix) + ":{" + name + "}";

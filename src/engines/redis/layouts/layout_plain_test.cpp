@@ -36,7 +36,7 @@ TEST_F(PlainLayout, WhatZaddPutThereIsClaimedAndAcked) {
   EXPECT_EQ(store.settle(taken[0].receipt).outcome, Outcome::done);
   EXPECT_EQ(store.settle(taken[0].receipt).outcome, Outcome::stale);
   EXPECT_EQ(score("tasks", "a"), "");
-  // To others a lease is a due time.
+  // For other programs a lease is a due time.
   EXPECT_GT(std::stoll(score("tasks", "b")), now_ms() + 1000);
   EXPECT_EQ(redis({"ZCARD", "tasks"}), "2");
 }
@@ -102,7 +102,8 @@ TEST_F(PlainLayout, RetryReleaseAndExtendAreFenced) {
   ASSERT_EQ(first.size(), 1u);
   EXPECT_EQ(store.settle(first[0].receipt, SettleAction::release).outcome, Outcome::done);
   EXPECT_EQ(score("tasks", "a"), "1234.5");
-  // In the same ms, perhaps, and for as long: the first receipt is stale all the same.
+  // The second claim may fall into the same ms and have the same lease. The first receipt is stale
+  // all the same.
   const auto second = store.claim("tasks");
   ASSERT_EQ(second.size(), 1u);
   EXPECT_EQ(store.settle(first[0].receipt).outcome, Outcome::stale);
@@ -128,7 +129,7 @@ TEST_F(PlainLayout, AnOldReceiptIsRefusedAfterCancelAndPush) {
   ASSERT_EQ(redis({"ZADD", "tasks", "1", "a"}), "1");
   const auto old = store.claim("tasks");
   ASSERT_EQ(old.size(), 1u);
-  // As other programs do it, without our knowledge.
+  // Another program removes the message and pushes it again.
   ASSERT_EQ(redis({"ZREM", "tasks", "a"}), "1");
   ASSERT_EQ(redis({"ZADD", "tasks", "1", "a"}), "1");
   EXPECT_EQ(store.settle(old[0].receipt).outcome, Outcome::stale);
@@ -147,7 +148,8 @@ TEST_F(PlainLayout, AForeignNewScoreEndsTheLease) {
   EXPECT_EQ(store.get("tasks", "a")->state, State::scheduled);
 }
 
-// The engine goes without a word, as a crash of its process would: the lease is in Redis.
+// The engine ends without releasing its message, as in a crash. The lease is in Redis, and runs
+// out.
 TEST_F(PlainLayout, ALeaseOfOneThatDiedEndsAndTheNextGetsTheMessage) {
   ASSERT_EQ(redis({"ZADD", "tasks", "1", "a"}), "1");
   LayoutStore other(plain());
@@ -184,7 +186,8 @@ TEST_F(PlainLayout, AWaitingClaimSeesWhatOthersAddWithoutAWord) {
   EXPECT_EQ(LayoutStore::taken_in(std::get<core::ClaimReply>(*reply)).at(0).key, "a");
 }
 
-// The clock moves while a claim looks: it then looks again for what it missed.
+// The clock moves while a claim looks. The claim then looks again for messages that fell due
+// meanwhile.
 TEST_F(PlainLayout, AWaitingClaimMissesNoMomentOfTheClock) {
   LayoutEngineOptions options = plain();
   options.clock = std::make_shared<timing::ManualClock>();
@@ -329,7 +332,7 @@ TEST_F(PlainLayout, ByKeyIsByMember) {
   EXPECT_EQ(store.settle(store.claim(claim).at(0).receipt, SettleAction::move_away).outcome,
             Outcome::done);
   EXPECT_EQ(score("tasks", "later"), "");
-  // A claim that waits for a key is served when the message comes.
+  // A claim that waits for a key is served when a message with that key is pushed.
   claim.keys = {"soon"};
   claim.any_state = false;
   claim.wait = Millis(kLong);
@@ -340,8 +343,7 @@ TEST_F(PlainLayout, ByKeyIsByMember) {
   EXPECT_EQ(LayoutStore::taken_in(std::get<core::ClaimReply>(*reply)).at(0).key, "soon");
 }
 
-// It has looked twice when the other message comes: there is no third look for a message that it
-// does not want.
+// An overdue message of another key must not make a claim by key look again and again.
 TEST_F(PlainLayout, AClaimByKeyDoesNotLookForWhatOthersLeaveOverdue) {
   LayoutStore store(plain());
   ASSERT_EQ(redis({"ZADD", "tasks", "1", "overdue", "4000000000000", "mine"}), "2");
@@ -349,7 +351,7 @@ TEST_F(PlainLayout, AClaimByKeyDoesNotLookForWhatOthersLeaveOverdue) {
   core::ClaimRequest claim = LayoutStore::claim_of("tasks", 1'500);
   claim.keys = {"mine"};
   EXPECT_TRUE(store.claim(claim).empty());
-  // A look a second, not one after the other.
+  // The claim looks once a second.
   const std::string stats = server().ask({"INFO", "commandstats"});
   const std::string_view calls = "cmdstat_evalsha:calls=";
   ASSERT_NE(stats.find(calls), std::string::npos);
@@ -385,7 +387,7 @@ TEST_F(PlainLayout, ALeaseInSecondsIsNoShorterThanAsked) {
 TEST_F(PlainLayout, ListTellsEveryMessageOnceInPagesOfAnySize) {
   LayoutStore store(plain());
   for (int i = 0; i < 25; ++i) {
-    // Ties in plenty.
+    // Many messages have the same score.
     ASSERT_EQ(redis({"ZADD", "tasks", std::to_string(i / 10), "k" + std::to_string(i)}), "1");
   }
   ASSERT_EQ(redis({"ZADD", "tasks", "4000000000000", "later"}), "1");
@@ -628,7 +630,7 @@ TEST_F(PlainLayout, AScoreThatCanOnlyBeInTheOtherUnitIsRefusedAtTheClaim) {
     EXPECT_EQ(store.refusal(by_key).code, ErrorCode::invalid_argument);
     EXPECT_EQ(store.get("delayqueue", "task:1").error().code, ErrorCode::invalid_argument);
     EXPECT_EQ(redis({"ZSCORE", "delayqueue", "task:1"}), wrong) << "it is left as it was";
-    // The others go on, and the log reports it.
+    // Other messages are still delivered, and the log reports the wrong score.
     ASSERT_EQ(
         redis({"ZADD", "delayqueue", "0", "now", seconds ? "1700000000" : "1700000000000", "good"}),
         "2");
@@ -636,7 +638,7 @@ TEST_F(PlainLayout, AScoreThatCanOnlyBeInTheOtherUnitIsRefusedAtTheClaim) {
     bool told = false;
     for (const std::string& line : store.lines()) told = told || line.find(wrong) != line.npos;
     EXPECT_TRUE(told);
-    // In its own unit it is due.
+    // In the right unit the message is due.
     spec.seconds = !seconds;
     LayoutStore right(options_of(spec));
     bool taken = false;

@@ -37,15 +37,15 @@ class LayoutPush final : public LayoutVerb {
         names_(request_.items.size()),
         values_(request_.items.size()) {}
 
-  /// For a Redisson queue, before `prepare`.
+  /// The forms that the queue is known to have. For a Redisson queue, call it before `prepare`.
   void know(const Seen& seen) { seen_ = seen; }
-  /// After it: how these are written.
+  /// After `prepare`: the forms in which the messages will be written.
   [[nodiscard]] Seen wrote() const {
     return names_.empty() || values_.back().empty() ? Seen()
                                                     : Seen{form_, written_as(values_.back())};
   }
 
-  /// The items that can be pushed; the others have their error.
+  /// Returns the items that can be pushed. The others get their errors.
   Items prepare() {
     Items items;
     for (std::uint32_t i = 0; i < request_.items.size(); ++i) {
@@ -112,7 +112,7 @@ class LayoutPush final : public LayoutVerb {
     return {};
   }
 
-  // The key, and the value if it is not the payload itself.
+  // Sets the item's key, and its value if that is not the payload itself.
   core::MaybeError name(std::uint32_t item) {
     const std::string_view key = core::view(request_.bytes, request_.items[item].key);
     const Layout layout = context_.spec.layout;
@@ -142,7 +142,7 @@ class LayoutPush final : public LayoutVerb {
     return {};
   }
 
-  // Eight bytes; as text, hex digits.
+  // Eight random bytes; if not `raw`, as hex digits.
   std::string fresh(bool raw) {
     std::string bytes;
     for (int i = 0; i < 4; ++i) {
@@ -185,7 +185,8 @@ void run(const LayoutContext& context, const LayoutKeysPtr& keys,
          const std::shared_ptr<LayoutPush>& verb, const AskedPtr& asked) {
   const auto countdown = std::make_shared<Countdown>([asked] { asked->complete(); });
   const Items items = verb->prepare();
-  // The options in the URL apply to an empty queue; after this push its entry shows them.
+  // The URL's options decide the form for an empty queue. The form is remembered, because the queue
+  // may become empty again.
   if (const Seen wrote = verb->wrote(); wrote != Seen() && !items.empty()) {
     countdown->begin();
     remember_seen(context, keys, wrote, [countdown](const Seen&) { countdown->end(); });

@@ -59,7 +59,7 @@ class LayoutLister : public std::enable_shared_from_this<LayoutLister> {
         request_(std::get<core::ListRequest>(asked_->request)),
         place_(std::move(place)) {}
 
-  // Filtered by prefix or state a page may need many looks.
+  // If a prefix or a state is asked for, a page may need many looks.
   void look() {
     if (place_.set > keys_->zsets.size()) return asked_->complete();
     if (reply().messages.size() >= request_.limit || reply().bytes >= context_.limits.max_reply) {
@@ -155,7 +155,7 @@ class LayoutPurge : public std::enable_shared_from_this<LayoutPurge> {
   }
 };
 
-// For one queue, page by page.
+// A forecast for one queue, page by page.
 class LayoutForecast : public std::enable_shared_from_this<LayoutForecast> {
  public:
   LayoutForecast(const LayoutContext& context, LayoutKeysPtr keys, AskedPtr asked)
@@ -178,7 +178,7 @@ class LayoutForecast : public std::enable_shared_from_this<LayoutForecast> {
   }
 
  private:
-  static constexpr std::int64_t kMostCounts = 500;  // of one call
+  static constexpr std::int64_t kMostCounts = 500;  // spans with messages in one answer
 
   void take(RedisView told) {
     bool again = false;

@@ -8,7 +8,7 @@ namespace {
 
 using core::SettleAction;
 
-// RedissonDelayedQueue.offerAsync of versions since 2024, and of those before.
+// The scripts of RedissonDelayedQueue.offerAsync: of versions since 2024, and of versions before.
 constexpr std::string_view kOffer =
     "local value = struct.pack('Bc0Lc0', string.len(ARGV[2]), ARGV[2], string.len(ARGV[3]), "
     "ARGV[3]);"
@@ -20,7 +20,8 @@ constexpr std::string_view kOldOffer =
     "redis.call('zadd', KEYS[2], ARGV[1], value); redis.call('rpush', KEYS[3], value);"
     "local v = redis.call('zrange', KEYS[2], 0, 0);"
     "if v[1] == value then redis.call('publish', KEYS[4], ARGV[1]); end;";
-// Redisson's transfer, for both forms; it answers the next head's score.
+// Redisson's script that moves due entries to the list, for both forms. It answers the next head's
+// score.
 constexpr std::string_view kTransfer =
     "local expired = redis.call('zrangebyscore', KEYS[2], 0, ARGV[1], 'limit', 0, ARGV[2]);"
     "if #expired > 0 then for i, v in ipairs(expired) do "
@@ -99,7 +100,7 @@ TEST_F(RedissonLayout, WhatIsPushedAJavaClientTransfersInTheFormThatItKnows) {
   }
 }
 
-// Each change of the head is one PUBLISH, and other changes publish nothing.
+// Each change of the head publishes once. Other changes publish nothing.
 TEST_F(RedissonLayout, TheNewHeadIsPublishedForJavaTimers) {
   LayoutStore store(redisson());
   const auto published = [] {
@@ -119,7 +120,7 @@ TEST_F(RedissonLayout, TheNewHeadIsPublishedForJavaTimers) {
   EXPECT_EQ(published(), 1);
   (void)store.push("dest", "soon");
   EXPECT_EQ(published(), 1);
-  // A lease that is the head; and one that an extension puts there.
+  // A new lease becomes the head, and so does an extended one.
   const auto taken = store.claim("dest");
   ASSERT_EQ(taken.size(), 1u);
   EXPECT_EQ(published(), 1);
@@ -131,7 +132,7 @@ TEST_F(RedissonLayout, TheNewHeadIsPublishedForJavaTimers) {
   EXPECT_EQ(published(), 0);
 }
 
-// The queue is empty for a Java timer after its transfer; then tarry claims the value, and dies.
+// After its transfer a Java timer sees an empty queue. Then tarry claims the value, and dies.
 TEST_F(RedissonLayout, ALeaseOfWhatWasMovedIsPublished) {
   LayoutStore listener(redisson());
   LayoutStore store(redisson());
@@ -168,7 +169,7 @@ TEST_F(RedissonLayout, WhatAJavaTimerMovedIsClaimedUnderALeaseToo) {
     EXPECT_EQ(lost[0].payload, "moved");
     EXPECT_EQ(sizes(), "1 1 0");
   }
-  // Its claimer died; Redisson would have lost the message.
+  // The claiming process died. Redisson would have lost the message.
   const auto taken = other.claim("dest", kLong);
   ASSERT_EQ(taken.size(), 1u);
   EXPECT_EQ(taken[0].payload, "moved");
@@ -212,7 +213,7 @@ TEST_F(RedissonLayout, EntriesThatDoNotUnpackAreSetAsideAndTold) {
       told = told || line.find("tarry:aside:dest") != std::string::npos;
     }
     EXPECT_TRUE(told);
-    // It no longer stops a Java timer, whose script fails on it.
+    // A Java timer's script fails on such an entry. Once it is set aside, the timer works again.
     (void)transfer();
   }
 }
@@ -313,7 +314,8 @@ std::string form_of_last() {
          "return #e >= 17 and struct.unpack('L', e, 10) == #e - 17 and 'new' or 'old'";
 }
 
-// A client of the other form fails for good on such an entry, and its timer with it.
+// A client that knows only one form fails for ever on an entry of the other form. So the form is
+// remembered.
 TEST_F(RedissonLayout, TheFormIsRememberedWhileTheQueueIsEmpty) {
   for (const bool old : {true, false}) {
     (void)server().ask({"FLUSHALL"});
@@ -325,7 +327,7 @@ TEST_F(RedissonLayout, TheFormIsRememberedWhileTheQueueIsEmpty) {
       EXPECT_EQ(store.settle(taken[0].receipt).outcome, Outcome::done);
       EXPECT_EQ(sizes(), "0 0 0");
     }
-    // Another process, and nothing there that shows the form, or the codec.
+    // Another process opens the queue, and the queue's keys show neither form nor codec.
     LayoutStore store(redisson(Decode::automatic));
     const auto pushed = store.push("dest", "ours", "", Due::at(Time(Millis(5))));
     EXPECT_EQ(pushed.outcome, Outcome::pushed) << (pushed.error ? pushed.error->message : "");
@@ -333,14 +335,14 @@ TEST_F(RedissonLayout, TheFormIsRememberedWhileTheQueueIsEmpty) {
     EXPECT_EQ(redis({"GET", "tarry:lease:dest:seen"}), old ? "old string text" : "new string text");
     EXPECT_EQ(transfer(old), "");
     EXPECT_EQ(sizes(), "0 0 1");
-    // A value that it claims from the list goes back in that form too.
+    // While a value that was claimed from the list is leased, its entry has that form too.
     const auto moved = store.claim("dest");
     ASSERT_EQ(moved.size(), 1u);
     EXPECT_EQ(redis({"EVAL", form_of_last(), "1", kEntries}), old ? "old" : "new");
   }
 }
 
-// Scripts tell the forms apart, too: one in 256 old entries begins with a 7.
+// Scripts must tell the forms apart too: one in 256 old entries begins with a 7, as new entries do.
 TEST_F(RedissonLayout, AnOldEntryIsOldWhateverItsIdBeginsWith) {
   LayoutStore store(redisson(Decode::string));
   constexpr std::string_view kAdd =
@@ -368,7 +370,8 @@ TEST_F(RedissonLayout, TheUrlMaySayTheForm) {
   }
 }
 
-// 3.10.5 and 3.16.8, whose default codecs these are, know the old form alone.
+// FST and Marshalling are the default codecs of versions 3.10.5 and 3.16.8, which know only the old
+// form.
 TEST_F(RedissonLayout, WhereNothingWasSeenTheFormGoesWithTheCodec) {
   for (const auto& [decode, form] :
        {std::pair(Decode::fst, "old"), std::pair(Decode::marshalling, "old"),

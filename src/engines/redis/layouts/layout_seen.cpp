@@ -8,7 +8,7 @@ namespace {
 using net::RedisCommand;
 using net::RedisReply;
 
-// For how many queues one process knows what is remembered.
+// For at most this many queues a process keeps the remembered forms.
 constexpr std::size_t kMostRemembered = 10'000;
 
 std::string seen_key(const LayoutKeys& keys) { return keys.leases + "seen"; }
@@ -21,7 +21,7 @@ void remember(const LayoutContext& context, const LayoutKeys& keys, const Seen& 
                          [done = std::move(done)](Result<RedisReply>) mutable { done(); });
 }
 
-// As it is remembered: values without a name are not.
+// The part of `seen` that can be remembered: forms that `spell_seen` has a name for.
 Seen memorable(const Seen& seen) { return parse_seen(spell_seen(seen)); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Settle and extend: by receipt.
+// The verbs by receipt: settle and extend.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -63,7 +63,8 @@ class LayoutSettle final : public ByReceipt<core::SettleRequest> {
     if (wanted.action == core::SettleAction::release) {
       command.add("l").add("");
     } else if (wanted.action == core::SettleAction::retry) {
-      // The script knows the attempt, and lengthens the first one's backoff.
+      // This is the backoff of the first attempt. The script knows the attempt, and lengthens the
+      // backoff.
       const std::int64_t first = core::backoff_ms(QueueSettings(), 1, id_of(text, Layout::plain));
       command.add(wanted.delay ? "r" : "b").add(wanted.delay ? wanted.delay->count() : first);
     } else {

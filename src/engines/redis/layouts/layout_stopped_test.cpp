@@ -1,6 +1,6 @@
-// Every script of the layouts is stopped at each of its calls, as by a slot that a cluster moves
-// away, and then repeated, as any caller does. Nothing is lost, no ended message comes again, and
-// nothing is left behind.
+// Every script of the layouts is stopped at each of its calls, as when a cluster moves the slot
+// away. Then the call is repeated, as any caller does. No message is lost, no ended message is
+// delivered again, and nothing is left behind.
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -67,7 +67,7 @@ class StoppedLayoutLife : protected test::EngineCalls {
     }
   }
 
-  // Answers how often the script called Redis.
+  // Returns how often the script called Redis.
   int run() {
     push({"now 0", "now 1", "now 2", "now 3", "now 4", "now 5"}, 0);
     push({"later 0", "later 1", "later 2", "later 3"}, 3'600'000);
@@ -80,7 +80,7 @@ class StoppedLayoutLife : protected test::EngineCalls {
     cancel("later 2");
     reschedule("later 3", 1'000);
     stop_while_leased();
-    (void)claim(2);  // and never settled
+    (void)claim(2);  // these are never settled
     clock_->advance(60'000);
     settle(claim(1), SettleAction::ack);
     move_away("later 1");
@@ -98,7 +98,7 @@ class StoppedLayoutLife : protected test::EngineCalls {
     std::string receipt;
   };
 
-  // Asks, and where that failed once more.
+  // Asks, and asks once more if that failed.
   template <typename T>
   T sure(const core::Request& request) {
     auto reply = ask(*engine_, request);
@@ -123,7 +123,7 @@ class StoppedLayoutLife : protected test::EngineCalls {
       there_.insert(payload);
     }
     const auto reply = sure<core::PushReply>(request);
-    // Redisson has no keys to know a repeated push by.
+    // Redisson's entries have no keys, so a repeated push is not noticed.
     for (std::size_t i = 0; i < payloads.size() && i < reply.items.size(); ++i) {
       if (was_stopped_ && is_redisson_) repeated_.insert(payloads[i]);
       keys_[payloads[i]] = core::view(reply.bytes, reply.items[i].key);
@@ -141,7 +141,8 @@ class StoppedLayoutLife : protected test::EngineCalls {
     request.max = max;
     request.keys = keys;
     const auto reply = sure<core::ClaimReply>(request);
-    // Twice rather than lost: on its way into the list, or out of it.
+    // If a claim is stopped while a value moves into the list or out of it, the value may exist
+    // twice.
     if (was_stopped_ && is_through_list_) repeated_.insert(there_.begin(), there_.end());
     std::vector<Held> held;
     for (const auto& item : reply.items) {
@@ -165,7 +166,8 @@ class StoppedLayoutLife : protected test::EngineCalls {
     }
     return reply;
   }
-  // A message whose end was asked for may come again; one whose end was confirmed must not.
+  // A message whose end was requested may be delivered again; if its end was confirmed, it must not
+  // be.
   void end(const std::string& payload, bool told) {
     there_.erase(payload);
     if (told) ended_.insert(payload);
@@ -238,7 +240,7 @@ class StoppedLayoutLife : protected test::EngineCalls {
     (void)sure<core::CountReply>(core::PurgeRequest{"purged"});
   }
 
-  // After all leases have run out and all messages are due.
+  // Lets all leases run out and all messages fall due, and then settles everything.
   void settle_all() {
     clock_->advance(100'000'000);
     std::map<std::string, int> came;
@@ -281,7 +283,8 @@ class StoppedLayoutLife : protected test::EngineCalls {
   std::set<std::string> repeated_;
 };
 
-// For each script, spread over its calls; TARRY_ALL_STOPS in the environment: at every call.
+// How many stops are tried for each script, spread over its calls. With TARRY_ALL_STOPS in the
+// environment, every call is tried.
 constexpr int kLayoutStops = 12;
 
 class StoppedLayouts : public LayoutTest, public ::testing::WithParamInterface<std::size_t> {
@@ -308,7 +311,7 @@ TEST_P(StoppedLayouts, AtEachCallAndAskedAgainLosesNothing) {
   }
 }
 
-// For `hash`: the answers of a repetition. Stopped where a script first calls `command`.
+// What a repeated call answers, for `hash`. The script is stopped when it first calls `command`.
 class StoppedHashLayout : public LayoutTest {
  protected:
   static LayoutEngineOptions stopped_at(Script script, const std::string& command) {
@@ -364,7 +367,8 @@ TEST_F(StoppedHashLayout, ARepeatedCancelStillStopsItsHolder) {
         EXPECT_EQ(store.cancel("q", "k").outcome, Outcome::stopping);
       }
       EXPECT_EQ(store.settle(taken.at(0).receipt).outcome, Outcome::done);
-      // The ack leaves a body without a score alone: another client's push may have begun.
+      // The ack does not remove a body without a score, because another client's push may have
+      // begun.
       EXPECT_EQ(scores() + bodies(), !again && command == "HDEL" ? "01" : "00");
     }
   }

@@ -10,15 +10,16 @@
 namespace tarry::redis {
 namespace {
 
-// Kryo 5: one more than two for each class that is registered, int, String, ...
+// Kryo 5 writes a class as its number plus 2. The numbers count the registered classes: int,
+// String, ...
 constexpr std::uint8_t kKryoInt = 2;
 constexpr std::uint8_t kKryoText = 3;
 constexpr std::uint8_t kKryoTruth = 5;
 constexpr std::uint8_t kKryoLong = 9;
 constexpr std::uint8_t kKryoDouble = 10;
-constexpr std::size_t kKryoMostAscii = 32;  // units of a text without a length
+constexpr std::size_t kKryoMostAscii = 32;  // the longest text that is written without a length
 
-// FST: a tag, and numbers in as few bytes as they need.
+// FST writes a tag, and numbers in as few bytes as they need.
 constexpr std::uint8_t kFstText = 0xFC;
 constexpr std::uint8_t kFstInt = 0xF7;
 constexpr std::uint8_t kFstLong = 0xF6;
@@ -34,8 +35,8 @@ constexpr std::uint8_t kRiverFirst = 2;
 constexpr std::uint8_t kRiver = 4;
 constexpr std::uint8_t kRiverEmptyText = 0x3D;
 constexpr std::uint8_t kRiverShortText = 0x3E;   // a length of one byte, 0 for 256
-constexpr std::uint8_t kRiverLongerText = 0x3F;  // of two, 0 for 65536
-constexpr std::uint8_t kRiverLongText = 0x40;    // of four
+constexpr std::uint8_t kRiverLongerText = 0x3F;  // a length of two bytes, 0 for 65536
+constexpr std::uint8_t kRiverLongText = 0x40;    // a length of four bytes
 constexpr std::uint8_t kRiverInt = 0x4B;
 constexpr std::uint8_t kRiverLong = 0x4C;
 constexpr std::uint8_t kRiverDouble = 0x4F;
@@ -70,7 +71,7 @@ class Bytes {
     for (std::size_t i = 0; i < size; ++i) number = number << 8u | one();
     return number;
   }
-  // Seven bits a byte, but all eight of the ninth.
+  // A number of variable length: seven bits of each byte, but all eight bits of the ninth.
   std::uint64_t varying(std::size_t most) {
     std::uint64_t number = 0;
     for (std::size_t i = 0; i < most; ++i) {
@@ -112,7 +113,8 @@ void add_fst_number(std::string& to, std::int64_t number, bool is_long) {
     return number >= std::numeric_limits<Number>::min() &&
            number <= std::numeric_limits<Number>::max();
   };
-  // These codes announce the following bytes.
+  // Numbers up to the last of these codes need more bytes, because the codes announce longer
+  // numbers.
   const auto last = static_cast<std::int8_t>(is_long ? kFstLongFollows : kFstIntFollows);
   const bool says = number <= last;
   if (fits(std::int8_t{}) && !says) {
@@ -166,7 +168,7 @@ Read read_kryo_text(Bytes bytes) {
   const std::string_view text = bytes.rest();
   if (text.empty()) return std::nullopt;
   if ((static_cast<std::uint8_t>(text.front()) & 0x80u) == 0) {
-    // ASCII, to the first byte with its high bit set.
+    // ASCII text; the last byte has its high bit set.
     std::u16string units;
     for (std::size_t i = 0; i < text.size(); ++i) {
       const auto byte = static_cast<std::uint8_t>(text[i]);
@@ -207,7 +209,7 @@ Read read_kryo(Bytes bytes) {
   }
 }
 
-// A byte a unit; 255 says that two follow.
+// One byte for each unit; 255 says that the unit follows in two bytes.
 Read read_fst_text(Bytes bytes) {
   const std::int64_t length = bytes.fst_number(false);
   if (length < 0 || static_cast<std::uint64_t>(length) > bytes.rest().size()) return std::nullopt;
@@ -280,7 +282,7 @@ std::optional<Number> number_in(std::string_view text) {
   Number number{};
   const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
   if (end.ec != std::errc() || end.ptr != text.data() + text.size()) return std::nullopt;
-  // "007" is a text that a number would lose.
+  // "007" must stay a text, because a number would lose its zeros.
   if constexpr (std::is_integral_v<Number>) {
     if (spelled(number) != text) return std::nullopt;
   } else if (!std::isfinite(number)) {

@@ -101,7 +101,7 @@ std::optional<std::string_view> long_in(std::string_view value) {
   return digits;
 }
 
-// Tags of binary codecs, which no text begins with.
+// True if the value begins with a tag of a binary codec; no text begins so.
 bool begins_as_bytes(std::string_view value) noexcept {
   constexpr std::string_view kSpaces = "\t\n\r";
   return !value.empty() && static_cast<std::uint8_t>(value.front()) < 0x20 &&
@@ -113,7 +113,7 @@ bool may_be_json(std::string_view value) noexcept {
          std::string_view("\"[{-0123456789tfn").find(value.front()) != std::string_view::npos;
 }
 
-// As Jackson writes it, because `remove` compares bytes.
+// Writes the string exactly as Jackson does, because `remove` compares bytes.
 Result<std::string> json_string(std::string_view text) {
   if (!base::is_valid_utf8(text)) {
     return Unexpected(
@@ -163,7 +163,8 @@ Result<std::string> json_value(std::string_view payload, Kind kind) {
   return json_string(payload);
 }
 
-// Why a payload is refused, and which option takes it.
+// Makes the error for a payload that is refused. It says why, and names the option that accepts the
+// payload.
 class Misfit {
  public:
   Misfit(std::string_view payload, std::string_view queue) : payload_(payload), queue_(queue) {}
@@ -370,7 +371,7 @@ Seen joined(const Seen& shown, const Seen& remembered) {
   Seen seen = shown;
   if (seen.form == EntryForm::automatic) seen.form = remembered.form;
   if (!seen.written) seen.written = remembered.written;
-  // A number may belong to either codec: the text before it decides.
+  // A number looks the same in the codecs `json` and `text`. The remembered codec decides.
   if (seen.written && seen.written->codec == Codec::either && remembered.written &&
       (remembered.written->codec == Codec::json || remembered.written->codec == Codec::text)) {
     seen.written->codec = remembered.written->codec;

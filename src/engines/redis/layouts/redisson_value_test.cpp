@@ -167,10 +167,11 @@ struct PushCase {
   Decode decode;
   std::string_view payload;
   std::string_view value;    // in hex
-  std::string_view refusal;  // names this
+  std::string_view refusal;  // not empty: the push is refused, and the error contains this
 };
 
-// A client pops before it decodes: a value that it cannot read, or of another class, is lost.
+// A client pops a value before it decodes it. If it cannot read the value, or expects another
+// class, the value is lost.
 TEST(RedissonValue, IsWrittenAsTheQueuesOthersAre) {
   using enum Decode;
   const std::vector<PushCase> all = {
@@ -253,7 +254,7 @@ TEST(RedissonSeen, IsReadAgainAndFillsGaps) {
 }
 
 TEST(RedissonEntry, BothFormsUnpack) {
-  // As a client of 2021 and one of 2024 wrote them.
+  // Entries as a client of 2021 and one of 2024 wrote them.
   const std::string old = ":\xDF\x0EO\x8C\xA7\xD4\x43\x0D\0\0\0\0\0\0\0\x04>\nfffffffff1"s;
   const auto first = unpack_entry(old);
   ASSERT_TRUE(first);
@@ -268,7 +269,7 @@ TEST(RedissonEntry, BothFormsUnpack) {
   EXPECT_EQ(second->value, "hi");
 }
 
-// With an id of 7 bytes it would be of the new form.
+// If ids might have 7 bytes, some of these entries would look like the new form.
 TEST(RedissonEntry, AnOldOneIsOldWhateverItsIdBeginsWith) {
   for (int first = 0; first < 256; ++first) {
     const std::string packed =

@@ -9,11 +9,14 @@
 namespace tarry::redis {
 namespace {
 
-// When a command is needed.
+// These functions say in which stores a command is needed.
 bool always(const AclWish&) { return true; }
 bool on_cluster(const AclWish& wish) { return wish.cluster; }
 bool with_sentinel(const AclWish& wish) { return wish.sentinel; }
-bool with_wait(const AclWish& wish) { return wish.wait || wish.cluster; }  // reshards, there
+bool with_wait(const AclWish& wish) {
+  return wish.wait || wish.cluster;
+}  // in a cluster, reshards
+   // use WAIT
 bool with_select(const AclWish& wish) { return wish.select && !wish.cluster; }
 bool with_plain_channels(const AclWish& wish) { return !wish.cluster || !wish.sharded; }
 bool with_sharded_channels(const AclWish& wish) { return wish.cluster && wish.sharded; }

@@ -58,7 +58,8 @@ void Alarms::arm() {
 }
 
 void Alarms::run_due() {
-  // Only alarms that are due now: a call that sets another must not keep this loop running.
+  // Runs only alarms that were set before. A call that sets another alarm must not keep this loop
+  // running.
   const std::int64_t now = now_us();
   const Id newest = last_;
   while (!closed_ && !calls_.empty()) {

@@ -8,7 +8,7 @@
 namespace tarry::redis {
 namespace {
 
-// After a wait that failed.
+// No WAIT is sent for this long after one that failed.
 constexpr std::chrono::seconds kPause(10);
 
 }  // namespace
@@ -23,7 +23,7 @@ void BriefWait::ask() {
   asked_ = true;
   auto asked = std::make_shared<std::vector<Waiting>>(std::exchange(waiting_, {}));
   const net::RedisOrigin wrote = asked->back().wrote;
-  // Anew each time: which nodes have replicas changes.
+  // Nodes may gain or lose replicas, so each time the nodes are asked anew.
   const auto replicas = std::make_shared<NodeReplicas>(server_.replicas_of_nodes());
   replicas->confirm(wrote, [this, replicas, asked](const Result<void>& confirmed) {
     asked_ = false;

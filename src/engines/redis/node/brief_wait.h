@@ -34,7 +34,7 @@ class BriefWait {
   Server& server_;
   std::vector<Waiting> waiting_;
   bool asked_ = false;
-  std::chrono::steady_clock::time_point again_;  // before this time there is no wait
+  std::chrono::steady_clock::time_point again_;  // no WAIT is sent before this time
 };
 
 }  // namespace tarry::redis

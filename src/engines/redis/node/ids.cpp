@@ -30,7 +30,7 @@ void Ids::take(std::uint64_t count, Taken done) {
   if (waiting_.size() == 1) refill();
 }
 
-// One block at a time, for all requests that came meanwhile.
+// Takes one block for all requests that wait.
 void Ids::refill() {
   std::uint64_t wanted = 0;
   for (const Waiting& each : waiting_) wanted += each.count;

@@ -20,10 +20,10 @@ class IdsTest : public ::testing::Test, protected test::EngineCalls {
  protected:
   IdsTest() {
     (void)push(1);
-    (void)rig_.ask({"HINCRBY", kStore, "ids", "1000000000000"});  // so that the time parts nothing
+    (void)rig_.ask({"HINCRBY", kStore, "ids", "1000000000000"});  // ahead of the time
   }
 
-  // Through a process of its own.
+  // Pushes through a new engine, as a process of its own would.
   Given push(std::size_t messages) {
     const auto engine = rig_.open();
     core::PushRequest request = push_of("q", std::chrono::hours(1));
@@ -35,13 +35,13 @@ class IdsTest : public ::testing::Test, protected test::EngineCalls {
     return ids;
   }
   std::string last() { return rig_.ask({"HGET", kStore, "ids"}); }
-  // What a server knows that has missed later ids.
+  // The facts about ids of a server that has missed later ids.
   struct Known {
     std::string ids;
     std::string gave;
   };
   Known known() { return {last(), rig_.ask({"HGET", kStore, "gave"})}; }
-  // Like a restarted or promoted server that knows no more than that.
+  // Restarts the server. Like a promoted replica, it then knows no more than `known`.
   void restart_with(const Known& known) {
     (void)rig_.ask({"HSET", kStore, "ids", known.ids, "gave", known.gave});
     rig_.server().restart();
@@ -75,7 +75,7 @@ TEST_F(IdsTest, AProcessThatGoesOnTakesThemTogether) {
   EXPECT_EQ(seen.size(), 2u);
 }
 
-// After a cut all processes come back at once, and most of them push little.
+// When a server is back, all processes connect again at once, and most of them push little.
 TEST_F(IdsTest, AProcessThatComesBackTakesFew) {
   const auto engine = rig_.open();
   for (int i = 0; i < 150; ++i) {
@@ -90,8 +90,8 @@ TEST_F(IdsTest, AProcessThatComesBackTakesFew) {
   EXPECT_EQ(last(), std::to_string(first + 99));
 }
 
-// Only `ids` is lost, as in a cluster, where other nodes keep the messages: a message with another
-// one's id has its member, and so would overwrite it.
+// Only `ids` is lost: in a cluster, other nodes keep the messages. If an id were given again, the
+// new message would overwrite the old one.
 TEST_F(IdsTest, AServerThatWasStartedAgainGivesNoneThatItHasForgotten) {
   (void)push(1);
   const Known before = known();
@@ -102,8 +102,8 @@ TEST_F(IdsTest, AServerThatWasStartedAgainGivesNoneThatItHasForgotten) {
   EXPECT_EQ(messages(), 2'002u);
 }
 
-// They forget the same ids, one after the other. Each begins above all ids of the former ones,
-// because it counts up and would run through them.
+// One server after the other forgets the same ids. Each begins above all ids that the former ones
+// gave; otherwise it would count up through them.
 TEST_F(IdsTest, TwoServersThatKnowOfTheSameGiveOthers) {
   const Known before = known();
   std::uint64_t highest = 0;
@@ -115,8 +115,8 @@ TEST_F(IdsTest, TwoServersThatKnowOfTheSameGiveOthers) {
   }
 }
 
-// If the ids are behind the time: many processes take their blocks at once, more than the time
-// itself gives.
+// The ids are behind the time. Many processes take blocks at once, and so more ids than the time
+// provides.
 TEST_F(IdsTest, ServersThatGiveMoreThanTheTimeGiveOthers) {
   (void)rig_.ask({"HSET", kStore, "ids", "1"});
   const Known before = known();

@@ -27,7 +27,7 @@ void NodeReplicas::confirm(const net::RedisOrigin& wrote, Done done) {
   }
   node->send(std::move(net::RedisCommand("INFO").add("replication")),
              [this, node, wrote, done = std::move(done)](const net::RedisAnswer& answer) mutable {
-               // If it does not say, wait for it.
+               // If the node does not say whether it has replicas, wait for one.
                const auto* told = std::get_if<net::RedisReply>(&answer);
                has_[node] = told == nullptr || told->view().is_error() ||
                             told->view().text().find("state=online") != std::string_view::npos;

@@ -32,7 +32,7 @@ void ReplicaWait::ask(net::Redis& server) {
         const Result<void> said = read(server, answer);
         const std::uint64_t now = server.connections();
         for (Waiting& one : *asked) {
-          // Another connection wrote nothing, and has nothing to wait for.
+          // A new connection has written nothing, so its WAIT says nothing about these writes.
           if (said && one.connection != now) {
             one.done(in_doubt(server, "the connection was lost before the replicas were asked"));
           } else {

@@ -1,7 +1,7 @@
 // ReplicaWait: holds an answer back until as many replicas as wanted have the change. Redis's WAIT
 // covers everything that its connection wrote before. So one WAIT serves every answer before it.
 // Until a WAIT ends, its connection does nothing else, so there is one WAIT at a time. In a cluster
-// that is so for each node: the WAIT goes to the node that gave the answer, on the same connection.
+// this holds for each node: the WAIT goes to the node that gave the answer, on the same connection.
 //
 // The change stays on the master, whatever the replicas say. So a failure is `unknown_outcome`.
 //

@@ -11,7 +11,7 @@ namespace {
 
 using net::RedisCommand;
 
-// Without access to the key, all commands on keys are missing.
+// Names the missing rights. A nil among them means: the user may not access keys like `key` at all.
 Error lacks(const std::string& server, net::RedisView missing, const std::string& key,
             std::string_view told_by) {
   std::string named;
@@ -24,7 +24,7 @@ Error lacks(const std::string& server, net::RedisView missing, const std::string
               std::string(told_by) + " what it needs); nothing was done"};
 }
 
-// The scripts of a layout are shared by the three of them.
+// The three layouts share their scripts. True if the scripts run this command for this layout.
 bool is_run_by(Layout layout, std::string_view command) {
   if (command.starts_with('h')) return layout == Layout::hash;
   if (command.starts_with('l') || command == "rpush") return layout == Layout::redisson;
@@ -36,7 +36,7 @@ bool is_run_by(Layout layout, std::string_view command) {
 RightsWish native_rights() {
   RightsWish wish = {commands_of_scripts(ScriptSet::native), partition_key(0, kNothing),
                      "tarry store acl prints"};
-  // If these are refused, the commands between them are sent one by one.
+  // A refused MULTI would not stop the commands after it: they would run one by one.
   wish.commands.insert(wish.commands.end(), {"multi", "exec"});
   return wish;
 }

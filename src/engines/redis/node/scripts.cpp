@@ -134,10 +134,9 @@ const Recipe& recipe_of(Script script) noexcept {
   return kRecipes[static_cast<std::size_t>(script)];
 }
 
-// Redis's commands as a script has them: 'HSET' after an opening bracket.
+// Adds the Redis commands that a script calls, e.g. HSET for call('HSET', ...).
 void add_called(std::string_view text, std::set<std::string>& commands) {
-  constexpr std::string_view kCall =
-      "call('";  // redis.call, redis.pcall, and what is short for them
+  constexpr std::string_view kCall = "call('";  // redis.call, redis.pcall, and the local `call`
   for (std::size_t at = text.find(kCall); at != std::string_view::npos; at = text.find(kCall, at)) {
     at += kCall.size();
     std::string name;

@@ -64,7 +64,7 @@ Error error_of_reply(const std::string& at, std::string_view text, std::string_v
   }
   if (text.starts_with("ERR OOM")) text.remove_prefix(4);
   std::string_view word = first_word(text);
-  // For a command that a script may not run, Redis before 7.2 has no such word.
+  // Before 7.2, Redis does not begin with NOPERM if a script may not run a command.
   if (text.starts_with("ERR The user executing the script")) word = "NOPERM";
   if (word == "GONE" || word == "STALE") return {ErrorCode::conflict, std::string(kMoved)};
   const std::string server = "Redis at " + at + " ";

@@ -43,7 +43,8 @@ class Server {
   /// The channels that scripts publish on, from the next `load_scripts` on.
   void publish_on(net::RedisChannels channels) noexcept { channels_ = channels; }
 
-  /// Lua that is put before each script, from the next `load_scripts` on (redis_engine.h).
+  /// Lua that is put before each script, from the next `load_scripts` on; for tests
+  /// (redis_engine.h).
   void put_before_scripts(std::string lua) { before_scripts_ = std::move(lua); }
 
   /// Loads the scripts into the server, and learns their checksums: the native layout's scripts,

@@ -10,7 +10,8 @@
 namespace tarry::redis {
 namespace {
 
-/// The first words of the errors that scripts answer: error_reply('WORD …, also within format(.
+/// The first words of the errors that scripts answer: error_reply('WORD ...'), and
+/// error_reply(format('WORD ...')).
 std::set<std::string> words_of_scripts() {
   constexpr std::string_view kReply = "error_reply(";
   constexpr std::string_view kFormat = "format(";
@@ -21,7 +22,7 @@ std::set<std::string> words_of_scripts() {
     for (std::size_t at = left.find(kReply); at != std::string_view::npos; at = left.find(kReply)) {
       left.remove_prefix(at + kReply.size());
       if (left.starts_with(kFormat)) left.remove_prefix(kFormat.size());
-      if (!left.starts_with("'")) continue;  // an error of Redis, handed on
+      if (!left.starts_with("'")) continue;  // Redis's own error, which the script hands on
       left.remove_prefix(1);
       words.emplace(left.substr(0, left.find_first_of(" '")));
     }

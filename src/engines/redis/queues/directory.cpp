@@ -32,10 +32,10 @@ void read_word(std::string_view word, IfExists& into) {
   into = rule_of(word.front()).value_or(into);
 }
 
-// Of settings: the number that the first version wrote, and every later one too.
+// The first version wrote this many words of settings; later versions write at least as many.
 constexpr std::size_t kFewestWords = 7;
 
-// Tells scripts/open_queue.lua where a queue's first shard is.
+// Arguments of scripts/open_queue.lua: where the queue's first shard is.
 constexpr std::string_view kAnywhere = "-";
 constexpr std::string_view kNotKnown = "?";
 
@@ -44,11 +44,12 @@ constexpr int kMostLearned = 5;
 
 }  // namespace
 
-// A queue whose old shards are closed and new ones made, if that is still to be done.
+// A look-up in progress, which makes the queue's missing shards, and closes old ones if the queue
+// is being resharded.
 struct Directory::Making {
   Found done;
   std::shared_ptr<QueuePlaces> queue;
-  std::string closes;  // the generation that ends, if the queue gets other shards
+  std::string closes;  // the generation that ends, if the queue gets new shards
   std::string settings;
   std::string paused = "-";  // scripts/create.lua
   Look look;
@@ -138,8 +139,8 @@ void Directory::find(std::string_view queue, Found done) {
   ask_record(queue, {}, std::move(done));
 }
 
-// Many calls that are refused together ask once. If a queue is forgotten meanwhile, later callers
-// ask again: the answer in progress may be older.
+// If many callers want the same queue, only the first one asks; true for the others. If the queue
+// is forgotten meanwhile, later callers ask again, because the awaited answer may be older.
 bool Directory::joins(Asked& asked, const std::string& queue, Found& done) {
   Waiting& waiting = asked[queue];
   if (waiting != nullptr) {
@@ -177,7 +178,8 @@ void Directory::ask_record(std::string_view queue, Look look, Found done) {
 
 void Directory::make(std::string_view queue, Found done) {
   std::string name(queue);
-  // A record that was found, not made, may be on no replica yet.
+  // If answers wait for replicas, a known record must be confirmed first: it may be on no replica
+  // yet.
   const auto known = queues_.find(name);
   if (known != queues_.end() && (!server_.waits() || confirmed_.contains(name))) {
     done(known->second);
@@ -209,8 +211,8 @@ void Directory::make_record(std::string_view queue, std::string_view place, Look
         if (is_new && !server_.waits()) {
           return confirm_new(std::move(*reply), name, look, std::move(done));
         }
-        // On one server, its replicas get later writes after this one, so waiting for those is
-        // enough.
+        // On a single server, replicas get this write before any later one, so it is enough to wait
+        // for the later ones.
         if (!server_.waits() || !reply->origin().is_node) {
           if (server_.waits()) confirmed_.insert(name);
           return learn(name, reply->view().text(), look, std::move(done));
@@ -234,12 +236,12 @@ void Directory::confirm_record(RedisReply reply, std::string name, Look look, Fo
   });
 }
 
-// If a failover undid a record, the queue's shards are still on other nodes, with the messages that
-// were pushed there: the new record is made so that they are found again. A partition that cannot
-// be read may have them; they would be lost if the queue were made elsewhere.
+// If a failover undid the queue's record, its shards are still on other nodes, with their messages.
+// The new record must lead to these shards. If a partition cannot be read, the shards may be there,
+// and nothing is made.
 void Directory::look_for_shards(std::string name, std::string generation, Look look, Found done) {
   struct Seen {
-    std::string place;  // empty: found nowhere
+    std::string place;  // empty: no partition has the shard
     std::optional<Error> error;
   };
   const auto seen = std::make_shared<Seen>();
@@ -261,7 +263,7 @@ void Directory::look_for_shards(std::string name, std::string generation, Look l
     get.key(partition_key(partition, name + "/0:meta")).add("generation");
     server_.command(std::move(get),
                     [seen, countdown, partition, generation](Result<RedisReply> reply) {
-                      // A key of another type is no shard.
+                      // A key of another type is not a shard.
                       if (!reply && reply.error().code != ErrorCode::damaged) {
                         seen->error = std::move(reply).error();
                       } else if (reply && reply->view().text() == generation) {
@@ -337,8 +339,8 @@ void Directory::read(std::string_view queue, Recorded done) {
   });
 }
 
-// A record is written before the shards are made, and before the shards that it replaces are
-// closed: the process that finds the record does the missing work. So every process that knows both
+// A record is written before its shards are made, and before the shards that it replaces are
+// closed. The process that finds the record does the missing work. So every process that knows both
 // sets knows that the old one is closed, and a process that knows only the old one is refused
 // there. A record that says that its queue is being removed is completed in the same way.
 void Directory::learn(std::string_view queue, std::string_view text, Look look, Found done) {
@@ -425,7 +427,7 @@ void Directory::create_shards(const std::shared_ptr<Making>& making) {
 void Directory::made(const std::shared_ptr<Making>& making) {
   const QueuePtr queue = making->queue;
   if (making->error) {
-    // The record has changed since.
+    // The record has changed meanwhile.
     const Look again{making->look.makes, making->look.tries + 1};
     if (is_moved(*making->error) && again.tries <= kMostLearned) {
       return ask(queue->name, again, std::move(making->done));

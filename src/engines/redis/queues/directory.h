@@ -67,7 +67,7 @@ class Directory {
   /// learned since.
   bool forget(const QueuePtr& refused);
 
-  /// A queue's record, and its spelling in the store. `read` gives nothing if there is no such
+  /// A queue's record, and the record's text in the store. `read` gives nothing if there is no such
   /// queue.
   struct Read {
     QueueRecord record;

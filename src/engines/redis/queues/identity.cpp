@@ -61,10 +61,10 @@ void Identity::ask() {
 void Identity::look_at_servers() {
   server_.command_masters(net::RedisCommand("INFO"), [this](const auto& infos) {
     if (infos)
-      judge(check_masters(*infos, wish_));  // otherwise all later requests get this answer too
+      judge(check_masters(*infos, wish_));  // if no server answered, the last judgement stays
     if (is_known() && !server_.denied()) return asked({});
-    // A server that was restarted has forgotten the scripts; one by one they would be given again.
-    // A cluster's nodes are given them as they ask for them.
+    // A restarted server has forgotten the scripts, so all of them are loaded together. The nodes
+    // of a cluster get a script when they turn out not to know it.
     if (goes_on_ || is_known()) return look_at_rights();
     server_.load_scripts([this](Result<void> loaded) {
       if (loaded) return look_at_rights();
@@ -103,7 +103,7 @@ void Identity::asked(Result<void> result, bool is_away) {
 }
 
 void Identity::answer(Result<void> result) {
-  // Whatever became of the check, none of the requests that wait for it was carried out.
+  // However the check ended, none of the requests that wait for it was carried out.
   if (!result && result.error().code == ErrorCode::unknown_outcome) {
     result = Error{ErrorCode::unavailable, result.error().message};
   }

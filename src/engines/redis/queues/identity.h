@@ -31,9 +31,10 @@ class Identity {
 
   /// `store` is the store that was found on the first connection. In a cluster the store's record
   /// is on one node, and most requests go to others. If that node is unreachable or does not answer
-  /// soon, the known facts still count, and the check goes on in the background. Scripts refuse
-  /// another store's generation in any case. `alarms`: by the steady clock. `log`, which may be
-  /// empty, is called when a server is unfit, and when no server is unfit any more.
+  /// soon, the known facts still count, and the check goes on in the background. In any case, the
+  /// scripts refuse a request that carries another store's generation (docs/formats/redis.md).
+  /// `alarms`: by the steady clock. `log`, which may be empty, is called when a server is unfit,
+  /// and when no server is unfit any more.
   Identity(net::Redis& redis, Server& server, Directory& directory, Ids& ids, Alarms& alarms,
            const StoreFacts& store, ServerWish wish, Log log);
 
@@ -74,7 +75,7 @@ class Identity {
   const Log log_;
   std::optional<Error> unfit_;
   bool asking_ = false;
-  // The node that has the record is away. Set only if the check goes on in the background.
+  // True if the node that has the record does not answer, and the check goes on in the background.
   bool is_away_ = false;
   Alarms::Id patience_ = 0;  // while requests wait for the check
   std::vector<Done> waiting_;

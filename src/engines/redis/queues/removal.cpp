@@ -13,9 +13,9 @@ namespace {
 using net::RedisCommand;
 using net::RedisReply;
 
-// How long a shard's META says that it is gone. A process that read the queue's record before and
-// makes the shard after that time would make a shard that nobody finds. It would have to be stopped
-// for all that time, and keep its connection.
+// How long a shard's META says that it is gone. If a process read the queue's record before the
+// removal and made the shard after this time, nobody would find the shard. But the process would
+// have to hang for so long without losing its connection.
 constexpr std::int64_t kGoneMs = std::chrono::milliseconds(std::chrono::hours(7 * 24)).count();
 
 class RemovalEnd : public std::enable_shared_from_this<RemovalEnd> {
@@ -30,8 +30,8 @@ class RemovalEnd : public std::enable_shared_from_this<RemovalEnd> {
         shards_(make_places(begun_.queue, begun_.record.number, begun_.record.set,
                             begun_.partitions)) {}
 
-  // The record is to be on a replica before anything goes: a failover that took it back would leave
-  // a queue whose shards are gone.
+  // The record must be on a replica before anything is deleted. Otherwise a failover could undo the
+  // record, and leave a queue whose shards are gone.
   void start() {
     if (!may_call()) return;
     server_.run(

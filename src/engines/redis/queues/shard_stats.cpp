@@ -38,7 +38,8 @@ void add_to(QueueCounters& counters, RedisView fields) {
   }
 }
 
-// A deficit below 0 is taken from the next one.
+// Adds `more` to `value`. If the sum is below 0, `value` is 0, and `more` keeps the rest for the
+// next call.
 void add_signed(std::uint64_t& value, std::int64_t& more) {
   const std::int64_t sum = static_cast<std::int64_t>(value) + more;
   value = static_cast<std::uint64_t>(std::max<std::int64_t>(sum, 0));

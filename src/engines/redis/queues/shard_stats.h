@@ -2,9 +2,9 @@
 //
 // During a reshard, messages may leave the closed shards and arrive in the open ones between the
 // question to a closed shard and the question to an open one. Both sides count these messages. So
-// it is known how many are on their way, or were seen on both sides; they count as scheduled, dead
-// or remembered. Near the end of the reshard a closed shard's counters are added to those of an
-// open shard. The open shard records that, so they are not counted twice.
+// the sums show how many are on their way, or were seen on both sides. Messages on their way count
+// as scheduled, dead or remembered. Near the end of the reshard a closed shard's counters are added
+// to those of an open shard. The open shard records that, so they are not counted twice.
 //
 // Thread safety: none.
 #pragma once

@@ -31,7 +31,7 @@ std::uint32_t crc_of(const Body& body, std::string_view member) noexcept {
   return base::crc32c(body.payload, base::crc32c(body.headers, base::crc32c(member)));
 }
 
-// Six bytes, little-endian: how the scripts pack times.
+// Reads a time of six bytes, little-endian, as the scripts pack it.
 std::int64_t load_time(const char* from) noexcept {
   return static_cast<std::int64_t>(std::uint64_t{base::load_u32(from)} |
                                    (std::uint64_t{base::load_u16(from + 4)} << 32));

@@ -19,7 +19,7 @@ void take_past(const Past& past, MessageInfo& info) {
   info.tallies = past.tallies;
 }
 
-// Whether its body can be read.
+// False if the body cannot be read.
 bool take_remembered(net::RedisView told, std::string_view member, MessageInfo& info) {
   info.state = State::remembered;
   const auto remembered = read_remembered(told[3].text());
@@ -59,7 +59,7 @@ std::optional<ToldMessage> read_message(net::RedisView told, const Place& place,
     info.state = State::leased;
     info.stopping = told[6].text() == "1";
     info.lease_left = Millis(std::max<std::int64_t>(told_time(told[5]) - now_ms, 0));
-    // PAST is written when the claim ends.
+    // PAST does not count the present claim: it is written when the claim ends.
     info.attempt = std::min(info.attempt + 1, core::kMaxAttempts);
     ++info.tallies.claims;
   } else if (where == "d") {

@@ -43,7 +43,7 @@ struct QueuePlaces {
   std::vector<Place> shards;  // closed shards first; at least one is open
   std::uint32_t closed = 0;   // how many of them are closed
 
-  /// How many of them are open.
+  /// The number of open shards.
   [[nodiscard]] std::uint32_t open() const noexcept {
     return static_cast<std::uint32_t>(shards.size()) - closed;
   }

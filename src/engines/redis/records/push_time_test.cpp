@@ -1,5 +1,5 @@
-// When a message was pushed, as Redis keeps it: by Redis's own clock, and only where every program
-// that works there can read it.
+// When a message was pushed, as Redis keeps it: by Redis's own clock, and only in a store of which
+// all users can read it.
 #include <gtest/gtest.h>
 
 #include "support/engine_calls.h"
@@ -47,7 +47,7 @@ TEST_F(RedisPushTime, OfAnEntryOfTheInboxIsItsOwn) {
   EXPECT_EQ(told(*engine, "k"), minute_of(std::stoll(id)));
 }
 
-// An older program would take the bytes for the payload's.
+// An older program would take these bytes for a part of the payload.
 TEST_F(RedisPushTime, IsNotKeptInAStoreOfAnOlderSchema) {
   push(*open(), "newer");
   for (const char* schema : {"2", "1"}) {

@@ -35,7 +35,7 @@ void ReceiptSpeller::append(std::string& out, std::string_view member, bool has_
   bytes_.resize(common_);
   bytes_[0] = static_cast<char>(kReceiptVersion | (has_past ? kHasPast : 0));
   base::ByteWriter writer(bytes_);
-  writer.u16(static_cast<std::uint16_t>(member.size()));  // a text that was cut is no receipt
+  writer.u16(static_cast<std::uint16_t>(member.size()));  // to notice a text that was cut
   writer.bytes(member);
   writer.u32(check_of_receipt(bytes_, secret_));
   base::append_base64url(out, bytes_);

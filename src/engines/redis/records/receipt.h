@@ -37,7 +37,7 @@ class ReceiptSpeller {
 
  private:
   std::string bytes_;
-  std::size_t common_;  // so many bytes are equal in all receipts
+  std::size_t common_;  // how many bytes are equal in all receipts
   std::uint64_t secret_;
 };
 

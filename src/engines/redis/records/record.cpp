@@ -11,7 +11,8 @@ namespace {
 constexpr std::string_view kMoving = "moving";
 constexpr std::string_view kRetiring = "retiring";
 constexpr std::string_view kRemoving = "removing";
-// Sets follow each other, and begin at 0 again if there is room.
+// Each set gets the numbers after those of the set before it, and begins at 0 again if these are
+// free.
 constexpr std::uint64_t kMostShardNumber = 3 * core::kMaxShards;
 
 bool read_whole(std::string_view text, std::uint64_t least, std::uint64_t most,

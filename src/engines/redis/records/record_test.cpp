@@ -11,7 +11,7 @@ TEST(QueueRecords, AreReadAsTheyAreSpelled) {
     const auto record = read_record(text);
     ASSERT_TRUE(record) << text;
     std::string spelled = spell_record(*record);
-    if (record->turn != 0) spelled += " " + std::to_string(record->turn);  // the store does
+    if (record->turn != 0) spelled += " " + std::to_string(record->turn);  // as scripts do
     EXPECT_EQ(spelled, text);
   }
   EXPECT_EQ(spell_record(*read_record("1 1 146 0")), "1 1 146");

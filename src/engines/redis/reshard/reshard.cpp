@@ -12,8 +12,8 @@ using net::RedisCommand;
 using net::RedisReply;
 using net::RedisView;
 
-// A step's answer and the request for the next step carry one number: the turn, and its count of
-// steps.
+// A step's answer and the request for the next step carry one number. It joins the turn and the
+// step's number within the turn.
 constexpr int kStepBits = 24;
 constexpr std::uint64_t token(std::uint64_t turn, std::uint64_t step) noexcept {
   return (turn << kStepBits) | step;
@@ -75,7 +75,7 @@ base::UniqueFunction<void(Result<RedisReply>)> Mover::taking(Take take) {
   };
 }
 
-// Replicas do not follow.
+// Call it if replicas do not follow.
 void Mover::stop_at(const Error& error) {
   fail({ErrorCode::unavailable,
         "the reshard of queue " + request_.queue +
@@ -143,8 +143,8 @@ void Mover::begin() {
   step().changed = true;
   first_ = true;
   record_.other = next_set(record_.set, request_.shards);
-  // The process that made the queue may have been killed before all its shards existed; or a
-  // failover has forgotten one. Once they are closed nobody makes them any more.
+  // Makes missing shards first, because nobody makes them once the set is closed. The process that
+  // made the queue may have been killed too early, or a failover may have lost a shard.
   context_.directory.forget(request_.queue);
   context_.directory.find(request_.queue, [self = shared_from_this()](Result<QueuePtr> queue) {
     if (!queue) return self->fail(std::move(queue).error());

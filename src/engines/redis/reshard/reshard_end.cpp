@@ -34,8 +34,8 @@ void Mover::look() {
       queue_->shards[at_], Script::reshard_look, [](RedisCommand&) {},
       [self = shared_from_this()](RedisView told) {
         ReshardStep& step = self->step();
-        // There may be more left than one step moves. Otherwise all bodies belong to leased
-        // messages.
+        // If everything was moved, the bodies that are left should belong to leased messages. If
+        // there are more, some belong to no message, and are removed.
         const bool moved_all = self->slices_ < kSlices && self->cleaned_ <= self->at_;
         if (moved_all && told[0].integer() > told[1].integer()) return self->clean("0");
         step.left += static_cast<std::uint64_t>(told[0].integer());
@@ -63,7 +63,7 @@ void Mover::clean(std::string from) {
       });
 }
 
-// "in:3", and in it the last entry that the shard took from there.
+// Reads fields such as "in:3": the last entry that the shard took from the inbox of partition 3.
 void Mover::note_inboxes(RedisView fields) {
   constexpr std::size_t kOrder = 41;
   for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {

@@ -98,13 +98,13 @@ class Mover : public std::enable_shared_from_this<Mover> {
   std::vector<Place> places_to_make_;
   QueuePtr queue_;
   std::size_t at_ = 0;       // present index in the shards; closed ones come first
-  std::size_t cleaned_ = 0;  // so many closed shards have been cleaned
+  std::size_t cleaned_ = 0;  // how many closed shards have been cleaned
   int slices_ = 0;
   std::map<const Place*, std::vector<std::string>> stale_copies_;
   std::deque<std::pair<const Place*, std::shared_ptr<Copies>>> to_put_;
   std::deque<const Place*> to_adopt_;
-  // By partition: the last entry taken from its inbox. In the second map are those inboxes that no
-  // longer have that entry or an earlier one.
+  // By partition: the last entry that was taken from its inbox. An inbox is in the second map when
+  // it no longer has that entry or earlier ones.
   std::map<std::string, std::string> inboxes_to_check_;
   std::map<std::string, std::string> inboxes_checked_;
   std::vector<std::vector<std::pair<std::string, std::int64_t>>> counted_;

@@ -10,14 +10,15 @@ namespace {
 using net::RedisCommand;
 using net::RedisView;
 
-// Messages, and bytes of their bodies, that are on the way at a time.
+// At most this many messages, and bytes of bodies, are on their way at a time.
 constexpr std::int64_t kSlice = 200;
 constexpr std::int64_t kSliceBytes = 1 << 20;
 
 }  // namespace
 
-// ---- taking over: what the last mover noted in an old shard is there yet, or ended there; so
-// its copies are void, and every other held copy is real. The look fences the old shards.
+// ---- taking over. If an old shard still has the last mover's note of a message, the message is
+// still there, or has ended there, so its held copy is void. All other held copies are real. The
+// look also makes the old shards refuse the last mover.
 
 void Mover::collect_stale_copies() {
   if (at_ == queue_->closed) return adopt_all();

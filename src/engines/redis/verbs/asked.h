@@ -14,7 +14,7 @@ namespace tarry::redis {
 struct Asked {
   core::Request request;
   core::Reply reply;
-  /// Runs once: with the reply as it is then, or with an error of the whole request.
+  /// Runs once, with the finished reply or with an error of the whole request.
   base::UniqueFunction<void(Result<core::Reply>)> completion;
 
   void complete() { completion(std::move(reply)); }

@@ -16,7 +16,7 @@
 namespace tarry::redis {
 namespace {
 
-// "1767225600000-42"
+// E.g. "1767225600000-42".
 bool read_claim_name(std::string_view text, Receipt& receipt) noexcept {
   const char* end = text.data() + text.size();
   const auto time = std::from_chars(text.data(), end, receipt.claimed_ms);
@@ -32,7 +32,7 @@ class Runs {
     if (!runs_.array()) runs_ = PackedReader("");
   }
 
-  // The next message's; false if there are more messages than scores.
+  // Goes on to the next message; false if there are more messages than scores.
   bool next() {
     while (left_ <= 0) {
       const auto score = runs_.text();
@@ -55,7 +55,7 @@ class Runs {
   bool has_past_ = false;
 };
 
-// The members; `packed` then stands before the runs. False if there are fewer.
+// Reads the members, after which `packed` is at the runs. False if there are not `count` members.
 bool read_members(PackedReader& packed, std::size_t count, std::vector<std::string_view>& members) {
   if (count == 0) return true;
   if (packed.array() != count) return false;
@@ -73,7 +73,7 @@ std::vector<Past> read_pasts(net::RedisView reply, std::size_t messages) {
   std::vector<Past> pasts(reply.is_nil() ? 0 : messages);
   const net::RedisView places = reply[0];
   for (std::size_t i = 0; i < places.size(); ++i) {
-    const std::int64_t at = places[i].integer();  // from 1 on
+    const std::int64_t at = places[i].integer();  // counted from 1
     if (at < 1 || static_cast<std::uint64_t>(at) > pasts.size()) continue;
     pasts[static_cast<std::size_t>(at) - 1] = read_past(reply[1][i].text());
   }

@@ -36,7 +36,7 @@ bool ForecastSpans::read(std::uint32_t shard, net::RedisView told, bool& again) 
     if (span >= reply_.buckets.size()) return false;
     reply_.buckets[span] += count_in(told[i + 1]);
   }
-  // Never back: a script that answered nonsense would be asked for good.
+  // A span must not go back. Otherwise a script that answers nonsense would be asked for ever.
   again = told[4].integer() > cursor.span;
   cursor.span = told[4].integer();
   return true;

@@ -8,7 +8,7 @@
 namespace tarry::redis {
 namespace {
 
-// Work of one call: other clients of the server wait for it.
+// Most work in one call. Other clients of the server wait for the call.
 constexpr std::size_t kMostItems = 500;
 constexpr std::size_t kMostBytes = 8u << 20;
 // How often in a row a queue may move before the caller gets an error.
@@ -35,7 +35,8 @@ void fail_all(const Job& job, ItemSpan items, Error error) {
 
 using Chunk = std::shared_ptr<Items>;
 
-// The queue has moved, or the whole store was lost. Each call that was refused is tried for itself.
+// Tries again after a call was refused: the queue has moved, or the whole store was lost. Each
+// refused call is tried on its own.
 void find_again(const JobPtr& refused, const QueuePtr& queue, const Items& items) {
   const auto job = std::make_shared<Job>(*refused);
   ++job->tries;
@@ -91,7 +92,7 @@ void run_plainly(const JobPtr& job, const QueuePtr& queue, const Place& place, c
       [job, chunk](net::RedisCommand& command) { job->verb->build_after(command, *chunk); },
       [job, chunk, queue, &place](Result<net::RedisReply> reply) {
         if (!reply && reply.error().code == ErrorCode::misuse) {
-          return run_script(job, queue, place, chunk);  // which learns why
+          return run_script(job, queue, place, chunk);  // this learns why
         }
         take_answer(job, queue, chunk, place, std::move(reply));
       });
@@ -136,7 +137,7 @@ void send_open(const JobPtr& job, const QueuePtr& queue, const Items& items) {
   for (const auto& [place, some] : by_shard) send_shard(job, queue, *place, some);
 }
 
-// Items whose keys the closed shard does not have.
+// Sends the open shards the items whose keys the closed shard does not have.
 void go_on(const JobPtr& job, const QueuePtr& queue, Items absent) {
   std::vector<std::string> keys;
   for (const std::uint32_t item : absent) keys.emplace_back(job->verb->key_of(item));

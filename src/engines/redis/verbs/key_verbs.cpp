@@ -90,7 +90,7 @@ class CancelVerb final : public KeyVerbOf<core::CancelRequest> {
                                           Outcome::unknown,   Outcome::done,
                                           Outcome::kept,      Outcome::in_flight};
 
-  // As scripts/cancel.lua spells its findings.
+  // The expected state, spelled as scripts/cancel.lua spells the state that it finds.
   static std::string seen_text(const core::Seen& seen) {
     const IdBytes id = id_bytes(std::min(seen.id, kMaxId));
     std::string text(id.data(), id.size());
@@ -181,7 +181,8 @@ class ReviveVerb final : public KeyVerbOf<core::ReviveRequest> {
       error_ = error;
     }
   }
-  // The number of revived messages says nothing about each item: all are asked for again.
+  // The script tells only how many messages it revived, not which. So the open shards are asked
+  // about all items too.
   bool is_absent(std::uint32_t /*item*/) const override { return true; }
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
 

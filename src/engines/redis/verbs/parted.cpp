@@ -96,7 +96,7 @@ class Settling : public std::enable_shared_from_this<Settling> {
   QueuePtr queue_;
   const std::vector<std::string> keys_;
   std::vector<bool> gone_;
-  std::vector<char> state_;  // as scripts/parted.lua says
+  std::vector<char> state_;  // the letters that scripts/parted.lua answers
   Done done_;
   std::optional<Error> error_;
   std::string scratch_;

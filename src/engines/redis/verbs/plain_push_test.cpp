@@ -1,5 +1,5 @@
-// Pushes by plain commands with a script after them (scripts/pushed.lua): all messages are in, or
-// none.
+// Pushes by plain commands with a script after them (scripts/pushed.lua): either all messages are
+// pushed, or none.
 #include <future>
 #include <map>
 
@@ -19,7 +19,7 @@ class PlainPushTest : public ::testing::Test, public test::EngineCalls {
  protected:
   PlainPushTest() : engine_(rig_.open()) { EXPECT_EQ(push(1), "pushed"); }
 
-  // The answer for the first message, which is the same for all.
+  // Pushes `count` messages. Returns the answer for the first one, which is the same for all.
   std::string push(std::size_t count, std::int64_t due_ms = 1) {
     core::PushRequest request;
     request.queue = "q";
@@ -88,7 +88,7 @@ TEST_F(PlainPushTest, WakesWhoWaits) {
   EXPECT_EQ(std::get<core::ClaimReply>(*reply).items.size(), kPlain);
 }
 
-// A claim by key wants to hear of each change, but not for ever.
+// A waiting claim by key has every change published, but only until `watched`.
 TEST_F(PlainPushTest, TellsWhoWatchesAsLongAsTheyDo) {
   const auto published = [this] {
     const std::string told = rig_.ask({"INFO", "commandstats"});
@@ -121,7 +121,7 @@ TEST_F(PlainPushTest, WhatIsNotOursIsNamedAndNothingIsIn) {
   expect_only_the_first_one();
 }
 
-// Each key that it writes to in turn has another type: due times, bodies, heads.
+// In turn, each key that a push writes to has another type: due times, bodies, heads.
 TEST_F(PlainPushTest, OfAKeyOfAnotherTypeNothingIsIn) {
   for (const std::string& other : {key("due"), key("msgs"), InboxRig::key(1, "heads")}) {
     ASSERT_EQ(rig_.ask({"RENAME", other, other + ".away"}), "+OK\r\n");

@@ -42,7 +42,7 @@ void add_due(RedisCommand& command, Due due) {
   command.add(text + std::to_string(due.millis()));
 }
 
-// Shared by the two requests that put messages in.
+// The common part of the two requests that add messages: push and move.
 class PutVerb : public ItemVerb {
  public:
   PutVerb(Context& context, AskedPtr asked, std::string_view queue, const std::string& bytes)
@@ -77,7 +77,7 @@ class PutVerb : public ItemVerb {
   bool is_absent(std::uint32_t item) const override { return absent_.contains(item); }
 
   bool read(const Place& /*place*/, RedisView given, ItemSpan items) override {
-    // The answer lists none if all were simply pushed and no due time is relative.
+    // The answer is empty if all messages were simply pushed and no due time is relative.
     const bool plain = given.kind() == RedisView::Kind::array && given.size() == 0;
     if (!plain && (given.size() < 2 || (given.size() - 2) % 4 != 0)) return false;
     const std::int64_t now = plain ? 0 : told_time(given[0]);
@@ -120,7 +120,7 @@ class PutVerb : public ItemVerb {
     return now_ms_;
   }
 
-  /// Of the bodies, at most.
+  /// An upper bound for the length of the longest body.
   [[nodiscard]] std::int64_t longest(ItemSpan items) const {
     constexpr std::size_t kHead = 32;
     std::size_t most = 0;
@@ -131,10 +131,10 @@ class PutVerb : public ItemVerb {
     return static_cast<std::int64_t>(most);
   }
 
-  /// The rule for a taken key if the item has none: a letter; d is the queue's.
+  /// The letter of the rule for a taken key, for items without a rule; d is the queue's rule.
   [[nodiscard]] virtual char rule_unless_told() const { return 'd'; }
 
-  // Each item's rule for a taken key.
+  // The letters of the items' rules for a taken key.
   [[nodiscard]] std::string rules(ItemSpan items) const {
     std::string letters;
     for (const std::uint32_t item : items) {
@@ -144,7 +144,7 @@ class PutVerb : public ItemVerb {
     return letters;
   }
 
-  // Member and body.
+  // Adds the message's member and body.
   void add_message(RedisCommand& command, std::uint32_t item) {
     const core::PushItem& push = item_at(item);
     const IdBytes id = id_bytes(first_id_ + item);
@@ -168,9 +168,9 @@ class PutVerb : public ItemVerb {
   AskedPtr asked_;
   std::string_view queue_;
   const std::string& bytes_;
-  const std::int64_t now_ms_;  // one for all, however often one is built
+  const std::int64_t now_ms_;  // one time for all items, however often they are built
   std::uint64_t first_id_ = 0;
-  std::unordered_set<std::uint32_t> absent_;  // in the closed shards
+  std::unordered_set<std::uint32_t> absent_;  // items whose keys the closed shards do not have
   std::string scratch_;
   std::string head_;
 };
@@ -204,8 +204,9 @@ class PushVerb final : public PutVerbOf<core::PushRequest> {
     command.add(longest(items));
   }
 
-  // Messages with newly generated keys are nobody's yet, and their due times are known: a script
-  // has nothing to look at before they are written, and would copy each three times.
+  // Nobody else knows newly generated keys yet, and the due times are absolute. So no script needs
+  // to look at anything before the messages are written, and a script would copy each message three
+  // times.
   bool is_plain(ItemSpan items) const override {
     std::size_t bytes = 0;
     for (const std::uint32_t item : items) {
@@ -250,7 +251,7 @@ class PushVerb final : public PutVerbOf<core::PushRequest> {
  private:
   const core::PushItem& item_at(std::uint32_t item) const override { return request_.items[item]; }
 
-  // scripts/push.lua
+  // Argument 6 of scripts/push_fast.lua: may keys be taken?
   std::string_view mode_of(ItemSpan items) {
     std::unordered_set<std::string_view> keys;
     bool keyed = false;
@@ -298,7 +299,7 @@ class MoveVerb final : public PutVerbOf<core::MoveRequest> {
   char rule_unless_told() const override { return letter_of(IfExists::reject); }
 };
 
-// Repeated once if the store no longer exists: then it is made again.
+// Takes ids. If the store no longer exists, makes it again and tries once more.
 void take_ids(Context& context, std::uint64_t count, Ids::Taken done) {
   context.ids.take(count, [&context, count,
                            done = std::move(done)](Result<std::uint64_t> id) mutable {

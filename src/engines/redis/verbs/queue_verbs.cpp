@@ -56,7 +56,7 @@ void sweep(Context& context, const AskedPtr& asked, const std::string& queue, Sc
   calls->start();
 }
 
-// Queue after queue, so that a store of many asks for a few at a time.
+// Asks for a few queues at a time, even if the store has many.
 class StoreStatsCall : public std::enable_shared_from_this<StoreStatsCall> {
  public:
   StoreStatsCall(Context& context, AskedPtr asked, std::vector<std::string> names)
@@ -96,7 +96,8 @@ class StoreStatsCall : public std::enable_shared_from_this<StoreStatsCall> {
     calls->start();
   }
 
-  // A queue that is broken must not hide the others; where none can be read, it is the store.
+  // A broken queue must not hide the others. If no queue can be read, the store is broken, and the
+  // request fails.
   void end() {
     auto& reply = std::get<StoreStats>(asked_->reply);
     std::ranges::sort(reply.queues, {}, &QueueStats::queue);
@@ -140,7 +141,8 @@ std::vector<std::string> names_of(std::vector<Directory::Listed> listed) {
 void configure(Context& context, const AskedPtr& asked) {
   const auto& request = std::get<core::ConfigureRequest>(asked->request);
   asked->reply = core::ConfigureReply();
-  // The current settings decide whether the patch fits; nothing is made for one that does not.
+  // The current settings decide whether the patch fits; no queue is made for a patch that does not
+  // fit.
   auto now = std::make_shared<QueueSettings>();
   auto look = std::make_shared<ShardCalls>(context, asked, request.queue, Script::stats);
   look->reads_only = true;

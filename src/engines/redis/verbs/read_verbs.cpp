@@ -102,8 +102,9 @@ class GetVerb final : public ItemVerb {
 };
 
 // Where a list continues; as text "shard.generation.place.score.member", all but the numbers in
-// Base64. For a list of the whole: shard, kScanned, HSCAN's cursor, and the server that gave it. A
-// shard's number may be given again, to other messages, but never its generation.
+// Base64. For a list of everything, `place` is kScanned, `score` is HSCAN's cursor, and `member` is
+// the server that gave it. A later shard may have the same number, with other messages, but never
+// the same generation.
 struct Cursor {
   std::uint32_t shard = 0;
   std::string generation;
@@ -112,7 +113,7 @@ struct Cursor {
   std::string member;
 };
 
-constexpr std::int64_t kScanned = 9;  // there are fewer places
+constexpr std::int64_t kScanned = 9;  // no place has this number
 
 std::string spell(const Cursor& cursor) {
   return std::to_string(cursor.shard) + "." + base::base64url_encode(cursor.generation) + "." +
@@ -129,7 +130,7 @@ std::optional<Cursor> read_cursor(std::string_view text) {
   const auto score = base::base64url_decode((*parts)[3]);
   const auto member = base::base64url_decode((*parts)[4]);
   if (!shard || !generation || !place || !score || !member) return std::nullopt;
-  double value = 0;  // it goes into the script
+  double value = 0;  // the script gets the score, so it must be a number
   const char* end = score->data() + score->size();
   const auto number = std::from_chars(score->data(), end, value);
   if (!score->empty() && (number.ec != std::errc() || number.ptr != end || !std::isfinite(value))) {
@@ -152,7 +153,7 @@ std::string_view letter_of(const std::optional<State>& state) noexcept {
   return "";
 }
 
-// Pages within shards, shards one after the other, until the list is full.
+// Lists page by page, one shard after the other, until the list is full.
 class Lister : public std::enable_shared_from_this<Lister> {
  public:
   Lister(Context& context, AskedPtr asked, std::uint64_t limit)
@@ -185,8 +186,8 @@ class Lister : public std::enable_shared_from_this<Lister> {
     });
   }
 
-  // From shard to shard. If the shard that the list was in is gone, the list begins again: then a
-  // message may be listed twice, but none is hidden.
+  // Begins at the cursor's shard. If that shard is gone, the list begins again; then a message may
+  // be listed twice, but none is hidden.
   void begin() {
     const Place* place = fresh_ ? nullptr : queue_->find(cursor_.shard);
     if (place == nullptr || place->generation != cursor_.generation) {
@@ -204,7 +205,7 @@ class Lister : public std::enable_shared_from_this<Lister> {
             ""};
   }
 
-  // How many to look at: filtered by prefix, a page may need many looks.
+  // Looks at the next messages. If a prefix is asked for, a page may need many looks.
   void look() {
     auto& reply = std::get<core::ListReply>(asked_->reply);
     if (at_ == queue_->shards.size()) return asked_->complete();
@@ -241,7 +242,7 @@ class Lister : public std::enable_shared_from_this<Lister> {
     }
   }
 
-  // Messages on their way are in none of the shards.
+  // No shard lists messages on their way between shards, so they are settled first.
   void settle() {
     settled_ = true;
     settle_held(context_, queue_, [self = shared_from_this()](Result<void> settled) {
@@ -261,7 +262,7 @@ class Lister : public std::enable_shared_from_this<Lister> {
     asked_->fail(std::move(error));
   }
 
-  // If a look finds more than fits, the list continues after the last one that did.
+  // If a look finds more messages than fit, the list continues after the last one that did.
   bool take(const Place& place, RedisView given) {
     if (given.size() < 4) return false;
     const std::int64_t now = told_time(given[0]);
@@ -285,7 +286,7 @@ class Lister : public std::enable_shared_from_this<Lister> {
     return true;
   }
 
-  // A place within a look cannot be found again, so the whole look is listed.
+  // A list cannot continue in the middle of a look, so all messages of the look are listed.
   bool take_scan(const Place& place, RedisView given) {
     if (given.size() < 3) return false;
     const std::int64_t now = told_time(given[0]);
@@ -301,7 +302,7 @@ class Lister : public std::enable_shared_from_this<Lister> {
     return true;
   }
 
-  void add(MessageInfo info) {  // if its body is damaged, the known facts
+  void add(MessageInfo info) {  // of a damaged message, `info` has the known facts
     auto& reply = std::get<core::ListReply>(asked_->reply);
     reply.bytes += redis::bytes_of(info);
     reply.messages.push_back(std::move(info));
@@ -318,7 +319,7 @@ class Lister : public std::enable_shared_from_this<Lister> {
   const core::ListRequest& request_;
   std::uint64_t limit_;
   QueuePtr queue_;
-  std::size_t at_ = 0;  // the cursor's shard among the queue's
+  std::size_t at_ = 0;  // index of the cursor's shard in the queue
   bool settled_ = true;
   bool fresh_ = true;  // the cursor says nothing yet
   Cursor cursor_;

@@ -1,5 +1,6 @@
-// Remove: first nothing of the queue may be leased, and is held so; then its record says that it
-// goes, which cannot be taken back; then it goes.
+// Remove: first the queue's shards are held (closed to claims), and no message may be leased. Then
+// the queue's record says that it is being removed; from here on there is no way back. Then
+// everything is deleted.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -19,7 +20,8 @@ using net::RedisCommand;
 using net::RedisReply;
 using Stage = QueueRecord::Stage;
 
-// For how long nothing is claimed, at most; the removal begins in the first half of that, or not.
+// A hold prevents claims for at most this long. The removal must begin in the first half of that
+// time, or it does not begin.
 constexpr std::uint64_t kHoldMs = 20'000;
 constexpr int kMostBegun = 5;
 
@@ -44,7 +46,7 @@ class Remover : public std::enable_shared_from_this<Remover> {
 
  private:
   struct Held {
-    std::string till;  // nothing is claimed; empty: that was not changed
+    std::string till;  // when the hold ends; empty: the shard was not changed
     std::string before;
   };
 
@@ -68,12 +70,12 @@ class Remover : public std::enable_shared_from_this<Remover> {
     }
     begin_by_.clear();
     shards_.clear();
-    // Forced it goes as it is, half made or with keys that are not ours.
+    // A forced removal takes the queue as it is, even half made or with keys that are not ours.
     if (request_.force) return begin();
     make_whole();
   }
 
-  // The process that made the queue may have been killed before all its shards existed.
+  // Makes missing shards: the process that made the queue may have been killed too early.
   void make_whole() {
     context_.directory.forget(request_.queue);
     context_.directory.find(request_.queue, [self = shared_from_this()](Result<QueuePtr> queue) {
@@ -122,7 +124,8 @@ class Remover : public std::enable_shared_from_this<Remover> {
 
   using Next = void (Remover::*)();
 
-  // The first word is the action; for 'free' the rest comes from the shard itself.
+  // Calls remove_hold.lua on each shard. The first word is the action; for 'free' the other
+  // argument is the shard's last answer.
   void on_each(std::vector<std::string> words, Next next) {
     const auto countdown =
         std::make_shared<Countdown>([self = shared_from_this(), next] { (self.get()->*next)(); });
@@ -171,7 +174,7 @@ class Remover : public std::enable_shared_from_this<Remover> {
     begin();
   }
 
-  // A shard that could not be released is claimed from again when its hold ends.
+  // If a shard cannot be released, claims work there again when its hold ends.
   void let_go() {
     first_error_ = std::move(error_);
     on_each({"free"}, &Remover::gone_on);

@@ -84,7 +84,7 @@ class AckVerb final : public ReceiptVerb {
   }
 
  private:
-  // By claim; members that have a past come after the others.
+  // Sorts the items by claim. Members that have a past come after the others.
   [[nodiscard]] Items order(ItemSpan items) const {
     Items sorted(items.begin(), items.end());
     const auto place = [this](std::uint32_t item) {

@@ -34,7 +34,8 @@ class ShardCalls : public std::enable_shared_from_this<ShardCalls> {
   bool reads_only = false;
   /// The name of a verb that changes something.
   std::string_view verb;
-  /// How many messages the verb has changed so far, if that says whether anything was done.
+  /// How many messages the verb has changed so far. Set only if that number tells whether anything
+  /// was done.
   std::function<std::uint64_t()> messages;
   /// During a reshard: the closed shards first, then messages on their way, then the rest.
   bool in_order = false;
