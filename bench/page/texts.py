@@ -61,20 +61,20 @@ DESIGNS = [
            Words("Kafka's wheels, driven by a queue of buckets", "Kafka 分层时间轮（桶队列驱动）"),
            Words("process memory; wheels of 20 slots from 1 ms up",
                  "进程内存；每层 20 格，最低层 1 ms"),
-           Words("Choose it for very many timers in one process. It is Kafka's own: requests that "
-                 "wait at a broker. As a delay queue it lacks a disk.",
+           Words("Choose it for very many timers in one process. Kafka itself uses it for requests "
+                 "that wait at a broker. As a delay queue it lacks a disk.",
                  "一个进程里有大量定时器时选它；Kafka 用它管理 broker 上等待的请求。"
                  "作为延迟队列，它缺的是落盘。")),
     Design("sqlite-polled", "S16", "sql/sqlite_polled.cpp",
            Words("SQLite, polled", "SQLite 轮询"),
-           Words("WAL, synced commits; a lease is a later due time; a look a second",
+           Words("WAL, synced commits; a lease is a later due time; polls once a second",
                  "WAL，提交时 fsync；租约就是推迟到期时间；每秒查一次"),
            Words("Choose it when the program has SQLite already, a second of lateness is fine and "
                  "there are some thousands a minute.",
                  "程序已经在用 SQLite、晚一秒无妨、每分钟几千条时选它。")),
     Design("postgres-polled", "S16", "sql/postgres_polled.cpp",
            Words("PostgreSQL, polled with SKIP LOCKED", "PostgreSQL 轮询（SKIP LOCKED）"),
-           Words("synced commits; the lock lasts as long as the connection; a look a second",
+           Words("synced commits; the lock lasts as long as the connection; polls once a second",
                  "提交时 fsync；连接在，锁就在；每秒查一次"),
            Words("Choose it when the push has to commit together with your own rows: nothing else "
                  "here can do that. Dead rows make a busy table slow until vacuum has run.",
@@ -97,7 +97,7 @@ DESIGNS = [
                  "单个扫描器太慢时才用。活仍由一个 Redis 干；延迟误差和定时扫描一样。")),
     Design("lua-pop-one", "S3", "redis/lua_pop_one.cpp",
            Words("Lua, pops one", "Lua 弹出一条"),
-           Words("eight scan threads, 100 ms of sleep where nothing is due",
+           Words("eight scan threads, each sleeps 100 ms if nothing is due",
                  "八个扫描线程，没有到期的就睡 100 ms"),
            Words("Choose the batch (next) instead: the same code, a fraction of the commands.",
                  "选下面的批量版：代码一样，命令数少得多。")),
@@ -114,7 +114,8 @@ DESIGNS = [
                  "S6 的 ZSET，每个到期时间一个键，过期时唤醒消费者"),
            Words("Do not choose it. Redis sends the event when it notices the expired key, "
                  "not when "
-                 "it expires; nobody hears it who is not connected; the keys take memory.",
+                 "it expires; a consumer that is not connected misses it; the keys take "
+                 "memory.",
                  "不要选。Redis 发现键过期时才发事件，不是到期那一刻；没连着的人听不到；键还占内存。")),
     Design("hourly-zsets", "S8", "redis/hourly_zsets.cpp",
            Words("A ZSET for each hour", "按小时分 ZSET"),
@@ -125,17 +126,17 @@ DESIGNS = [
                  "别为了速度选它：ZSET 的代价只随对数增长，记账反而更贵。用处是可以整小时删除。")),
     Design("list-alone", "S6", "redis/list_alone.cpp",
            Words("A LIST alone", "只用 LIST"),
-           Words("reads the whole LIST and sorts out what is due; LREM = 1 claims",
+           Words("reads the whole LIST and selects the due tasks; LREM = 1 claims",
                  "整个 LIST 读出来挑到期的；LREM 返回 1 即抢到"),
-           Words("Do not choose it. A LIST cannot sort by time: each look reads all that is "
-                 "pending.",
+           Words("Do not choose it. A LIST cannot sort by time: each look reads all pending "
+                 "messages.",
                  "不要选。LIST 不能按时间排序：每次查看都要读全部积压。")),
     Design("zset-hash", "S10", "redis/zset_hash.cpp",
            Words("ZSET + HASH", "ZSET + HASH"),
            Words("ids and bodies apart; scripts enqueue and dequeue; the latest due comes first",
                  "id 与消息体分开；脚本入队出队；最晚到期的先出"),
-           Words("Choose it over a bare ZSET when bodies are large or are cancelled by id. What is "
-                 "dequeued is gone when its consumer dies.",
+           Words("Choose it over a bare ZSET when bodies are large or are cancelled by id. A "
+                 "dequeued message is lost if its consumer dies.",
                  "消息体大，或要按 id 取消时，比裸 ZSET 好。出队之后消费者一死就没了。")),
     Design("leased-zset-hash", "S10", "redis/leased_zset_hash.cpp",
            Words("ZSET + HASH with a lease", "ZSET + HASH 加租约"),
@@ -143,13 +144,13 @@ DESIGNS = [
                  "领取的 id 移到租约 ZSET；ack 时删除"),
            Words("Choose it when you must write it yourself and may lose nothing. It has no "
                  "receipt: "
-                 "a late ack removes the message from whoever has it by now.",
+                 "a late ack removes the message from the consumer that has it by now.",
                  "必须自己写、又不能丢时选它。没有回执：迟来的 ack 会删掉别人正在处理的消息。")),
     Design("redisson-scripts", "S11", "redis/redisson_scripts.cpp",
            Words("Redisson's scripts", "Redisson 的脚本"),
            Words("ZSET and LIST of entries, LIST of due values; no Java client",
                  "条目的 ZSET 和 LIST，到期值的 LIST；不用 Java 客户端"),
-           Words("Choose something else: each transfer walks the LIST of all that is pending.",
+           Words("Choose something else: each transfer walks the LIST of all pending messages.",
                  "别选：每次转移都要遍历全部积压的 LIST。")),
     Design("redisson", "S11", "redis/redisson.cpp",
            Words("Redisson 4.7, the real one", "真正的 Redisson 4.7"),
@@ -160,7 +161,7 @@ DESIGNS = [
                  "作者已弃用。只在已经在用、积压很少时保留；tarry 可以原地接管它的键。")),
     Design("event-processes", "S13", "rabbitmq/event_processes.cpp",
            Words("Event processes and a message queue", "Event 进程 + 消息队列"),
-           Words("four ZSETs by hash, a process each that hands due messages to RabbitMQ; acks",
+           Words("four ZSETs by hash, each with a process that hands due messages to RabbitMQ; acks",
                  "按哈希分四个 ZSET，每个一个进程，到期的转给 RabbitMQ；ack"),
            Words("Choose it when the handlers are RabbitMQ consumers already. You run Redis, "
                  "RabbitMQ and an election of the processes; `tarry relay` is the same in one.",

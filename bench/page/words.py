@@ -19,7 +19,7 @@ WORDS = {
         "rounds": "Rounds over all designs in turn: rates {rates}, lateness {lateness}, deaths "
                   "{kills}; growth, space and the rest once. A figure of several rounds is their "
                   "median, with the lowest and the highest in brackets. Losses and doubles "
-                  "are the sums, the largest lateness is that of all rounds.",
+                  "are the sums over all rounds; the largest lateness is that of any round.",
         "runs": "The page is made of {runs} runs, which may have run beside each other.",
         "quick": "It was a `--quick` run: shorter, with fewer messages, and not to be quoted.",
         "left_out": "Left out, or only in part:",
@@ -33,8 +33,8 @@ WORDS = {
         "line_heads": ["design", "late by"],
         "space_heads": ["design", "pending", "memory B", "disk B"],
         "effort_full": "Rates: up to 200,000 messages or 2 s. Lateness: 10 s of pushing, delays of "
-                       "0 to 10 s. Growth: 2,000 messages among those pending, the middle of three "
-                       "times; a design that had not reached a size after 45 s more of pushing is "
+                       "0 to 10 s. Growth: 2,000 messages among those pending, the median of three "
+                       "runs; a design that had not reached a size after 45 s more of pushing is "
                        "not measured at it. Deaths: 6 kills a round, each about a second after the "
                        "consumer's first message, at up to 2,000 messages a second with delays up "
                        "to 1 s, leases of 2 s. The long delay: 5 s.",
