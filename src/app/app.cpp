@@ -37,7 +37,8 @@ const std::vector<std::string_view>& format_names() {
   return kNames;
 }
 
-/// The first word before `--` that is neither a flag nor a flag's value; otherwise the end.
+/// Finds the command: the first word before `--` that is neither a flag nor a flag's value. Returns
+/// the end if there is none.
 std::vector<std::string>::iterator find_command(std::vector<std::string>& arguments) {
   for (auto word = arguments.begin(); word != arguments.end(); ++word) {
     if (*word == "--") break;
@@ -61,7 +62,7 @@ std::vector<std::string> take_trailing(std::vector<std::string>& arguments) {
   return trailing;
 }
 
-/// A wrong argument is reported in the requested format, as far as that can be told: a flag's value
+/// Whether errors about the arguments are printed as JSON. This is a guess, because a flag's value
 /// may look like a flag.
 bool asks_for_json(const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -77,7 +78,7 @@ bool asks_for_json(const std::vector<std::string>& arguments) {
 ExitCode parse(CLI::App& root, Session& session, std::vector<std::string> arguments) {
   if (const auto help = find_command(arguments); help != arguments.end() && *help == "help") {
     arguments.erase(help);
-    // After `--` it would be another program's.
+    // Inserted before `--`: the words after it belong to another program.
     arguments.insert(std::ranges::find(arguments, "--"), "--help");
   }
   session.trailing = take_trailing(arguments);
@@ -85,7 +86,7 @@ ExitCode parse(CLI::App& root, Session& session, std::vector<std::string> argume
   arguments = protect(std::move(arguments));
   const auto mark = std::ranges::find(arguments, "--");
   const std::vector<std::string> behind(mark, arguments.end());
-  std::ranges::reverse(arguments);  // CLI11 takes them from the back
+  std::ranges::reverse(arguments);  // CLI11 expects them in reverse order
   try {
     root.parse(std::move(arguments));
   } catch (const CLI::CallForHelp& asked) {
@@ -116,8 +117,8 @@ std::string limit_in_words(std::string_view why) {
   return "; the limit of open files is " + std::to_string(*limit) + " (ulimit -n)";
 }
 
-// If the machine is out of descriptors or threads, Asio and the standard library throw, from
-// wherever they create them.
+// If the machine has no descriptors or threads left, Asio and the standard library throw wherever
+// they create one.
 ExitCode act(Session& session) {
   try {
     return session.action(session);

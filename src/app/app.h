@@ -8,7 +8,7 @@
 
 namespace tarry::app {
 
-/// `arguments` without the program's name.
+/// `arguments`: without the program's name.
 [[nodiscard]] ExitCode run(std::vector<std::string> arguments);
 
 }  // namespace tarry::app

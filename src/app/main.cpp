@@ -8,7 +8,8 @@ int main(int argc, char** argv) {
   if (!tarry::app::secure_standard_descriptors()) {
     return static_cast<int>(tarry::app::ExitCode::failed);
   }
-  // The parent process may have set it to ignored, and then the result of a command cannot be read.
+  // The parent process may have made this process ignore SIGCHLD. Then the result of a command
+  // could not be read.
   std::signal(SIGCHLD, SIG_DFL);
   // A write beyond the limit of a file's size (ulimit -f) should fail with an error instead of
   // ending the process. A handler that does nothing is used, because commands would inherit an

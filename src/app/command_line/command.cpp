@@ -14,8 +14,8 @@ namespace {
 
 constexpr char kMark = '\x1f';
 
-/// The parser splits `[a,b]`, and gives `--store=` the next word as its value. A flag with such a
-/// value is special too, so that the whole word and the value get the same mark.
+/// Whether the parser would misread the word: it splits `[a,b]`, and takes the next word as the
+/// value of `--store=`. The same applies to a flag with such a value.
 bool is_special(std::string_view word) {
   if (word.empty() || word == "--") return true;
   if (word.starts_with('[')) return word.ends_with(']');
@@ -24,7 +24,7 @@ bool is_special(std::string_view word) {
   return is_special(word.substr(equals + 1));
 }
 
-/// Without the marks at its end.
+/// The word without the marks at its end.
 std::string_view unmarked(std::string_view word) {
   return word.substr(0, word.find_last_not_of(kMark) + 1);
 }
@@ -39,7 +39,7 @@ void check_given(const std::string& name, const std::string& word) {
                              fmt::format("needs a value; to give the value --, write {}=--", name));
 }
 
-/// An option that `read` makes something of; an Error from it ends the parsing.
+/// Adds an option whose text is converted by `read`. An Error from `read` ends the parsing.
 template <typename Read>
 CLI::Option* add(CLI::App& command, const std::string& name, const std::string& help,
                  const std::string& type, Read read) {
@@ -129,7 +129,8 @@ CLI::Option* add_words(CLI::App& command, const std::string& name, std::vector<s
         }
       },
       help);
-  // By flag: the words after it belong to the positions.
+  // If the list is given by a flag, the flag takes one word only; the words after it are positional
+  // arguments.
   if (!by_position(name)) option->allow_extra_args(false);
   return option->type_name(by_position(name) ? "" : "TEXT");
 }

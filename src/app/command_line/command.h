@@ -31,7 +31,7 @@ CLI::App& add_group(CLI::App& parent, const std::string& name, const std::string
 CLI::App& add_command(CLI::App& parent, Session& session, const std::string& name, Action action,
                       const std::string& help);
 
-/// A command, and what its flags and words are read into.
+/// A command, and the object into which its flags and words are read.
 template <typename Words>
 struct CommandWithWords {
   CLI::App& command;
@@ -85,7 +85,8 @@ struct When {
 };
 /// Returns the options --in and --at.
 std::array<CLI::Option*, 2> add_when(CLI::App& command, When& into);
-/// --by takes a duration; with a - before it the step goes back. It excludes the other flags.
+/// --by takes a duration; a - before it moves messages to an earlier time. It excludes the other
+/// flags.
 void add_by(CLI::App& command, std::optional<Millis>& into,
             const std::array<CLI::Option*, 2>& others);
 

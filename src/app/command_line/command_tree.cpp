@@ -11,7 +11,7 @@ std::string one_line(std::string text) {
   return text;
 }
 
-/// add_choice writes them as the option's type: "table|json".
+/// Reads the choices from an option's type, where add_choice has written them: "table|json".
 std::vector<std::string> choices_of(const std::string& type) {
   std::vector<std::string> choices;
   if (type.find('|') == std::string::npos) return choices;

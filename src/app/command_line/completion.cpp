@@ -9,7 +9,7 @@
 namespace tarry::app {
 namespace {
 
-/// Within single quotes of bash and zsh.
+/// Escapes text for single quotes of bash and zsh.
 std::string sh_quoted(std::string_view text) {
   std::string quoted;
   for (const char c : text) {
@@ -22,7 +22,7 @@ std::string sh_quoted(std::string_view text) {
   return quoted;
 }
 
-/// Within single quotes of fish.
+/// Escapes text for single quotes of fish.
 std::string fish_quoted(std::string_view text) {
   std::string quoted;
   for (const char c : text) {
@@ -32,7 +32,7 @@ std::string fish_quoted(std::string_view text) {
   return quoted;
 }
 
-/// After one of these words, the next word is its value. `at` is "" for the flags of every command.
+/// Visits every flag that takes a value. `at` is "" for the flags of every command.
 template <typename Use>
 void each_flag_with_value(const CommandNode& root, Use use) {
   for (const CommandNode* node : flattened(root)) {
@@ -47,8 +47,8 @@ std::string pattern(const CommandNode& node, const std::string& name) {
   return node.path.empty() ? fmt::format("*:{}", name) : fmt::format("'{}:{}'", node.path, name);
 }
 
-/// For both bash and zsh: which command the words before the cursor chose (`at`), and whether the
-/// word at the cursor is a flag's value (`flag`).
+/// Code for bash and zsh. It finds out which command the words before the cursor have chosen
+/// (`at`), and whether the word at the cursor is a flag's value (`flag`).
 std::string walk(const CommandNode& root, std::string_view words) {
   std::string text = fmt::format(
       "  for word in {}; do\n"
@@ -71,8 +71,8 @@ std::string walk(const CommandNode& root, std::string_view words) {
   return text + "    esac\n  done\n";
 }
 
-/// Begins the part for a flag that waits for its value: bash and zsh differ in how they write a
-/// list, as `list` has it.
+/// Begins the code for a flag that waits for its value. `list` is how the shell, bash or zsh,
+/// writes a list.
 std::string choices_of_flags(const CommandNode& root, fmt::format_string<std::string> list) {
   std::string text = "  if [[ -n $flag ]]; then\n    case \"$at:$flag\" in\n";
   each_flag_with_value(
@@ -93,7 +93,7 @@ std::vector<FlagNode> flags_at(const CommandNode& root, const CommandNode& node)
   return flags;
 }
 
-/// Words that may stand in place of a flag: commands, or the choices of the first argument.
+/// Words that are possible in place of a flag: commands, or the choices of the first argument.
 std::vector<std::string> words_at(const CommandNode& node) {
   std::vector<std::string> words;
   for (const CommandNode& below : node.commands) words.push_back(below.name);
@@ -177,7 +177,7 @@ std::string bash_completion(const CommandNode& root) {
 }
 
 std::string zsh_completion(const CommandNode& root) {
-  // Not named `path` and `words`, which have a meaning in zsh.
+  // The names `path` and `words` are avoided, because they have a meaning in zsh.
   std::string text =
       "#compdef tarry\n"
       "# zsh completion of tarry: as _tarry in a folder of $fpath, or source <(tarry completion "

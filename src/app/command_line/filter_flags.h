@@ -29,7 +29,7 @@ struct FilterFlags {
   }
 };
 
-/// --prefix, --due-between, --header and --reason.
+/// Adds --prefix, --due-between, --header and --reason.
 void add_filter(CLI::App& command, FilterFlags& into);
 /// Adds --state. `with_remembered`: the flag also accepts the state of remembered messages.
 void add_state(CLI::App& command, FilterFlags& into, bool with_remembered);

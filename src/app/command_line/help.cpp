@@ -13,13 +13,13 @@
 namespace tarry::app {
 namespace {
 
-/// "tarry queue info"
+/// The command with the commands above it: "tarry queue info".
 std::string path_of(const CLI::App& command) {
   if (command.get_parent() == nullptr) return command.get_name();
   return path_of(*command.get_parent()) + " " + command.get_name();
 }
 
-/// The command's own flags, as "--in, --at, --prefix, ..."; empty if it has none.
+/// The first few of the command's own flags, as "--in, --at, --prefix, ..."; empty if it has none.
 std::string some_flags(const CLI::App& command) {
   constexpr std::size_t kMost = 8;  // more than these make the line hard to read
   std::vector<std::string> names;
@@ -44,7 +44,7 @@ std::string unknown_flag(const CLI::App& command, const std::string& flag) {
   }
   std::string line = fmt::format("unknown flag {}", base::quoted(flag));
   const std::string name = flag.substr(0, flag.find('='));
-  // For a flag of one letter every other letter is equally near.
+  // For a flag of one letter nothing is suggested, because every other letter is equally near.
   const auto meant =
       name.size() > 2 ? base::nearest(name, {names.begin(), names.end()}) : std::string_view();
   if (!meant.empty()) return line + fmt::format("; did you mean {}?", meant);
@@ -58,7 +58,7 @@ std::string unknown_command(const CLI::App& command, const std::string& word) {
   std::vector<std::string_view> names;
   for (const CLI::App* sub : command.get_subcommands({})) {
     names.push_back(sub->get_name());
-    // `tarry export` is looked for below `store`.
+    // Suggests `store export` for `tarry export`.
     for (const CLI::App* below : sub->get_subcommands({})) {
       if (below->get_name() != word) continue;
       return fmt::format("unknown command {}; did you mean tarry {} {}?", base::quoted(word),
@@ -118,7 +118,8 @@ std::string explain(const CLI::App& root, const CLI::ParseError& error,
   const CLI::App& command = chosen(root);
   std::string line;
   bool only_words = false;
-  // The word that was not understood comes first: it is the reason why the rest looks wrong too.
+  // A word that was not understood is reported first, because it is the reason why the rest looks
+  // wrong too.
   for (const std::string& marked : root.remaining(true)) {
     const std::string word = unprotect(marked);
     if (word == "--" && !only_words) {

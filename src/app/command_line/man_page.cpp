@@ -7,7 +7,7 @@
 namespace tarry::app {
 namespace {
 
-/// Text of one line: nothing in it is an escape or a request.
+/// Escapes one line of text, so that roff finds no escape or request in it.
 std::string roff(std::string_view text) {
   std::string line;
   for (const char c : text) {
@@ -23,12 +23,12 @@ std::string roff(std::string_view text) {
   return line;
 }
 
-/// Lines that stay as they are.
+/// Prints the lines unchanged.
 std::string verbatim(std::string_view text) {
   std::string block = ".nf\n";
   while (!text.empty()) {
     const auto end = text.find('\n');
-    // An empty line is a warning to some formatters.
+    // Some formatters warn of an empty line.
     const std::string line = roff(text.substr(0, end));
     block += line.empty() ? ".sp\n" : line + "\n";
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);

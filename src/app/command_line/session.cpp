@@ -32,8 +32,8 @@ void Session::note_if_fleeting() {
 
 namespace {
 
-// How long a command waits for the commands before it: commands on one file store follow each
-// other, and each has the store for a moment.
+// How long a command waits for the commands before it: each has the file store open for a moment
+// only.
 constexpr std::chrono::milliseconds kLockWait{2'000};
 constexpr std::chrono::milliseconds kLockAgain{10};
 
@@ -47,7 +47,8 @@ std::string new_directory(const std::string& url) {
   return std::filesystem::exists(files->path, ignored) ? std::string() : files->path;
 }
 
-/// Messages of the store while it is opened wait until the progress line has gone. Any thread.
+/// Holds the store's messages while the store is opened, until the progress line has been removed.
+/// Any thread.
 class HeldLog {
  public:
   explicit HeldLog(Log to) : to_(std::move(to)) {}
@@ -81,8 +82,8 @@ class HeldLog {
   std::vector<Entry> entries_;
 };
 
-// Tries again for a while: another command may have the store's files for a moment, or a Redis may
-// be away.
+// Tries again for a while, because another command may have the store open for a moment, or its
+// Redis may be unavailable.
 Result<Store> open_patiently(const std::string& url, const OpenOptions& options,
                              const Access& access) {
   auto store = tarry::open(url, options);
@@ -99,8 +100,8 @@ Result<Store> open_patiently(const std::string& url, const OpenOptions& options,
   return store;
 }
 
-// The advice that follows the error of a store that could not be opened. `unnamed`: the user named
-// no store, and none listens at the default address.
+// The advice that follows the error if a store cannot be opened. `unnamed`: the user named no
+// store, and no server listens at the default address.
 std::string_view what_to_do(ErrorCode code, const std::string& url, bool unnamed) {
   if (code == ErrorCode::unavailable && unnamed) {
     return "; start one with `tarry serve --store file:DIRECTORY`, or name a store: --store URL";
@@ -124,7 +125,8 @@ std::optional<Store> Session::open(ExitCode& code, Access access) {
 
 std::optional<Store> Session::open(const std::string& url, Access access, ExitCode& code) {
   if (!access.log) {
-    // Messages about a shared server are for its operator: `tarry serve` reports them, once.
+    // Messages about a shared Redis are dropped here: they are for its operator, and `tarry serve`
+    // reports them.
     access.log = url.starts_with("redis")
                      ? Log([](const LogEntry&) {})
                      : Log([this](const LogEntry& entry) { output.tell(entry.text); });

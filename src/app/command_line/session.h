@@ -24,7 +24,7 @@ using Action = std::function<ExitCode(Session&)>;
 
 /// How a command opens its store.
 struct Access {
-  bool create = false;  // make a missing file: store
+  bool create = false;  // makes a missing file: store
   std::optional<ManualClock> clock = {};
   Log log = {};  // where the store's own log goes; empty: to stderr
   std::function<void(const std::string& directory)> made =
@@ -41,7 +41,8 @@ class Session {
   std::vector<std::string> trailing;  // the words after `--`, for `work`
   Action action;                      // the command that was chosen
 
-  /// The URL of the store: that of --store, else of TARRY_STORE, else the local server.
+  /// The URL of the store: that of --store, otherwise that of TARRY_STORE, otherwise the local
+  /// server.
   [[nodiscard]] std::string url() const;
   /// Whether the store is a `memory:` store, which belongs to this process alone and ends with it.
   [[nodiscard]] bool is_fleeting() const { return url().starts_with("memory:"); }

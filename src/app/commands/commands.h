@@ -1,5 +1,5 @@
 // The commands. Each function adds its part of the command tree; the command's action runs later,
-// through Session::action. The function is in a source file of its name, in one of the folders
+// through Session::action. The function is in a source file of the same name, in one of the folders
 // beside this header.
 #pragma once
 

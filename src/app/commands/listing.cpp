@@ -94,7 +94,7 @@ ExitCode print_messages(Session& session, const ListingWords& words, std::option
     options.after = page->next;
   } while (!options.after.empty() && messages.size() < limit);
   if (!options.after.empty()) {
-    // A full page may be the last one: then there is no place to continue from.
+    // A full page may be the last one. Then the listing must not offer to continue.
     options.limit = 1;
     const auto more = asked.list(options);
     if (more && more->messages.empty() && more->next.empty()) options.after.clear();

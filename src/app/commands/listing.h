@@ -22,17 +22,18 @@ struct ListingWords {
   std::optional<std::string> after;  ///< where the previous listing ended; none: from the start
 };
 
-/// QUEUE, the flags that choose messages (--state only `with_state`), --limit and --after.
+/// Adds QUEUE, the flags that choose messages (--state only if `with_state`), --limit and --after.
 void add_listing_words(CLI::App& command, ListingWords& into, bool with_state);
 
-/// `scheduled`, or `leased, stopping`.
+/// The state as text: `scheduled`, or `leased, stopping`.
 [[nodiscard]] std::string state_text(const MessageInfo& info);
 
 /// Error: `not_found` if there is no such queue. The list or forecast of a missing queue looks like
 /// that of an empty one, so without this check a mistyped name would go unnoticed.
 [[nodiscard]] Result<void> check_known(const Queue& queue);
 
-/// Opens the store and prints the messages in `state`, or in any, in no particular order.
+/// Opens the store and prints the messages in `state` (nothing: in any state), in no particular
+/// order.
 [[nodiscard]] ExitCode print_messages(Session& session, const ListingWords& words,
                                       std::optional<State> state);
 

@@ -95,7 +95,8 @@ FromFile read_config(const std::string& file, std::vector<std::string>& problems
   return found;
 }
 
-// Finds errors that would refuse a start, without asking a server or looking at a file.
+// Finds errors for which the server would refuse to start, as far as they show without opening a
+// port or a file.
 Result<void> check_alone(Which which, const std::string& text) {
   if (setting_of(which).kind == Kind::address) {
     const auto address = parse_listen(text);
@@ -108,12 +109,13 @@ Result<void> check_alone(Which which, const std::string& text) {
   return {};
 }
 
-// A check that the sections cannot make alone: whether the store is one that relays can share.
+// Checks whether relays can share the store. A relay's own section cannot tell, because it does not
+// know the store.
 void check_relays_share(const Config& config, std::vector<std::string>& problems) {
   const std::string store = config.text(Which::store_url);
   if (store.empty()) return;
   for (const RelayPlan& plan : config.relays) {
-    if (!check_coordination(plan, "")) continue;  // which its section has said
+    if (!check_coordination(plan, "")) continue;  // reported when its section was read
     const auto good = check_coordination(plan, store);
     if (!good)
       problems.push_back(fmt::format("{}:{}: {}", config.file, plan.line, good.error().message));

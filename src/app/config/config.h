@@ -23,8 +23,8 @@ using Flags = std::map<Which, std::string>;
 
 struct Held {
   std::optional<Value> value;  // empty: not given, and there is no default
-  std::string from;            // "flag --listen", "environment TARRY_LISTEN", "tarry.toml:3",
-                               // "default"
+  std::string from;            // its source: "flag --listen", "environment TARRY_LISTEN",
+                               // "tarry.toml:3", "default"
 };
 
 struct Config {
@@ -46,7 +46,7 @@ struct Config {
 [[nodiscard]] Result<Config> load(const std::string& file, const Flags& flags,
                                   std::vector<std::string>& problems);
 
-/// The line of a reload that changes nothing, for these problems; at least one.
+/// The log line for a reload that changes nothing because of these problems (at least one).
 [[nodiscard]] std::string not_reloaded(const std::vector<std::string>& problems);
 
 }  // namespace tarry::app::config

@@ -18,15 +18,15 @@ struct Address {
   [[nodiscard]] std::string url() const;
 };
 
-/// HOST:PORT; [::1]:7733 for IPv6.
+/// Reads HOST:PORT; for IPv6 [::1]:7733.
 [[nodiscard]] Result<Address> parse_listen(const std::string& text);
 
 /// Checks whether write_port_file could write to the path now, so that a server can fail before it
 /// does anything.
 [[nodiscard]] Result<void> check_port_file(const std::string& path);
 
-/// The file appears whole or not at all, because a client that waits for it must not read half a
-/// number. A device or a FIFO is written to and never replaced (replace_file.h).
+/// Writes the file as a whole or not at all, because a client that waits for it must not read half
+/// a number. A device or a FIFO is written to and never replaced (replace_file.h).
 [[nodiscard]] Result<void> write_port_file(const std::string& path, std::uint16_t port);
 
 }  // namespace tarry::app

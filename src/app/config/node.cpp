@@ -14,7 +14,7 @@
 namespace tarry::app::config {
 namespace {
 
-// The parser has bounded how deep values lie within each other.
+// Recursive; the parser has limited the depth.
 Node node_of(const toml::node& value) {
   Node node;
   node.line = value.source().begin.line;
@@ -23,7 +23,7 @@ Node node_of(const toml::node& value) {
       for (const auto& [key, member] : *value.as_table()) {
         node.members.push_back(node_of(member));
         node.members.back().key = key.str();
-        // A table that [a.b] creates implicitly has the place of its key.
+        // A table that [a.b] makes implicitly has no line of its own; it gets the line of its key.
         if (node.members.back().line == 0) node.members.back().line = key.source().begin.line;
       }
       std::ranges::sort(node.members, {},

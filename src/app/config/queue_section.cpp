@@ -44,7 +44,7 @@ presets::QueueRules read_queue_rules(Section& whole) {
       rules.add({pattern, patch});
     }
   }
-  // Settings from several patterns must also be valid together.
+  // The settings that a queue gets from several patterns must be valid together, too.
   for (auto& [pattern, section] : sections) {
     if (core::check_queue_pattern(pattern)) continue;
     if (auto error = core::check_patch(rules.patch_of_pattern(pattern), QueueSettings())) {

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMaxRelayName = 64;
 constexpr std::size_t kMaxRelays = 256;
 
-/// Empty if they are wrong.
+/// Returns an empty list if the names are wrong.
 std::vector<std::string> read_queues(Section& section) {
   const auto one = section.text("queue");
   auto several = section.texts("queues");
@@ -63,7 +63,7 @@ std::optional<std::uint32_t> number(Section& section, std::string_view key, std:
   return static_cast<std::uint32_t>(*value);
 }
 
-// Keys that are only for commands, and keys that commands need.
+// Reports keys that only commands may have, and keys that a command lacks.
 void check_command(Section& section, const RelayPlan& plan, bool has_concurrency) {
   const bool is_command = plan.runs_command();
   if (is_command && plan.command.empty()) {
@@ -100,7 +100,7 @@ RelayPlan read_plan(Section& section) {
   return plan;
 }
 
-// The two patterns that overlap.
+// Two patterns of the relays that overlap; nothing if none do.
 std::optional<std::pair<std::string, std::string>> common(const RelayPlan& a, const RelayPlan& b) {
   for (const std::string& one : a.options.relay.queues) {
     for (const std::string& other : b.options.relay.queues) {
@@ -142,7 +142,7 @@ std::vector<RelayPlan> read_relays(Section& whole) {
     if (plan.to.empty()) {
       section.fail("to", "is missing; it names the sink, like --to of tarry relay");
     } else if (plan.command.empty() == plan.runs_command()) {
-      // It has been reported.
+      // Reported already, by check_command.
     } else if (const auto sink = check_sink(plan); !sink) {
       section.fail("to", sink.error().message);
     }

@@ -12,7 +12,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// The relays of a file, all of which is right.
+// The relays of a file that has no errors.
 std::vector<RelayPlan> relays_in(const std::string& text) {
   const auto root = parse_toml(text, "f.toml");
   EXPECT_TRUE(root) << (root ? "" : root.error().message);

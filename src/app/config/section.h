@@ -39,12 +39,12 @@ class Problems {
 
   [[nodiscard]] bool none() const noexcept { return found_.empty(); }
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
-  /// `FILE:LINE: what`, by line.
+  /// The problems as `FILE:LINE: what`, sorted by line.
   [[nodiscard]] std::vector<std::string> lines() const;
 
  private:
   std::string file_;
-  std::multimap<std::uint64_t, std::string> found_;  // by line
+  std::multimap<std::uint64_t, std::string> found_;  // sorted by line
 };
 
 class Section {
@@ -94,7 +94,7 @@ class Section {
   std::vector<std::string> asked_;
 };
 
-/// The error if `word` is not one of the choices: `must be one of a, b; did you mean "a"?`
+/// Returns an error if `word` is not one of the choices: `must be one of a, b; did you mean "a"?`
 [[nodiscard]] Result<void> check_choice(std::string_view word,
                                         const std::vector<std::string_view>& choices);
 

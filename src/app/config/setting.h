@@ -20,16 +20,16 @@ namespace tarry::app::config {
 enum class Kind { text, address, url, choice, yes_no, count, size, duration };
 
 struct Setting {
-  std::string_view section;      // of the file
-  std::string_view key;          // in that section
+  std::string_view section;      // its section in the file
+  std::string_view key;          // its key in that section
   std::string_view flag;         // with its dashes
   std::string_view environment;  // the variable
   Kind kind = Kind::text;
   std::string_view type;      // for help: the kind of value to write
   std::string_view standard;  // its default; empty: none
-  std::uint64_t min = 0;      // count; size: bytes; duration: milliseconds
+  std::uint64_t min = 0;      // of a count; in bytes for a size, in milliseconds for a duration
   std::uint64_t max = 0;
-  bool reloads = false;  // SIGHUP puts a new value into effect
+  bool reloads = false;  // whether SIGHUP puts a new value into effect
   std::string_view help;
   std::vector<std::string_view> choices = {};
 

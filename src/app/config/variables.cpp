@@ -16,8 +16,9 @@ namespace {
 
 constexpr std::string_view kPrefix = "TARRY_";
 
-// Without the prefix, which would make any two of them similar. The variables of `tarry work` are
-// included: it sets them for its commands, which may well run tarry.
+// The names of all variables that the program reads, without the prefix, which would make any two
+// of them similar. The variables that `tarry work` sets for its commands are included, because a
+// command may be tarry itself.
 std::vector<std::string_view> known_names() {
   std::vector<std::string_view> names{"CONFIG", "TOKEN"};
   names.insert(names.end(), {"KEY", "ID", "QUEUE", "ATTEMPT", "DUE_MS"});

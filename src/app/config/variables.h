@@ -9,8 +9,8 @@
 
 namespace tarry::app::config {
 
-/// One line for each variable that is set, that the program does not read, and whose name is close
-/// to that of one that it does read: `TARRY_LISTN is set, but nothing reads it; did you mean
+/// One line for each variable that is set, that the program does not read, but whose name is close
+/// to the name of a variable that it reads: `TARRY_LISTN is set, but nothing reads it; did you mean
 /// TARRY_LISTEN?`. Sorted by name. All other variables are ignored: they may be the user's own,
 /// such as secrets of webhooks.
 [[nodiscard]] std::vector<std::string> mistyped_variables();

@@ -13,8 +13,8 @@
 
 namespace tarry::app {
 
-/// One row, or JSON object, for each of `names` (keys or receipts: `what`), with its answer.
-/// Returns the worst exit code.
+/// Prints one row, or JSON object, for each of `names`, with its answer. `what`: what the names are
+/// (keys or receipts). Returns the worst exit code.
 [[nodiscard]] ExitCode print_answers(Output& output, std::string_view what,
                                      const std::vector<std::string>& names,
                                      const std::vector<Result<Answer>>& answers);

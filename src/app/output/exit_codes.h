@@ -21,9 +21,9 @@ enum class ExitCode : int {
 
 [[nodiscard]] ExitCode exit_code(ErrorCode code) noexcept;
 
-/// The exit code of an error of `tarry::open`. A store that another process holds, that we may not
-/// read or that does not exist counts as unreachable. It must not be 4, which scripts take for "the
-/// key exists already".
+/// The exit code of an error of `tarry::open`. A store that another process holds, that this user
+/// may not read or that does not exist counts as unreachable. The code must not be 4, which scripts
+/// take for "the key exists already".
 [[nodiscard]] ExitCode exit_code_of_open(ErrorCode code) noexcept;
 
 /// The worse of two codes, for commands on several keys: done < unknown < conflict < usage < failed

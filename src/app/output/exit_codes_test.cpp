@@ -24,8 +24,8 @@ TEST(ExitCodes, OfOutcomes) {
 TEST(ExitCodes, OfEveryError) {
   struct Row {
     ErrorCode error;
-    ExitCode asked;   // of a verb
-    ExitCode opened;  // of tarry::open
+    ExitCode asked;   // the exit code after a verb
+    ExitCode opened;  // the exit code after tarry::open
   };
   using enum ExitCode;
   const Row rows[] = {

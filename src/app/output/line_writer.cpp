@@ -18,8 +18,8 @@
 
 namespace tarry::app {
 
-// Writes as much as a descriptor takes at once. Other processes may share it, so it is not made
-// non-blocking: a pipe or a terminal is opened a second time for that.
+// Writes without blocking. The descriptor itself is not made non-blocking, because other processes
+// may share it: a pipe or a terminal is opened a second time for that.
 class LineWriter::AtOnce {
  public:
   explicit AtOnce(int descriptor) : descriptor_(descriptor) {
@@ -37,7 +37,8 @@ class LineWriter::AtOnce {
     if (own_ >= 0) ::close(own_);
   }
 
-  /// How many bytes were taken; all, if the descriptor takes nothing any more for any reason.
+  /// Returns how many bytes were written; or all, if the descriptor takes no more for another
+  /// reason than lack of room.
   [[nodiscard]] std::size_t write(std::string_view text) const noexcept {
     ssize_t n = -1;
     if (is_socket_) {
@@ -58,7 +59,7 @@ class LineWriter::AtOnce {
   int own_ = -1;
 };
 
-// Outlives the LineWriter if its thread hangs in a write.
+// Shared with the thread, and outlives the LineWriter if the thread hangs in a write.
 struct LineWriter::Shared {
   Shared(int to, Lost tell) : descriptor(to), at_once(to), lost(std::move(tell)) {}
 
@@ -88,7 +89,8 @@ struct LineWriter::Shared {
     changed.notify_all();
   }
 
-  // A descriptor that takes no more is no reason to end: it may work again for a later line.
+  // If a write fails, the rest of the line is dropped, but the thread goes on: the descriptor may
+  // take a later line.
   void put(std::string_view text) {
     while (!text.empty()) {
       const ssize_t n = ::write(descriptor, text.data(), text.size());
@@ -112,7 +114,7 @@ struct LineWriter::Shared {
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<std::string> lines;
-  std::size_t bytes = 0;  // of the waiting lines, and of the line being written
+  std::size_t bytes = 0;  // bytes of the waiting lines and of the line being written
   std::uint64_t left_out = 0;
   std::uint64_t progress = 0;
   bool ending = false;
@@ -132,7 +134,7 @@ LineWriter::~LineWriter() {
     const std::uint64_t before = shared_->progress;
     const auto moved = [&] { return shared_->ended || shared_->progress != before; };
     if (!shared_->changed.wait_for(lock, std::chrono::milliseconds(kLastWordsMs), moved)) {
-      shared_->lost = nullptr;  // the objects that it refers to are destroyed with us
+      shared_->lost = nullptr;  // the objects that it refers to are destroyed with the LineWriter
       return;
     }
   }
@@ -144,7 +146,7 @@ void LineWriter::write(std::string line) {
     ++shared_->left_out;
     return;
   }
-  // Usually there is room: then the line is written before its event continues.
+  // Usually the descriptor has room. Then the line is written before the caller continues.
   if (shared_->bytes == 0 && shared_->left_out == 0) {
     line.erase(0, shared_->at_once.write(line));
     if (line.empty()) return;

@@ -1,7 +1,7 @@
 // LineWriter: writes lines to a descriptor whose reader may be slow, or may not read at all. A
-// caller never waits: what the descriptor does not take at once is written by the LineWriter's own
-// thread. Lines that do not fit into its memory are left out, counted, and reported once there is
-// room.
+// caller never waits: bytes that the descriptor does not take at once are written by the
+// LineWriter's own thread. Lines that do not fit into its memory are left out, counted, and
+// reported once there is room.
 //
 // Invariants
 //  1. At most kMostBytes plus one line wait to be written.

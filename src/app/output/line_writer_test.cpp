@@ -24,7 +24,7 @@ class Pipe {
   void close_writing() {
     if (ends_[1] >= 0) ::close(std::exchange(ends_[1], -1));
   }
-  // Empty at its end.
+  // Returns an empty text at the end.
   std::string read_some() {
     std::array<char, 65536> bytes{};
     const ssize_t n = ::read(ends_[0], bytes.data(), bytes.size());
@@ -48,19 +48,20 @@ TEST(LineWriter, WritesWhatItWasToldBeforeItEnds) {
   EXPECT_EQ(pipe.read_some(), "a\nb\n");
 }
 
-// Without a thread of its own the second line that does not fit into the pipe would wait for ever.
+// Without the writer's own thread, the second line that does not fit into the pipe would block for
+// ever.
 TEST(LineWriter, NobodyWaitsForAReaderWhoTakesNothing) {
-  static Pipe& pipe = *new Pipe;  // a thread hangs in a write to it
+  static Pipe& pipe = *new Pipe;  // never destroyed, because a thread hangs in a write to it
   const std::string line(1023, 'x');
   const std::size_t lines = 3 * LineWriter::kMostBytes / 1024;
   {
     LineWriter writer(pipe.writing(), lost_line);
     for (std::size_t i = 0; i < lines; ++i) writer.write(line + "\n");
-  }  // nor does its end
+  }  // the end of the writer does not wait either
   Pipe other;
   LineWriter writer(other.writing(), lost_line);
   for (std::size_t i = 0; i < lines; ++i) writer.write(line + "\n");
-  // It continues once somebody reads, and reports how many lines were left out.
+  // The writer continues once somebody reads, and reports how many lines were left out.
   std::string text;
   while (text.find("lost ") == std::string::npos) {
     text += other.read_some();

@@ -17,7 +17,7 @@ namespace tarry::app {
 namespace {
 
 void put(std::FILE* file, std::string_view text) {
-  // A failed write shows in ferror, which finish() looks at.
+  // A failed write sets the file's error flag, which finish() checks.
   static_cast<void>(std::fwrite(text.data(), 1, text.size(), file));
 }
 

@@ -48,7 +48,7 @@ class Output {
   void note(std::string_view line);
 
   /// Prints `tarry: line` to stderr at once, in either output format, for events during the run.
-  /// Any thread.
+  /// May be called from any thread.
   void tell(std::string_view line);
 
   /// From now on no caller waits for a slow reader of stderr: lines that do not fit into the buffer
@@ -56,8 +56,8 @@ class Output {
   /// before any other thread writes a line.
   void wait_for_no_reader();
 
-  /// Prints `tarry: message` to stderr; with `-o json` also {"error":{"code","message"}} on the
-  /// next line.
+  /// Prints `tarry: message` to stderr; with `-o json` it also prints {"error":{"code","message"}}
+  /// on the next line.
   void error(const Error& error);
   /// From now on errors go to `told` instead, without the prefix `tarry:`. Null restores stderr.
   void tell_errors_to(std::function<void(std::string_view)> told) { error_log_ = std::move(told); }

@@ -10,7 +10,7 @@ namespace {
 
 struct CodePoint {
   std::uint32_t value = 0;
-  std::size_t size = 1;  // bytes it took
+  std::size_t size = 1;  // how many bytes it takes
   bool valid = false;
 };
 
@@ -45,7 +45,8 @@ bool in_any(const std::array<Range, N>& ranges, std::uint32_t value) noexcept {
   return false;
 }
 
-// C1 controls, line and paragraph separators, marks that change the direction of text, BOM.
+// Controls (C1), line and paragraph separators, marks that change the direction of text, and the
+// byte order mark.
 constexpr std::array<Range, 6> kUnsafe{{{0x80, 0x9F},
                                         {0x061C, 0x061C},
                                         {0x200E, 0x200F},
@@ -53,8 +54,8 @@ constexpr std::array<Range, 6> kUnsafe{{{0x80, 0x9F},
                                         {0x2066, 0x2069},
                                         {0xFEFF, 0xFEFF}}};
 
-// From Unicode's EastAsianWidth.txt, W and F; ranges are joined if no narrow character in use lies
-// between them.
+// The wide characters (W and F) of Unicode's EastAsianWidth.txt. Ranges are joined if no narrow
+// character in use lies between them.
 constexpr std::array<Range, 13> kWide{{{0x1100, 0x115F},
                                        {0x231A, 0x231B},
                                        {0x2E80, 0x303E},

@@ -54,7 +54,7 @@ TEST(Clipped, CutsToTheWidth) {
   EXPECT_EQ(clipped("order:42", 7), "order:…");
   EXPECT_EQ(clipped("order:42", 1), "…");
   EXPECT_EQ(clipped("order:42", 0), "");
-  EXPECT_EQ(clipped("北京北京", 6), "北京…");  // half a character is none
+  EXPECT_EQ(clipped("北京北京", 6), "北京…");  // a character that would fit only half is left out
 }
 
 RC_GTEST_PROP(Clipped, NeverWider, (const std::string& bytes)) {

@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kFirst = 1s;          // a job shorter than this needs no bar
-constexpr auto kOnTerminal = 100ms;  // between two of its pictures
+constexpr auto kOnTerminal = 100ms;  // between two pictures on a terminal
 constexpr auto kInLog = 5s;
 constexpr std::size_t kBar = 24;
 
@@ -78,7 +78,7 @@ void Progress::show(std::uint64_t done, std::uint64_t total, std::uint64_t count
   const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(now - start_);
   const Reading reading{done, total, fmt::format("{} {}", grouped(count), unit)};
   if (terminal_.is_terminal()) {
-    // One column stays free: a full line would wrap on some terminals.
+    // One column stays free, because on some terminals a full line would wrap.
     const std::string line = progress_line(what_, reading, elapsed, terminal_.width() - 1);
     fmt::print(out_, "\r{}\x1b[K", line);
     shown_ = true;

@@ -29,7 +29,7 @@ struct Reading {
 
 class Progress {
  public:
-  /// `what` names the job: "pushing". Silent from the start if `out` is null.
+  /// `what` names the job: "pushing". If `out` is null, nothing is shown.
   Progress(std::string_view what, std::FILE* out, Terminal terminal);
   ~Progress();  // removes the line
   Progress(const Progress&) = delete;

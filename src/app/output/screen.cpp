@@ -18,7 +18,8 @@
 namespace tarry::app {
 namespace {
 
-constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l";  // another screen, no cursor
+// Switches to another screen, and hides the cursor.
+constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l";
 constexpr std::string_view kLeave = "\x1b[?25h\x1b[?1049l";
 constexpr std::size_t kUsualHeight = 24;
 
@@ -50,7 +51,8 @@ Screen::Screen(bool whole)
     now.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
     now.c_cc[VMIN] = 1;
     now.c_cc[VTIME] = 0;
-    now.c_cc[VSUSP] = _POSIX_VDISABLE;  // stopped, it would leave the shell on the other screen
+    // Ctrl-Z is disabled: a stopped program would leave the shell on the other screen.
+    now.c_cc[VSUSP] = _POSIX_VDISABLE;
     ::tcsetattr(STDIN_FILENO, TCSANOW, &now);
   }
   put_out(kEnter);

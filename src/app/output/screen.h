@@ -31,15 +31,16 @@ class Screen {
   /// out.
   void draw(std::string_view picture);
 
-  /// Waits for at most `time`. True: `q`, Ctrl-C or SIGTERM came, so the program is to end.
+  /// Waits for at most `time`. Returns true if `q`, Ctrl-C or SIGTERM came, so that the program
+  /// must end.
   [[nodiscard]] bool ends_within(std::chrono::milliseconds time);
 
-  /// The width at this moment, because users resize windows.
+  /// The present width, which changes when users resize the window.
   [[nodiscard]] std::size_t width() const noexcept;
 
  private:
   bool drawn_on_;
-  std::optional<termios> before_;  // of standard input, where keys are read
+  std::optional<termios> before_;  // settings of standard input, where keys are read
   int ended_;                      // an eventfd
   SignalWatch signals_;
 };

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kGap = 2;
 constexpr std::size_t kCloseGap = 1;
-constexpr std::size_t kNarrowest = 6;  // a cut cell still shows a few characters
+constexpr std::size_t kNarrowest = 6;  // with this width a cut cell still shows a few characters
 
 }  // namespace
 
@@ -42,7 +42,7 @@ Table::Layout Table::layout(std::size_t limit) const {
     sum -= (kGap - kCloseGap) * gaps;
   }
   while (sum > limit) {
-    // The widest gives way first, down to the next widest, and so on.
+    // The widest column is cut first, down to the width of the next widest, and so on.
     std::size_t widest = columns_.size();
     std::size_t next = kNarrowest;
     for (std::size_t i = 0; i < columns_.size(); ++i) {

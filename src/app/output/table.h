@@ -14,7 +14,7 @@ struct Column {
   std::string heading;
   bool right = false;    // aligned to the right, for figures
   bool shrinks = false;  // may be cut with `…` if the terminal is too narrow
-  bool whole = false;    // never cut, for values that users copy; as the last column it may make
+  bool whole = false;    // never cut, for values that users copy; the last column may then make
                          // lines too long
 };
 
@@ -24,7 +24,7 @@ class Table {
   /// any cell is cut.
   explicit Table(std::vector<Column> columns, bool close = false);
 
-  /// One cell for each column. Cells are made printable here.
+  /// Adds a row: one cell for each column. Cells are made printable here.
   void add(const std::vector<std::string_view>& cells);
 
   [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }

@@ -13,7 +13,7 @@ class Terminal {
   explicit Terminal(int fd) noexcept;
 
   [[nodiscard]] bool is_terminal() const noexcept { return is_terminal_; }
-  /// The number of columns; 0 if it is not a terminal, so that nothing is cut.
+  /// The number of columns; 0 if the output is not a terminal, so that nothing is cut.
   [[nodiscard]] std::size_t width() const noexcept { return width_; }
 
  private:

@@ -20,7 +20,7 @@ namespace {
 using relay::rabbit_sink_options;
 using relay::rabbit_source_options;
 
-// A file that a URL names, with these bytes in it.
+// A file with these bytes, for a URL to name.
 class PasswordFile {
  public:
   explicit PasswordFile(const std::string& bytes)
@@ -106,7 +106,7 @@ TEST(RabbitUrl, TlsHasItsOwnPortAndFiles) {
   EXPECT_EQ(source.tls->certificate_file, "/d.pem");
   EXPECT_EQ(source.tls->key_file, "/e.pem");
   const auto bare = sink_of("amqps", "//h?exchange=x");
-  ASSERT_TRUE(bare.tls);  // TLS all the same, and the system's authorities
+  ASSERT_TRUE(bare.tls);  // TLS with the system's authorities, although the URL has no options
   EXPECT_EQ(bare.tls->ca_file, "");
 }
 

@@ -57,9 +57,9 @@ std::string machine() {
   return name.data();
 }
 
-// Identifies the relays that share, and no others: two stores in one group would each have shards
-// that nobody drains. So if the store does not give its identity, groups are rather too small than
-// too large: relays that do not find each other share claim by claim.
+// Names the group of relays that share the shards. Relays of different stores must not be in one
+// group: some shards would then have no relay. So if a store does not give its identity, the name
+// rather separates too much: relays that do not find each other still share claim by claim.
 std::string group_of(const RelayPlan& plan, const SharedStore& store) {
   std::vector<std::string> queues = plan.options.relay.queues;
   std::ranges::sort(queues);
@@ -87,7 +87,7 @@ Result<detail::RedisUrl> redis_url(const RelayPlan& plan, std::string_view store
 Made make_redis(const RelayPlan& plan, const SharedStore& store) {
   const auto url = redis_url(plan, store.url);
   if (!url) return url.error();
-  // A server that is silent is to be known before the session is over.
+  // A server that is silent must be noticed before the session ends.
   auto connect = detail::redis_connect_of(*url, std::min(kMostPatience, plan.session));
   if (!connect) return no_coordination(connect.error().message);
   relay::RedisCoordinationOptions options;
@@ -146,7 +146,7 @@ Result<void> check_coordination(const RelayPlan& plan, std::string_view store) {
                              base::format_duration_ms(relay::kMostSession.count()))};
   }
   if (plan.coordination == "redis" && store.empty()) return {};
-  if (plan.options.relay.queues.empty()) return {};  // which has been said
+  if (plan.options.relay.queues.empty()) return {};  // this was reported already
   const auto made = make_coordination(plan, {store, ""});
   if (!made) return made.error();
   return {};

@@ -7,8 +7,8 @@
 //   zookeeper://HOST[:PORT][,HOST...][/PATH]   by ephemeral nodes, in /tarry unless PATH is given
 //
 // Relays form a group if they serve the same queues of the same store, given by the same names. A
-// native store in Redis is identified by the store itself. Any other store is identified by its
-// URL, and a store on this machine also by the machine.
+// native store in Redis has an identity of its own. Any other store is identified by its URL, and a
+// store on this machine by the machine's name as well.
 //
 // Thread safety: pure functions, except for files that a URL names.
 #pragma once
@@ -35,7 +35,7 @@ struct SharedStore {
 /// not known yet.
 [[nodiscard]] Result<void> check_coordination(const RelayPlan& plan, std::string_view store);
 
-/// Null for `all`. Errors as above.
+/// Returns null for `all`. Errors as above.
 [[nodiscard]] Result<std::unique_ptr<relay::Coordination>> make_coordination(
     const RelayPlan& plan, const SharedStore& store);
 

@@ -18,12 +18,12 @@ namespace tarry::app {
 
 struct RelayPlan {
   relay::RelayThreadsOptions options;
-  std::string to;                    // as SinkWish has it
-  std::vector<std::string> command;  // of "command"
-  std::uint32_t concurrency = 1;     // of "command"
-  std::string coordination = "all";  // as relay_coordination.h has it
+  std::string to;                    // as in SinkWish
+  std::vector<std::string> command;  // for the sink "command"
+  std::uint32_t concurrency = 1;     // for the sink "command"
+  std::string coordination = "all";  // one of the forms in relay_coordination.h
   Millis session = relay::kDefaultSession;
-  std::uint64_t line = 0;  // of the configuration; 0: from flags
+  std::uint64_t line = 0;  // its line in the configuration; 0: from flags
 
   // Both depend on the kind of its sink.
   [[nodiscard]] bool runs_command() const;

@@ -52,7 +52,7 @@ Unexpected names_no_sink(std::string_view scheme) {
   }
   const std::string_view last = forms.back();
   forms.pop_back();
-  // Only the scheme, because the rest may hold a password.
+  // The error shows only the scheme, because the rest may contain a password.
   return Unexpected(ErrorCode::invalid_argument,
                     fmt::format("{} names no sink; known are {} and {}{}", base::quoted(scheme),
                                 fmt::join(forms, ", "), last, base::did_you_mean(scheme, known)));

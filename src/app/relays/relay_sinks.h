@@ -14,7 +14,7 @@
 
 namespace tarry::app {
 
-/// All kinds, in the order of the help, also those that are not built in.
+/// All kinds, in the order of the help, including those that are not built in.
 [[nodiscard]] const std::vector<relay::SinkKind>& sink_kinds();
 
 /// The kind that `to` names; null if it names none.

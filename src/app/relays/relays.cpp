@@ -10,7 +10,7 @@
 namespace tarry::app {
 namespace {
 
-// A relay from flags is the only one.
+// A relay from flags needs no name in messages, because it is the only one.
 std::string prefix_of(const RelayPlan& plan) {
   return plan.line == 0 ? "" : fmt::format("relay {}: ", base::quoted(plan.options.name));
 }
@@ -116,7 +116,7 @@ Result<void> Relays::add(core::Engine& engine, std::string_view store, const Rel
     if (count > 0) return hooks_.log({LogLevel::info, "relay_queues", line});
     hooks_.log({LogLevel::warning, "relay_no_queues", line});
   };
-  // Layouts, and they alone, have no pauses; nor dead messages.
+  // Only layouts have no pauses, and they have no dead messages either.
   if (plan.options.relay.max_attempts && !engine.capabilities().pauses) {
     return Error{ErrorCode::unsupported,
                  prefix + fmt::format("max_attempts {}: this store, {}, keeps no dead messages",

@@ -24,10 +24,11 @@ namespace tarry::app {
 
 class Relays {
  public:
-  /// Reports for their operator. Called on threads of the relays.
+  /// Reports for the operator of the relays. Called on threads of the relays.
   struct Hooks {
-    /// Gets events: a sink, a coordination or the store became unavailable or came back; messages
-    /// fail; patterns match no queue; the part of the queues that this relay serves has changed.
+    /// Gets events: a sink, a coordination or the store became unavailable or available again;
+    /// messages fail; patterns match no queue; the part of the queues that this relay serves has
+    /// changed.
     Log log;
     /// Called when a relay has ended by itself, or its sink can no longer be used.
     std::function<void(const Error&)> failed;
@@ -48,7 +49,7 @@ class Relays {
       Hooks hooks, const relay::ChildOptions& children = {});
   Relays(const Relays&) = delete;
   Relays& operator=(const Relays&) = delete;
-  ~Relays() = default;  // stops them, and waits
+  ~Relays() = default;  // stops the relays, and waits for their end
 
   void start();
   /// The relays claim nothing more. Each sink may still confirm the messages that it has, for as
@@ -57,7 +58,7 @@ class Relays {
   /// Call it after `stop`: the relays then end without waiting for the sinks.
   void abandon();
 
-  /// In the order of the plans.
+  /// One entry per plan, in the order of the plans.
   [[nodiscard]] std::vector<Named> stats() const;
 
  private:

@@ -21,7 +21,7 @@ namespace tarry::app {
 namespace {
 
 constexpr const char* kText = "%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v";
-// The rest of the object is the event.
+// The text of the event is the rest of the JSON object.
 constexpr const char* kJson = R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l",%v)";
 
 spdlog::level::level_enum level_of(std::string_view name) noexcept {
@@ -38,7 +38,7 @@ std::string rest_of_object(Write write) {
   json.begin_object();
   write(json);
   json.end_object();
-  return text.substr(1);  // the pattern has begun it
+  return text.substr(1);  // kJson has written the opening brace
 }
 
 std::string_view color_of(spdlog::level::level_enum level) noexcept {
@@ -51,7 +51,8 @@ std::string_view color_of(spdlog::level::level_enum level) noexcept {
   }
 }
 
-// Hands lines on: the thread that says one must not wait for a terminal or a pipe.
+// Passes lines on to a LineWriter, because the thread that logs must not wait for a terminal or a
+// pipe.
 class Lines final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   Lines(const char* pattern, bool json)
@@ -76,7 +77,7 @@ class Lines final : public spdlog::sinks::base_sink<std::mutex> {
     return line;
   }
 
-  // Called on the writer's thread, or while a line is written: so it has a formatter of its own.
+  // Called on the writer's thread, or while a line is written. So it uses a formatter of its own.
   std::string lost_line(std::uint64_t lines) {
     std::string text =
         fmt::format("{} lines of this log were left out: the reader is too slow", lines);

@@ -33,7 +33,7 @@ class ServeLog {
   ServeLog(const ServeLog&) = delete;
   ServeLog& operator=(const ServeLog&) = delete;
 
-  /// An event from any part of the program, or from the store. docs/reference/log.md lists the
+  /// Logs an event from any part of the program, or from the store. docs/reference/log.md lists the
   /// codes.
   void tell(const LogEntry& entry);
   void info(std::string_view code, std::string_view line) { tell({LogLevel::info, code, line}); }
@@ -41,7 +41,7 @@ class ServeLog {
     tell({LogLevel::warning, code, line});
   }
   void error(std::string_view code, std::string_view line) { tell({LogLevel::error, code, line}); }
-  /// Writes a line at level debug; if the server failed, a warning with the reason.
+  /// Logs a request at level debug or, if the server failed, as a warning with the reason.
   void request(const session::RequestNote& note);
 
   void set_level(std::string_view level);

@@ -20,7 +20,7 @@ session::RequestNote note_of(unsigned status) {
   return note;
 }
 
-// The log's text for what `tell` does.
+// Runs `tell`, and returns the text that the log has written.
 template <typename Tell>
 std::string said(std::string_view level, Format format, Tell tell) {
   ::testing::internal::CaptureStderr();

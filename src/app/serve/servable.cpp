@@ -23,14 +23,14 @@ Result<void> check_store(const Config& config) {
                  "serve needs a store of its own: --store file:DIRECTORY, memory: or redis://HOST"};
   }
   if (!url.starts_with("http:") && !url.starts_with("http+unix:")) return {};
-  // Not the file's fault: `tarry relay --config` accepts such a relay.
+  // The error names the setting, not the file, because `tarry relay --config` accepts such a relay.
   return Error{
       ErrorCode::invalid_argument,
       fmt::format("{}: serve needs a store of its own: file:, memory: or redis:, not {}",
                   config.at(Which::store_url).from, base::quoted(detail::masked_url(url)))};
 }
 
-// The server itself writes to standard output, to report that it is ready.
+// No relay may write to standard output, because the server reports there that it is ready.
 Result<void> check_relays(const Config& config) {
   for (const RelayPlan& plan : config.relays) {
     if (!plan.writes_stdout()) continue;

@@ -61,7 +61,7 @@ session::Limits limits_of(const Config& config) {
 }
 
 void note_fewer_connections(const Config& config, const session::Limits& limits, ServeLog& log) {
-  // If no number was asked for, only a small one is worth a line.
+  // If the user asked for no number, only a small limit is worth a log line.
   constexpr std::size_t kEnough = 1'000;
   const std::uint64_t wanted = config.number(Which::max_connections);
   const bool is_asked_for = config.at(Which::max_connections).from != "default";
@@ -95,8 +95,8 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
     serving.log.error("not_reloaded", config::not_reloaded(problems));
     return;
   }
-  // Changing the file's name needs a restart, but its contents may change, so that a token can be
-  // replaced.
+  // A new name of the token file takes effect only after a restart. But the contents of the file
+  // are read again, so that a token can be replaced.
   auto token = read_token(held.text(Which::token_file));
   if (!token) {
     serving.log.error("not_reloaded",
@@ -132,7 +132,7 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
     serving.token = *token;
     serving.log.info("token_changed", "the token has changed; the one before is refused");
   }
-  // read_token has held it to the same rule.
+  // read_token has checked the token by the same rule.
   TARRY_ASSERT(serving.server.set_token(*std::move(token)).has_value());
   serving.presets.set_rules(held.queues);
   if (auto applied = apply_queue_rules(serving.store, held.queues, serving.log); !applied) {

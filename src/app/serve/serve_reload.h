@@ -15,13 +15,13 @@
 
 namespace tarry::app {
 
-/// The parts that can be changed.
+/// The parts of a running server that a reload can change.
 struct Serving {
   core::Engine& store;
   presets::PresetEngine& presets;
   session::Fronts& server;
   ServeLog& log;
-  std::string& token;  // that clients must send now
+  std::string& token;  // the token that clients must send now
 };
 
 /// The required token, from the file's first line; empty if no file is named. Errors:

@@ -7,9 +7,9 @@ namespace tarry::app::sizing {
 namespace {
 
 // docs/performance.md: F1 (1.4M lives a second on two cores), F6 (63 B with a user's key), F7 (1.7
-// bytes on disk for a live one), F8 (4.2M messages a second after SIGKILL), F9 (0.41 ms beyond a
-// bare timer, which is 0.24 ms late). A life writes the message once and two references. There is
-// no network between the program and its store.
+// bytes on disk for a live one), F8 (4.2M messages a second after SIGKILL), F9 (0.41 ms more than a
+// bare timer, which is 0.24 ms late). In its life, a message is written once as a whole, and twice
+// as a reference. There is no network between the program and its store.
 constexpr Costs kFile = {{1.4, 0.001},
                          0,
                          0,
@@ -24,9 +24,9 @@ constexpr Costs kFile = {{1.4, 0.001},
 
 // bench/sizing.py, Redis 7.0 of Debian 12, append-only file with everysec, 2026-11-27, medians. By
 // batches of 10, 100 and 1000, the server's time is 15.5 us a message and 140 us a call on a
-// cluster, 12 and 65 on one server behind a unix socket. A restart reads 50 MB of RAM a second, the
-// slowest that was seen.
-// Between a claim's wake-up and its message, on a local network: assumed, not measured.
+// cluster, 12 and 65 on one server behind a unix socket. A restart loads 50 MB of RAM a second;
+// that is the slowest value seen. kRoundTripMs is the time between a claim's wake-up and its
+// message on a local network. It is assumed, not measured.
 constexpr double kRoundTripMs = 0.2;
 constexpr std::string_view kMeasured = "bench/sizing.py of 2026-11-27; docs/guide/sizing.md";
 constexpr Costs kRedis = {{12, 0.008}, 65,        8.5,  {158, 1.08},  {155, 1.01}, {155, 1.01},

@@ -1,4 +1,4 @@
-// What a message costs each engine: measured, each figure with where it comes from.
+// Costs of a message for each engine. All figures were measured; costs.cpp names their sources.
 //
 // Plain values. Thread safety: constants and pure functions.
 #pragma once
@@ -13,7 +13,7 @@ namespace tarry::app::sizing {
 
 enum class Engine : std::uint8_t { file, redis, redis_cluster };
 
-/// A figure is `a_message + a_byte * payload`.
+/// A figure that grows with the payload: `a_message + a_byte * payload`.
 struct Linear {
   double a_message = 0;
   double a_byte = 0;
@@ -28,11 +28,11 @@ struct Costs {
   double client_us = 0;        // processor time of the process that pushes, claims and settles
   Linear memory;               // bytes of a pending message in RAM
   Linear disk;                 // bytes of a pending message on disk
-  Linear written;              // bytes a life that go to disk
-  Linear in;                   // bytes a life to the server
-  Linear out;                  // bytes a life from the server
-  double restart = 0;          // pending bytes in RAM (file: messages) a second
-  double lateness_p99_ms = 0;  // file; Redis: what comes on top of the server's own work
+  Linear written;              // bytes per life that are written to disk
+  Linear in;                   // bytes per life that go to the server
+  Linear out;                  // bytes per life that come from the server
+  double restart = 0;          // how much a restart loads per second: bytes in RAM (file: messages)
+  double lateness_p99_ms = 0;  // file: all of it; Redis: what is added to the server's own time
   std::string_view source;
 };
 

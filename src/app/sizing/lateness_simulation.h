@@ -1,4 +1,4 @@
-// Simulates one server that carries out calls one after the other, and says how long a call waits
+// Simulates one server that carries out calls one after the other. Computes how long a call waits
 // for its turn and its end.
 //
 // Thread safety: pure functions.
@@ -9,8 +9,8 @@
 namespace tarry::app::sizing {
 
 struct CallLoad {
-  double calls = 0;    // a second; they come at random times (Poisson)
-  double call_us = 0;  // of server time, each
+  double calls = 0;    // calls a second, at random times (Poisson)
+  double call_us = 0;  // server time of each call
 };
 
 struct CallWait {
@@ -18,8 +18,8 @@ struct CallWait {
   double p99_ms = 0;
 };
 
-/// The same seed gives the same answer. A server that is busy for more than all of its time never
-/// answers: both are infinite.
+/// The same seed gives the same answer. If the server gets more work than it can do, it never
+/// answers: both times are infinite.
 [[nodiscard]] CallWait simulate_calls(const CallLoad& load, std::uint64_t seed);
 
 }  // namespace tarry::app::sizing

@@ -10,16 +10,16 @@
 namespace tarry::app::sizing {
 namespace {
 
-constexpr double kMostBusy = 0.5;         // of a core
-constexpr double kMostFull = 0.5;         // of a server's RAM
-constexpr std::uint32_t kSlots = 16'384;  // of a Redis cluster
+constexpr double kMostBusy = 0.5;         // share of a core
+constexpr double kMostFull = 0.5;         // share of a server's RAM
+constexpr std::uint32_t kSlots = 16'384;  // slots of a Redis cluster
 constexpr std::uint32_t kMostPartitions = 1'024;
 constexpr std::uint32_t kMostShards = 256;
-constexpr double kGoodCall = 16;  // messages in one call, from which on calls cost little
+constexpr double kGoodCall = 16;  // with this many messages in a call, the call itself costs little
 constexpr std::uint64_t kSeed = 1;
 constexpr double kCallsOfALife = 3;  // push, claim, settle
 
-// The busiest master's part, in parts of the mean. Each master serves an equal range of slots, as
+// The busiest master's load, relative to the mean. Each master serves an equal range of slots, as
 // `redis-cli --cluster create` divides them.
 double skew_of(std::uint32_t partitions, std::uint32_t masters) {
   std::vector<std::uint32_t> on(masters);
@@ -31,7 +31,7 @@ double skew_of(std::uint32_t partitions, std::uint32_t masters) {
   return *std::ranges::max_element(on) / mean;
 }
 
-// With as many partitions as the store may have, the masters' parts differ least.
+// The more partitions a store has, the less the masters' loads differ.
 std::uint32_t partitions_for(std::uint32_t masters) {
   return std::clamp<std::uint32_t>(64 * masters, 16, kMostPartitions);
 }
@@ -102,7 +102,7 @@ Result<Plan> plan_of(const Load& load) {
   }
   if (plan.masters > most) return too_much(load, because, most);
   plan.because = because;
-  // So many shards that each partition has one.
+  // As many queues as give each partition at least one shard.
   plan.queues = (plan.partitions + plan.shards - 1) / plan.shards;
   plan.restart_s =
       (load.engine == Engine::file ? load.pending : plan.memory_busiest) / costs.restart;

@@ -1,5 +1,5 @@
-// Sizing: how many servers a load needs, and what they will have to do. A model: costs of a message
-// (costs.h), times the load, divided among masters as Redis Cluster divides keys.
+// Sizing: how many servers a load needs, and what they will have to do. It is a model: the costs of
+// a message (costs.h) times the load, divided among masters as Redis Cluster divides keys.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -18,10 +18,10 @@ inline constexpr std::uint32_t kMostMasters = 1'000;
 
 struct Load {
   Engine engine = Engine::redis_cluster;
-  double rate = 0;       // messages a second, each pushed, claimed and settled
-  double pending = 0;    // messages that wait at the same time
-  double payload = 100;  // bytes
-  double batch = 100;    // messages that a producer or a consumer gives or takes at once
+  double rate = 0;                      // messages a second, each pushed, claimed and settled
+  double pending = 0;                   // messages that wait at the same time
+  double payload = 100;                 // bytes
+  double batch = 100;                   // messages in one request of a producer or a consumer
   double memory = 32.0 * (1ull << 30);  // bytes of RAM of one server
 };
 
@@ -29,19 +29,19 @@ struct Load {
 struct Plan {
   std::uint32_t masters = 1;
   std::string_view because;      // which limit decides: "processor", "memory"
-  std::uint32_t partitions = 1;  // of the store
-  std::uint32_t shards = 1;      // of each queue, at most
-  std::uint32_t queues = 1;      // at least, so that every master has work
-  double skew = 1;               // the busiest master's part, in parts of the mean
+  std::uint32_t partitions = 1;  // partitions of the store
+  std::uint32_t shards = 1;      // shards of each queue, at most
+  std::uint32_t queues = 1;      // least number of queues with which every master has work
+  double skew = 1;               // the busiest master's load, relative to the mean
   double busy = 0;               // the busiest master's processor, in cores
   double client_cores = 0;
   double memory = 0;  // bytes in RAM
   double memory_busiest = 0;
   double in = 0;  // bytes a second to the servers
   double out = 0;
-  double disk = 0;             // bytes
+  double disk = 0;             // bytes on disk
   double written = 0;          // bytes a second to disk
-  double restart_s = 0;        // of the busiest master
+  double restart_s = 0;        // how long the busiest master takes to restart
   double lateness_p99_ms = 0;  // at the busiest master
 };
 

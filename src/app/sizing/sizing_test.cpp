@@ -25,7 +25,8 @@ Plan must(const Load& load) {
 }
 
 TEST(Sizing, TheModelIsNearWhatWasMeasured) {
-  // docs/guide/sizing.md: processor time a life, us, on one, two and three masters.
+  // Limits from docs/guide/sizing.md: microseconds of processor time per life, on one, two and
+  // three masters.
   for (const double payload : {100.0, 300.0, 1000.0}) {
     Load load = load_of(Engine::redis_cluster, 1, 1, payload);
     const double us = must(load).busy * 1e6;
@@ -49,7 +50,7 @@ TEST(Sizing, AMasterIsHalfFullAndHalfBusyAtMost) {
       EXPECT_TRUE(std::isfinite(plan.lateness_p99_ms));
       EXPECT_GE(plan.queues * plan.shards, plan.partitions);
       if (plan.masters == 1) continue;
-      // One master less would not do.
+      // With one master less, a limit would be exceeded.
       const double memory = plan.memory / (plan.masters - 1);
       const double busy = plan.busy / plan.skew * plan.masters / (plan.masters - 1);
       EXPECT_TRUE(memory * 1.6 > load.memory / 2 || busy * 1.6 > 0.5);
@@ -69,7 +70,7 @@ TEST(Sizing, AThousandMastersHoldTenThousandMillions) {
   EXPECT_GT(plan.masters, 80u);
   EXPECT_LE(plan.masters, kMostMasters);
   EXPECT_EQ(plan.partitions, 1'024u);
-  // The work of a message is the same on each: only the skew differs.
+  // A message costs the same work on each master; only the skew differs.
   const Plan small = must(load_of(Engine::redis_cluster, 1e4, 1e8, 100));
   EXPECT_NEAR(plan.busy / plan.skew * plan.masters / 1e6,
               small.busy / small.skew * small.masters / 1e4, 1e-9);
@@ -90,8 +91,8 @@ TEST(Sizing, WhatIsTooMuchIsRefusedByName) {
 }
 
 TEST(Sizing, TheSimulationKnowsTheTextbook) {
-  // M/D/1, half busy: the mean wait is half of a call's time (Pollaczek and Khinchine), and the
-  // median call hardly waits.
+  // An M/D/1 queue that is half busy: the mean wait is half of a call's time (Pollaczek and
+  // Khinchine), and the median call hardly waits.
   const CallWait half = simulate_calls({5'000, 100}, 1);
   EXPECT_GE(half.p50_ms, 0.1);
   EXPECT_LT(half.p50_ms, 0.15);

@@ -12,9 +12,10 @@ namespace tarry::app {
 bool secure_standard_descriptors() noexcept {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The other way round: an answer must not vanish in /dev/null as if it had been printed.
+    // Opened in the opposite direction, so that a write fails. Otherwise an answer would vanish in
+    // /dev/null as if it had been printed.
     const int flags = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
-    const int opened = ::open("/dev/null", flags);  // not O_CLOEXEC: for our commands, too
+    const int opened = ::open("/dev/null", flags);  // without O_CLOEXEC: commands need it too
     if (opened != fd) return false;
   }
   return true;

@@ -13,7 +13,7 @@ namespace tarry::app {
 /// If descriptor 0, 1 or 2 is closed, the next file that is opened would get its number, and the
 /// program's output would be written into that file. So this opens each missing one in a way that
 /// reading standard input, or writing to the other two, still fails. Call it first in the program's
-/// main, never in a library. False: the machine has no descriptor left, or no /dev/null.
+/// main, never in a library. Returns false if the machine has no descriptor left, or no /dev/null.
 [[nodiscard]] bool secure_standard_descriptors() noexcept;
 
 /// Whether `fd` is open for writing. Pure.

@@ -42,7 +42,7 @@ TEST(Descriptors, TheSoftLimitIsRaisedToTheHardOne) {
   EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
-// In a process of its own: the test's output is needed.
+// Runs `work` in a process of its own, because it closes standard descriptors that the test needs.
 int exit_code_of_child(void (*work)()) {
   const pid_t child = ::fork();
   if (child == 0) work();

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array kPassedOn{SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 
-/// Reaps a process that has ended. Returns true once `child` has ended: its wait status is in
+/// Reaps processes that have ended. Returns true once `child` has ended; its wait status is then in
 /// `status`.
 bool reap(pid_t child, int& status) {
   bool child_ended = false;
@@ -35,7 +35,7 @@ bool reap(pid_t child, int& status) {
     if (signal > 0 && signal != SIGCHLD) static_cast<void>(::kill(child, signal));
     if (signal == SIGCHLD && reap(child, status)) break;
   }
-  // The kernel ends the rest of the container with us.
+  // When process 1 ends, the kernel ends the rest of the container.
   std::_Exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 }
 
@@ -48,11 +48,12 @@ void leave_process_one_to_an_init() {
   ::sigemptyset(&awaited);
   ::sigaddset(&awaited, SIGCHLD);
   for (const int signal : kPassedOn) ::sigaddset(&awaited, signal);
-  // Blocked before the child exists, so that no signal is missed.
+  // Signals are blocked before the child exists, so that none is missed.
   ::sigprocmask(SIG_BLOCK, &awaited, &before);
   const pid_t child = ::fork();
   if (child > 0) be_init(child, awaited);
-  // Otherwise a Ctrl-C at a terminal would reach both processes, and the child would get it twice.
+  // Without a process group of its own, the child would get a Ctrl-C at a terminal twice: from the
+  // terminal, and from process 1.
   if (child == 0) static_cast<void>(::setpgid(0, 0));
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kChunk = 256 * 1024;
 
-/// Appends up to kChunk bytes; false at the end.
+/// Appends up to kChunk bytes. Returns false at the end of the input.
 Result<bool> read_some(int fd, std::string& into) {
   const std::size_t before = into.size();
   into.resize(before + kChunk);
@@ -59,9 +59,9 @@ Result<bool> LineReader::next(std::string_view& line) {
     const std::size_t end = buffer_.find('\n', searched);
     if (end == std::string::npos && !ended_) {
       searched = buffer_.size() - at_;  // its position after fill() has moved the rest
-      // One more byte may be a carriage return whose line feed has not been read yet.
+      // The line may be one byte longer: a carriage return whose line feed has not been read yet.
       if (searched > longest_ + 1) {
-        // The rest of such a line is read and dropped, a chunk at a time.
+        // The rest of a line that is too long is read and dropped, a chunk at a time.
         too_long_ = true;
         buffer_.resize(at_ + longest_);
         searched = longest_;
@@ -73,7 +73,7 @@ Result<bool> LineReader::next(std::string_view& line) {
     const std::size_t stop = end == std::string::npos ? buffer_.size() : end;
     line = std::string_view(buffer_).substr(at_, stop - at_);
     at_ = end == std::string::npos ? stop : stop + 1;
-    // If the line was cut above, its last byte is not its end.
+    // If the line was cut above, a carriage return at its end belongs to the text.
     if (!too_long_ && line.ends_with('\r')) line.remove_suffix(1);
     if (line.size() > longest_) {
       line = line.substr(0, longest_);

@@ -26,11 +26,11 @@ class LineReader {
   [[nodiscard]] Result<bool> next(std::string_view& line);
 
   /// Reads until `next` can return without waiting for input (it has a line, the part of a line
-  /// that is too long, or the end of the file): true. False if this takes until `end`. Only for
-  /// readers that were made with a stop. Errors: those of `next`.
+  /// that is too long, or the end of the file), and returns true. Returns false if this is not so
+  /// by `end`. Only for readers that were made with a stop. Errors: those of `next`.
   [[nodiscard]] Result<bool> has_line_by(std::chrono::steady_clock::time_point end);
 
-  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }  ///< of that line, from 1
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }  ///< of the line, from 1
   [[nodiscard]] bool too_long() const noexcept { return too_long_; }       ///< that line was cut
   [[nodiscard]] bool unended() const noexcept { return unended_; }       ///< no `\n` came after it
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }  ///< read so far
@@ -42,7 +42,7 @@ class LineReader {
   std::size_t longest_;
   const base::StopEvent* stop_;
   std::string buffer_;
-  std::size_t at_ = 0;  // first byte that was not returned yet
+  std::size_t at_ = 0;  // the first byte that was not returned yet
   bool ended_ = false;
   bool too_long_ = false;
   bool unended_ = false;

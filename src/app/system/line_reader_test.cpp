@@ -13,7 +13,7 @@
 namespace tarry::app {
 namespace {
 
-/// A file with that content, at its beginning.
+/// A file with this content, positioned at its beginning.
 class File {
  public:
   explicit File(const std::string& content) : file_(std::tmpfile()) {
@@ -81,7 +81,8 @@ TEST(LineReader, CutsAndMarksWhatIsTooLong) {
 }
 
 TEST(LineReader, CountsACarriageReturnThatEndsAChunkWithTheLineEnd) {
-  const std::string longest(256 * 1024 - 1, 'x');  // a chunk, with the carriage return
+  // As long as a chunk, together with the carriage return.
+  const std::string longest(256 * 1024 - 1, 'x');
   EXPECT_EQ(lines_of(longest + "\r\nb", longest.size()), (Lines{{longest}, {"b"}}));
   EXPECT_EQ(lines_of(longest + "\r", longest.size()), (Lines{{longest}}));
   EXPECT_EQ(lines_of(longest + "xx\nb", longest.size()), (Lines{{longest, true}, {"b"}}));
@@ -89,7 +90,8 @@ TEST(LineReader, CountsACarriageReturnThatEndsAChunkWithTheLineEnd) {
 }
 
 RC_GTEST_PROP(LineReader, LosesNothingAcrossChunks, ()) {
-  // Lines about as long as the chunks that are read, so that they end everywhere in them.
+  // Lines about as long as the chunks in which the file is read, so that they end at all places of
+  // a chunk.
   const auto sizes = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 300'000));
   std::string content;
   Lines lines;
@@ -151,7 +153,7 @@ TEST(LineReader, ALineThatHasNotEndedByThenIsWaitedForNoLonger) {
   ASSERT_TRUE(*reader.next(line));
   EXPECT_EQ(line, "second");
   pipe.say(std::string(200, 'x'));
-  EXPECT_TRUE(*reader.has_line_by(in(60'000)));  // too long already
+  EXPECT_TRUE(*reader.has_line_by(in(60'000)));  // the line is too long already
 }
 
 TEST(LineReader, AStopEndsTheWaitForALine) {

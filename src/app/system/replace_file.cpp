@@ -28,7 +28,7 @@ Error failed_to_write(const std::string& path, int why) {
 
 enum class Node { replaced, written };
 
-/// The entry at `path`; a link is followed, because `/dev/stdout` is one.
+/// The kind of the file at `path`. Links are followed, because `/dev/stdout` is one.
 Result<Node> node_at(const std::string& path) {
   const auto refused = [&](std::string_view why) -> Result<Node> {
     return cannot_be_written(path, why, ErrorCode::invalid_argument);
@@ -47,7 +47,7 @@ Result<Node> node_at(const std::string& path) {
                                          : "it is not a file, a FIFO or a character device");
 }
 
-/// Writes and closes; 0, or the errno value of the failure.
+/// Writes the text and closes the file. Returns 0, or the errno value of the failure.
 int write_and_close(int fd, std::string_view text) {
   int wrong = 0;
   while (!text.empty() && wrong == 0) {
@@ -63,7 +63,7 @@ int write_and_close(int fd, std::string_view text) {
 }
 
 Result<void> write_to_node(const std::string& path, std::string_view text) {
-  // A FIFO without a reader would block for ever.
+  // O_NONBLOCK, because a FIFO without a reader would block for ever.
   const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0 && errno == ENXIO) return cannot_be_written(path, "no process has it open to read");
   if (fd < 0) return failed_to_write(path, errno);
@@ -72,7 +72,7 @@ Result<void> write_to_node(const std::string& path, std::string_view text) {
   return {};
 }
 
-/// A new file, never an existing one of another user, not even a link.
+/// Opens a new file. An existing file or link of another user is never opened.
 int open_draft(const std::string& draft) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   const int fd = ::open(draft.c_str(), kFlags, 0666);

@@ -39,7 +39,7 @@ TEST_F(ReplaceFile, AbsentAndRegularFilesAreReplacedWhole) {
   fs::create_hard_link(path, at("before"));
   ASSERT_TRUE(replace_file(path, "22\n"));
   EXPECT_EQ(text_of(path), "22\n");
-  EXPECT_EQ(text_of(at("before")), "1\n");  // another file has the name now
+  EXPECT_EQ(text_of(at("before")), "1\n");  // the name now belongs to another file
   EXPECT_EQ(std::distance(fs::directory_iterator(directory_), {}), 2);
 }
 
@@ -61,7 +61,7 @@ TEST_F(ReplaceFile, AFifoIsWrittenToAndStaysOne) {
 }
 
 TEST_F(ReplaceFile, ADeviceIsWrittenToAndItsErrorIsTold) {
-  // Links: as root the test must not put the machine's devices at risk.
+  // Uses links: run as root, the test must not put the machine's devices at risk.
   fs::create_symlink("/dev/full", at("full"));
   fs::create_symlink("/dev/null", at("null"));
   EXPECT_TRUE(replace_file(at("null"), "1\n"));

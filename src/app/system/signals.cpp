@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::array<int, 2> kSignals{SIGTERM, SIGINT};
 
-// A handler can only reach static objects. An eventfd counts the signals for us.
+// Static, because a signal handler can only reach static objects. An eventfd counts the signals.
 std::atomic<int> signalled{-1};
 std::atomic<int> hung_up{-1};
 std::array<struct sigaction, kSignals.size()> before;
@@ -29,7 +29,7 @@ struct sigaction before_hangup;
 extern "C" void tarry_on_signal(int signal) {
   const int saved = errno;
   const std::uint64_t one = 1;
-  // Cannot block: the counter would have to reach 2^64.
+  // The write cannot block: for that the counter would have to reach 2^64.
   const int fd = signal == SIGHUP ? hung_up.load() : signalled.load();
   if (::write(fd, &one, sizeof one) < 0) errno = saved;
   errno = saved;
@@ -92,7 +92,7 @@ SignalWatch::~SignalWatch() {
 
 void SignalWatch::watch() {
   int count = 0;
-  // A negative one is left out.
+  // poll ignores a negative descriptor.
   const int hangups = on_hangup_ ? hung_up.load() : -1;
   std::array<pollfd, 3> fds{
       {{signalled.load(), POLLIN, 0}, {stop_, POLLIN, 0}, {hangups, POLLIN, 0}}};

@@ -11,8 +11,8 @@
 
 namespace tarry::app {
 
-/// Keeps each SIGHUP that comes early for the SignalWatch that is made later; otherwise it would
-/// end the program. SIGTERM and SIGINT keep their actions. It must outlive the watch.
+/// Keeps each SIGHUP that comes before the SignalWatch is made, and that would otherwise end the
+/// program. SIGTERM and SIGINT keep their actions. It must outlive the watch.
 class HangupsKept {
  public:
   HangupsKept();
@@ -36,7 +36,7 @@ class SignalWatch {
 
   std::function<void(int)> on_signal_;
   std::function<void()> on_hangup_;
-  bool counts_hangups_;  // no HangupsKept exists
+  bool counts_hangups_;  // true if no HangupsKept exists
   int stop_;             // an eventfd
   std::thread thread_;
 };

@@ -52,7 +52,8 @@ Result<void> DraftFile::open() {
         ErrorCode::conflict,
         fmt::format("{} exists already; remove it, or name another file", base::quoted(path_)));
   }
-  constexpr mode_t kOwnerOnly = 0600;  // a store's contents may be private
+  // Only for the owner, because a store's contents may be private.
+  constexpr mode_t kOwnerOnly = 0600;
   const int fd = ::open(draft().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kOwnerOnly);
   if (fd < 0) return failure("write", path_, errno);
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
@@ -83,7 +84,8 @@ Result<void> DraftFile::go_on(std::uint64_t bytes) {
 
 Result<void> DraftFile::read_lines(
     const std::function<Result<void>(std::string_view line)>& visit) const {
-  const int fd = ::open(draft().c_str(), O_RDONLY | O_CLOEXEC);  // with a place of its own
+  // A descriptor with a position of its own.
+  const int fd = ::open(draft().c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return failure("read", draft(), errno);
   LineReader reader(fd, kLongestLine, stop_);
   std::string_view line;
@@ -103,7 +105,7 @@ Result<void> DraftFile::write_line(std::string_view line) {
 }
 
 Result<void> DraftFile::write_out() {
-  // A pipe that reports room takes this much; more might block again.
+  // A pipe that reports room takes PIPE_BUF bytes without blocking; more might block again.
   const std::size_t most = is_file() || stop_ == nullptr ? buffer_.size() : PIPE_BUF;
   for (std::size_t at = 0; at < buffer_.size();) {
     if (!is_file() && stop_ != nullptr && !stop_->wait_for(fd_, POLLOUT)) {
@@ -129,7 +131,7 @@ Result<std::uint64_t> DraftFile::keep() {
 Result<void> DraftFile::publish() {
   if (auto done = write_out(); !done || !is_file()) return done;
   if (::fsync(fd_) != 0) return failure("sync", path_, errno);
-  // link, not rename, so that a file that has appeared there meanwhile is not overwritten.
+  // link, because rename would overwrite a file that has appeared there meanwhile.
   if (::link(draft().c_str(), path_.c_str()) != 0) return failure("write", path_, errno);
   kept_ = false;
   return {};

@@ -31,8 +31,8 @@ class DraftFile {
   /// The name of the unfinished file.
   [[nodiscard]] std::string draft() const { return path_ + ".part"; }
 
-  /// Errors: `conflict` if the file exists, or another process is writing it; otherwise the reason
-  /// why it cannot be made.
+  /// Makes or opens the unfinished file. Errors: `conflict` if the final file exists, or another
+  /// process is writing it; otherwise the reason why it cannot be made.
   [[nodiscard]] Result<void> open();
   /// The size of the unfinished file that an earlier run has kept.
   [[nodiscard]] Result<std::uint64_t> size() const;
@@ -43,8 +43,8 @@ class DraftFile {
   /// ends the reading; those of the file system.
   [[nodiscard]] Result<void> read_lines(
       const std::function<Result<void>(std::string_view line)>& visit) const;
-  /// Errors: `closed` if a stop came while standard output took no more bytes; otherwise the reason
-  /// why it cannot be written.
+  /// Appends a line. Errors: `closed` if a stop came while standard output took no more bytes;
+  /// otherwise the reason why it cannot be written.
   [[nodiscard]] Result<void> write_line(std::string_view line);
   /// Makes everything written so far durable, so that a later run can continue there. Returns how
   /// many bytes there are.

@@ -58,14 +58,14 @@ Result<KeptMark> read_mark(std::string_view text) {
   std::string scratch;
   kept.mark.after = fields.bytes("after", "after_base64", scratch).value_or("");
   kept.mark.total = count("total");
-  if (const auto present = fields.u64("present")) {  // older marks have no books
+  if (const auto present = fields.u64("present")) {  // older marks have no counters
     kept.mark.books = QueueBooks{*present, count("accepted"), count("ended")};
     kept.mark.listed = count("listed");
   }
   kept.mark.report.queues = kept.mark.queues.size();
   kept.mark.report.messages = count("messages");
   kept.mark.report.leased = count("leased");
-  kept.mark.report.stopping = fields.u64("stopping").value_or(0);  // older marks have none
+  kept.mark.report.stopping = fields.u64("stopping").value_or(0);  // older marks do not have it
   kept.mark.report.gone = fields.u64("gone").value_or(0);
   kept.mark.report.remembered = count("remembered");
   kept.mark.report.problems = texts_in(fields, "problems");

@@ -18,11 +18,11 @@ namespace tarry::app::transfer {
 struct ExportReport {
   std::uint64_t queues = 0;
   std::uint64_t messages = 0;
-  std::uint64_t leased = 0;           // of these: leased
-  std::uint64_t stopping = 0;         // leased and cancelled messages, which are left out
+  std::uint64_t leased = 0;           // how many of these are leased
+  std::uint64_t stopping = 0;         // leased and cancelled messages; they are left out
   std::uint64_t gone = 0;             // listed, but not found when they were to be read
-  std::uint64_t remembered = 0;       // keys of settled messages, which are left out
-  std::vector<std::string> problems;  // messages that are damaged, a line each
+  std::uint64_t remembered = 0;       // keys of settled messages; they are left out
+  std::vector<std::string> problems;  // damaged messages, one line each
 };
 
 /// A queue's counters before its first page was listed.
@@ -44,7 +44,7 @@ struct ExportMark {
 
 /// A mark as it is stored, with the export that it belongs to and the file's length at that time.
 struct KeptMark {
-  std::string of;  // the export: store and requested queues, as the command spells them
+  std::string of;  // identifies the export: its store and queues, as the command spells them
   std::uint64_t bytes = 0;
   ExportMark mark;
 };

@@ -87,7 +87,7 @@ class Exporter {
     return queues;
   }
 
-  // Which messages of the current queue are written already.
+  // Reads back which messages of the current queue were written already.
   Result<void> find_told() {
     if (!told_ || at_.queue >= at_.queues.size() || !options_.written) return {};
     return options_.written([this](std::string_view text) -> Result<void> {
@@ -132,7 +132,7 @@ class Exporter {
   Result<std::optional<QueueBooks>> read_books(const std::string& queue) {
     if (!engine_.capabilities().counts) return std::optional<QueueBooks>();
     const auto stats = stats_of(engine_, queue);
-    if (!stats && stats.error().code == ErrorCode::not_found) {  // removed meanwhile
+    if (!stats && stats.error().code == ErrorCode::not_found) {  // the queue was removed meanwhile
       return std::optional<QueueBooks>();
     }
     if (!stats) return stats.error();
@@ -150,21 +150,23 @@ class Exporter {
     return {};
   }
 
-  // Messages that existed before the first page, and have not ended since, must have been listed;
-  // and no message may be listed that was never accepted.
+  // Compares the listed messages with the queue's counters. Messages that existed before the first
+  // page, and have not ended since, must have been listed; no more messages may be listed than were
+  // accepted.
   Result<void> compare_books(const std::string& queue) {
     const auto before = std::exchange(at_.books, std::nullopt);
     if (!before) return {};
     const auto after = read_books(queue);
     if (!after) return after.error();
-    // If the queue was made again meanwhile, its counters began again.
+    // If the queue was removed and made again meanwhile, its counters have started again.
     if (!*after || (*after)->accepted < before->accepted || (*after)->ended < before->ended) {
       return {};
     }
     const std::uint64_t ended = (*after)->ended - before->ended;
     const std::uint64_t least = before->present - std::min(before->present, ended);
     const std::uint64_t most = before->present + (*after)->accepted - before->accepted;
-    // A continued export does not know which messages were listed and then not written.
+    // A continued export may list messages twice, because the run before may have listed messages
+    // that it did not write.
     const bool too_many = at_.listed > most && options_.from == nullptr;
     if (at_.listed >= least && !too_many) return {};
     at_.report.problems.push_back(
@@ -197,7 +199,7 @@ class Exporter {
   Result<void> mark() { return options_.mark ? options_.mark(at_) : Result<void>(); }
 
   Result<void> write_message(const MessageInfo& message) {
-    if (message.stopping) {  // its cancel is confirmed: no import may deliver it
+    if (message.stopping) {  // its cancel was confirmed, so no import may deliver it
       ++at_.report.stopping;
       return {};
     }
@@ -211,7 +213,8 @@ class Exporter {
   core::Engine& engine_;
   const ExportOptions& options_;
   const Visit& write_;
-  std::optional<ToldKeys> told_;  // of the current queue, whose lists may show a message twice
+  // Keys of the current queue's messages, which lists may show twice.
+  std::optional<ToldKeys> told_;
   ExportMark at_;
 };
 

@@ -32,8 +32,8 @@ struct ExportOptions {
   std::stop_token stop = {};
   /// Called with the number of messages written so far and, as far as is known, in total.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
-  /// The mark of an earlier run, to continue after the lines that it wrote (the first ones
-  /// included); null: start from the beginning.
+  /// The mark of an earlier run, to continue after the lines that it wrote (including the first
+  /// ones); null: start from the beginning.
   const ExportMark* from = nullptr;
   /// Used only with `from`: calls `visit` with each line that was already written, until it fails.
   std::function<Result<void>(const Visit& visit)> written = {};

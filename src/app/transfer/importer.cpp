@@ -46,7 +46,7 @@ void Importer::problem(const MessageInfo& message, const std::string& what) {
 Result<void> Importer::check_begin(std::string_view text) {
   const auto line = read_line(text);
   if (line && std::holds_alternative<HeadLine>(*line)) return {};
-  // A line of another version says so.
+  // If the line is from an export of another version, its own error says so.
   const bool means_to_be = text.find("\"tarry_export\"") != std::string_view::npos;
   if (!line && means_to_be) return line.error();
   return Error{ErrorCode::invalid_argument,
@@ -94,7 +94,8 @@ Result<void> Importer::begin_queue(const QueueLine& line) {
     released_.insert(line.queue);
     return {};
   }
-  // Held before anything else is done: a queue that a first run left half full is held already.
+  // The queue is held before anything else is done. A queue that an earlier run filled in part is
+  // held already.
   const PauseState before = there ? pause_before(*stats, now) : PauseState();
   if (!there || !is_held(*stats, now)) {
     if (const auto hold = hold_of(before, now)) {
@@ -129,11 +130,12 @@ Result<void> Importer::put(MessageInfo message) {
   return {};
 }
 
-// A claim cannot be put into another store: the message is treated as if its lease had run out.
+// A claim cannot be moved into another store: the message is treated as if its lease had run out.
 void Importer::end_claim(MessageInfo& message) const {
   message.state = State::ready;
   const auto queue = queues_.find(message.queue);
-  if (queue == queues_.end()) return;  // released: the import only looks for it
+  // Released by an earlier import: this message is only looked up.
+  if (queue == queues_.end()) return;
   const std::uint32_t most =
       message.max_attempts != 0 ? message.max_attempts : queue->second.max_attempts;
   if (message.attempt < most) return;
@@ -170,7 +172,8 @@ Result<void> Importer::flush() {
   return {};
 }
 
-// Their keys are taken there: by the same messages, from a run that was cut short, or by others.
+// Counts messages whose keys exist in the store: these may be the same messages, from an earlier
+// run that was cut short, or others.
 Result<void> Importer::look(std::vector<MessageInfo> taken) {
   if (taken.empty()) return {};
   std::vector<std::string> keys;
@@ -186,7 +189,7 @@ Result<void> Importer::look(std::vector<MessageInfo> taken) {
     const auto other = there.find(message.key);
     const bool is_there = other != there.end();
     if (released_.contains(message.queue)) {
-      ++(is_there ? report_.found : report_.ended);  // a store in use may have changed it since
+      ++(is_there ? report_.found : report_.ended);  // users of the store may have changed it since
     } else if (is_there && is_same(message, other->second)) {
       ++report_.found;
     } else {
@@ -210,7 +213,7 @@ Result<void> Importer::finish() {
         fmt::format("line {}: the file ends here, but the export is not complete: it was cut off",
                     report_.lines)};
   }
-  // A repeated line does no harm: its message is there already.
+  // More lines than that do no harm: a repeated message is found in the store.
   if (read_ < told_) {
     return Error{ErrorCode::invalid_argument,
                  fmt::format("line {}: the export has {} messages, but only {} came before its "
@@ -222,10 +225,10 @@ Result<void> Importer::finish() {
   return {};
 }
 
-// If an import is cut short here, all messages are in, and some queues already deliver them:
-// another import must not put those in again. So first all queues record that they are complete,
-// and the first queue of the file keeps that record longest, because another import meets it before
-// all others.
+// Ends the holds. If an import is cut short here, all messages are in the store, and some queues
+// already deliver them; another import must not put those in again. So first all queues record that
+// they are complete. The first queue of the file keeps that record longest, because another import
+// meets this queue first.
 Result<void> Importer::let_go() {
   const Time now = wall_clock();
   for (const std::string& name : order_) {

@@ -31,13 +31,13 @@ namespace tarry::app::transfer {
 struct ImportReport {
   std::uint64_t lines = 0;
   std::uint64_t imported = 0;
-  std::uint64_t found = 0;            // already there, and equal
+  std::uint64_t found = 0;            // equal to messages that were there already
   std::uint64_t settled = 0;          // the store remembers them as settled
-  std::uint64_t ended = 0;            // imported by an earlier run, and ended since
+  std::uint64_t ended = 0;            // imported by an earlier run, and have ended since
   std::uint64_t conflicts = 0;        // their keys belong to other messages there
   std::uint64_t failed = 0;           // the store did not accept them
   bool complete = false;              // the export's end was read, and queues are no longer held
-  std::vector<std::string> problems;  // the first few, a line each
+  std::vector<std::string> problems;  // the first few, one line each
   std::vector<std::string> held;      // queues that stay paused
 };
 
@@ -55,7 +55,7 @@ class Importer {
   /// error.
   [[nodiscard]] Result<void> take(std::string_view text);
 
-  /// Call it when the file has no more lines, or when the rest is not to be read.
+  /// Call it when the file has no more lines, or when the rest must not be read.
   [[nodiscard]] Result<void> finish();
 
   /// Whether the export's end line was read.
@@ -65,8 +65,8 @@ class Importer {
 
  private:
   struct Queue {
-    PauseState before;  // here
-    PauseState there;   // in the export
+    PauseState before;  // its pause in this store
+    PauseState there;   // its pause in the export
     std::uint32_t max_attempts = 0;
   };
 
@@ -82,16 +82,16 @@ class Importer {
   core::Engine& engine_;
   const bool keep_settings_;
   ImportReport report_;
-  std::map<std::string, Queue> queues_;  // the held ones
+  std::map<std::string, Queue> queues_;  // the queues that are held
   std::vector<std::string> order_;       // queues in the order of their lines in the file
   bool is_whole_ = false;                // an earlier import was cut short while it ended the holds
   std::set<std::string> released_;       // the queues whose holds that import had ended
-  std::vector<MessageInfo> batch_;       // of one queue
+  std::vector<MessageInfo> batch_;       // messages of one queue
   std::size_t batch_bytes_ = 0;
   bool begun_ = false;
   bool ended_ = false;
-  std::uint64_t read_ = 0;  // messages
-  std::uint64_t told_ = 0;  // messages in the export, as its end line says
+  std::uint64_t read_ = 0;  // number of messages read
+  std::uint64_t told_ = 0;  // number of messages in the export, by its end line
 };
 
 }  // namespace tarry::app::transfer

@@ -1,5 +1,5 @@
-// Messages in other programs' keys move into a store of tarry's, on a real server, while those
-// programs go on.
+// Messages move from other programs' keys on a real Redis server into a store of tarry, while those
+// programs keep running.
 #include <gtest/gtest.h>
 #include <tarry/store.h>
 
@@ -78,7 +78,7 @@ TEST_F(LayoutMigration, ScoresInSecondsAndManySets) {
   EXPECT_EQ(must(to_.queue("t").get("b")).due, Time(Millis(kDue + 5'000)));
 }
 
-// A list shows such a member twice.
+// A list shows a member that is in two sets twice.
 TEST_F(LayoutMigration, AMemberOfTwoSetsMovesOnce) {
   add("t0", kDue, "a");
   add("t1", kDue - 5, "a");
@@ -142,8 +142,8 @@ TEST_F(LayoutMigration, RedissonsEntriesMove) {
   EXPECT_EQ(server().ask({"EXISTS", "redisson_delay_queue:{dest}"}), ":0\r\n");
 }
 
-// Consumers that know nothing of tarry. A message that they take between the copy and the removal
-// is delivered by them alone; a message that they move to another time moves with that time.
+// Other consumers know nothing of tarry. If they take a message between the copy and the removal,
+// only they deliver it. If they reschedule it, it moves with the new time.
 TEST_F(LayoutMigration, WhatOthersTakeOrChangeMeanwhileIsTheirs) {
   for (int i = 0; i < 5; ++i) add("tasks", kDue + i, "task" + std::to_string(i));
   const Store from = open_layout("plain&zset=tasks");
@@ -166,7 +166,7 @@ TEST_F(LayoutMigration, WhatOthersTakeOrChangeMeanwhileIsTheirs) {
   EXPECT_EQ(must(tasks.stats()).scheduled, 4u);
 }
 
-// A producer's HSET, on its way before its ZADD.
+// A producer has sent HSET, and its ZADD is still on its way.
 TEST_F(LayoutMigration, ABodyThatIsWrittenMeanwhileMovesAsItIsThen) {
   add("due", kDue, "order:1");
   (void)server().ask({"HSET", "body", "order:1", "old"});
@@ -184,7 +184,7 @@ TEST_F(LayoutMigration, ABodyThatIsWrittenMeanwhileMovesAsItIsThen) {
   EXPECT_EQ(server().ask({"EXISTS", "body", "due"}), ":0\r\n");
 }
 
-// Whichever request was the last one, and whether it was carried out or not.
+// The run ends at each request in turn, before or after the request is carried out.
 TEST_F(LayoutMigration, CutShortAnywhereTheNextRunFinishes) {
   for (const Gate::Says how : {Gate::Says::refuse, Gate::Says::lose_the_answer}) {
     bool complete = false;

@@ -1,4 +1,4 @@
-// The lines of an export: JSON objects, one a line.
+// The lines of an export. Each is a JSON object.
 //
 //   {"tarry_export":2}
 //   {"queue":"orders","settings":{...,"lease_ms":30000,...},"paused":false}       queues come first
@@ -46,7 +46,7 @@ struct EndLine {
 };
 using Line = std::variant<HeadLine, QueueLine, MessageLine, EndLine>;
 
-/// Without the newline.
+/// Returns the line without a newline.
 [[nodiscard]] std::string write_line(const Line& line);
 
 /// Errors: `invalid_argument`; `unsupported` for the head of a later version.

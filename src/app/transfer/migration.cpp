@@ -19,12 +19,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A queue that is pushed to without end must not keep the others waiting.
+// A queue that never becomes empty, because others push to it, must not keep the other queues
+// waiting.
 constexpr int kMostPasses = 100;
-// Between two looks at whether claims have ended.
+// How often to look whether claims have ended.
 constexpr Millis kLook = 200ms;
 
-// A key that is remembered as cancelled takes no message.
+// While a cancelled key is remembered, no message with that key can be moved to that store.
 constexpr char kWhereRemembered[] = " (in TO only while the queue's remember is 0s there)";
 
 std::uint64_t movable(const QueueStats& stats) noexcept {
@@ -39,7 +40,7 @@ class QueueMigration {
     counts_.pauses = from_.engine.capabilities().pauses;
   }
 
-  /// If it ends early, `counts.held` says what is left to do.
+  /// If it ends early, `counts.held` tells whether the queue is still paused.
   Result<void> run() {
     auto stats = stats_of(from_.engine, counts_.queue);
     if (!stats) return failed(from_, std::move(stats).error());
@@ -59,7 +60,7 @@ class QueueMigration {
       if (auto done = pass_until_empty(batch); !done) return done;
       stats = stats_of(from_.engine, counts_.queue);
       if (!stats) return failed(from_, std::move(stats).error());
-      // Messages whose claims have ended meanwhile wait to be moved.
+      // Repeated, because messages whose claims have ended meanwhile can now be moved.
     } while (!options_.stop.stop_requested() &&
              (stats->leased < leased || (stats->leased > 0 && wait_until(waited_until))));
     note_rest(*stats);
@@ -92,7 +93,7 @@ class QueueMigration {
     counts_.left = movable(stats);
   }
 
-  // The queue there, with its settings; and both held.
+  // Makes the queue in the second store ("there"), with the settings, and holds both queues.
   Result<void> prepare(const QueueStats& stats) {
     const Time now = wall_clock();
     before_ = pause_before(stats, now);
@@ -102,7 +103,7 @@ class QueueMigration {
     std::optional<Time> hold = was_held ? stats.paused_until : hold_of(before_, now);
     if (hold && !was_held && counts_.pauses) {
       if (auto held = set_pause(from_.engine, counts_.queue, {true, hold}); !held) {
-        // The pause may have been set all the same.
+        // If the outcome is unknown, the pause may be set.
         counts_.held = held.error().code == ErrorCode::unknown_outcome;
         return failed(from_, held.error());
       }
@@ -113,10 +114,12 @@ class QueueMigration {
     if (!there) return failed(to_, there.error());
     before_there_ = pause_before(*there, now);
     resumed_ = resumed_ || is_held(*there, now);
-    // A queue that is paused until resumed stays so, and cannot be the one that is held here.
+    // If the queue there is paused until resumed, this pause is kept. Such a queue is not the one
+    // that was held here.
     const bool stays = before_there_.paused && !before_there_.until;
     if (stays && hold) return {};
-    // A different time than here: it shows whether "there" is the same queue as "here".
+    // The holds end at different times. So if the queue here then shows the time of the queue
+    // there, both are the same queue.
     Time hold_there = (is_held(*there, now) ? there->paused_until
                                             : hold_of(stays ? PauseState() : before_there_, now))
                           .value_or(now) +
@@ -183,7 +186,7 @@ class QueueMigration {
     return {};
   }
 
-  // False once the time has come.
+  // Waits for a moment. Returns false once `until` has come.
   bool wait_until(std::chrono::steady_clock::time_point until) {
     std::mutex mutex;
     std::condition_variable_any nothing;
@@ -194,7 +197,7 @@ class QueueMigration {
     return true;
   }
 
-  // The target first, so that due messages are delivered sooner.
+  // Ends the hold in the target first, so that due messages are delivered sooner.
   Result<void> let_go() {
     const PauseState& after = before_.paused ? before_ : before_there_;
     if (auto set = set_pause(to_.engine, counts_.queue, after); !set) {
@@ -214,7 +217,7 @@ class QueueMigration {
   MigratedQueue& counts_;
   PauseState before_;
   PauseState before_there_;
-  bool resumed_ = false;  // a run that was cut short has held it
+  bool resumed_ = false;  // an earlier run, which was cut short, has held the queue
 };
 
 struct WantedQueues {
@@ -291,7 +294,7 @@ MigrationReport migrate(const MigrationEnd& from, const MigrationEnd& to,
   }
   report.stopped = options.stop.stop_requested() && !report.error && report.queues.size() > 0 &&
                    (report.queues.back().held || report.queues.size() < queues.size());
-  // The others have been moved.
+  // A queue that could not be read is an error only now, so that the others are moved.
   if (!report.error && !report.stopped && !found->unreadable.empty()) {
     const UnreadableQueue& queue = found->unreadable.front();
     report.error = MigrationBatch::at(from, queue.queue, queue.error);

@@ -30,14 +30,14 @@ namespace tarry::app {
 
 struct MigrationEnd {
   core::Engine& engine;
-  std::string name;  // for messages: the URL, without secrets
+  std::string name;  // the URL without secrets, for messages
 };
 
 struct MigrationOptions {
   std::vector<std::string> queues;  // empty: all queues
   Millis wait{0};                   // how long to wait for leases to end; then leased messages stay
-  bool keep_settings = false;       // of queues that the second store has
-  bool dry_run = false;             // counts, and changes nothing
+  bool keep_settings = false;       // for queues that exist in the second store
+  bool dry_run = false;             // only counts; changes nothing
   std::uint32_t batch = 500;        // messages, 1 .. 10,000
   std::stop_token stop = {};        // ends the run between two batches
   /// Called with the number of messages moved so far and, as far as is known, in total.
@@ -46,23 +46,24 @@ struct MigrationOptions {
 
 struct MigratedQueue {
   std::string queue;
-  std::uint64_t moved = 0;       // in a dry run: that would be moved
-  std::uint64_t dead = 0;        // of these
-  std::uint64_t found = 0;       // of these: copied already by a run that was cut short
-  std::uint64_t leased = 0;      // leased: they stay
-  std::uint64_t remembered = 0;  // keys of settled messages: they stay
-  std::uint64_t left = 0;        // could not be moved, or arrived meanwhile
-  std::uint64_t conflicts = 0;   // of these: the key belongs to another message there
+  std::uint64_t moved = 0;  // in a dry run: that would be moved
+  std::uint64_t dead = 0;   // how many of these are dead
+  // How many of these an earlier run, which was cut short, had copied.
+  std::uint64_t found = 0;
+  std::uint64_t leased = 0;      // leased messages, which stay
+  std::uint64_t remembered = 0;  // keys of settled messages, which stay
+  std::uint64_t left = 0;        // messages that could not be moved, or arrived meanwhile
+  std::uint64_t conflicts = 0;   // how many of these have a key that another message has there
   bool held = false;             // the move is not complete, and the queue is paused in both stores
   bool pauses =
       true;  // false: the first store cannot pause; the queue is paused in the second alone
-  std::vector<std::string> problems;  // the first few, a line each
+  std::vector<std::string> problems;  // the first few, one line each
 };
 
 struct MigrationReport {
   std::vector<MigratedQueue> queues;
   bool stopped = false;
-  std::optional<Error> error;  // why it ended; names store and queue
+  std::optional<Error> error;  // why the migration ended; names store and queue
 
   [[nodiscard]] bool is_complete() const noexcept;
 };

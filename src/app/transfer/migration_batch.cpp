@@ -34,8 +34,8 @@ void MigrationBatch::problem(const std::string& key, const std::string& what) {
 }
 
 Result<void> MigrationBatch::move(const std::vector<std::string>& keys) {
-  // A list may show a message twice: if members are in two ZSETs, or during a reshard. The second
-  // one must not be taken for a message that has ended here.
+  // Keys may occur twice, because a list may show a message twice: a member may be in two ZSETs, or
+  // the queue is being resharded. The second one must not look like a message that has ended.
   Keys left = keys;
   std::ranges::sort(left);
   left.erase(std::ranges::unique(left).begin(), left.end());
@@ -43,7 +43,7 @@ Result<void> MigrationBatch::move(const std::vector<std::string>& keys) {
     auto messages = read(from_, left);
     if (!messages) return std::move(messages).error();
     std::erase_if(*messages, [this](const MessageInfo& message) {
-      // In a layout, a message with a reason is not whole.
+      // In a layout, a message has a reason only if a part of it is missing.
       const bool is_whole = counts_.pauses || message.reason.empty();
       if (!is_whole) problem(message.key, message.reason);
       return !is_whole || !can_move(message);
@@ -54,7 +54,7 @@ Result<void> MigrationBatch::move(const std::vector<std::string>& keys) {
   return {};
 }
 
-// Reads as many as fit into an answer; the others stay in `keys`.
+// Reads as many messages as fit into an answer. The other keys stay in `keys`.
 Result<std::vector<MessageInfo>> MigrationBatch::read(const MigrationEnd& end, Keys& keys) {
   auto messages = get_messages(
       end.engine, counts_.queue, keys,
@@ -69,7 +69,7 @@ Result<void> MigrationBatch::move_messages(std::vector<MessageInfo> messages) {
   return take_away(*there);
 }
 
-// Returns the messages that exist there now, unchanged.
+// Puts the messages into the second store. Returns those that are there now, unchanged.
 Result<std::vector<MessageInfo>> MigrationBatch::put(std::vector<MessageInfo> messages) {
   const auto put_items = put_there(to_.engine, counts_.queue, messages);
   if (!put_items) return at(to_, counts_.queue, put_items.error());
@@ -101,14 +101,15 @@ Result<std::vector<MessageInfo>> MigrationBatch::put(std::vector<MessageInfo> me
     std::move(same->begin(), same->end(), std::back_inserter(there));
   }
   if (fatal) {
-    // Messages that were put there before the store failed are completed.
+    // The move is completed for the messages that were put there before the store failed.
     if (auto done = take_away(there); !done) return std::move(done).error();
     return *std::move(fatal);
   }
   return there;
 }
 
-// Messages whose keys are taken there by their own copies: an earlier run came that far.
+// Of messages whose keys exist there, returns those whose own copies these are: an earlier run has
+// put them there.
 Result<std::vector<MessageInfo>> MigrationBatch::same_there(std::vector<MessageInfo> messages) {
   Keys keys;
   for (const MessageInfo& message : messages) keys.push_back(message.key);
@@ -174,8 +175,8 @@ Result<void> MigrationBatch::take_away(const std::vector<MessageInfo>& messages)
   return {};
 }
 
-// A message that is missing here was cancelled; or another run has moved it, and its copy must
-// stay.
+// Fails if others move messages out of this queue. Only then it is certain that a message which is
+// missing here was cancelled; otherwise another run may have moved it, and its copy must stay.
 Result<void> MigrationBatch::check_alone() {
   const auto stats = stats_of(from_.engine, counts_.queue);
   if (!stats) return at(from_, counts_.queue, stats.error());
@@ -186,7 +187,7 @@ Result<void> MigrationBatch::check_alone() {
              "twice; let only one program move them, and run it again"});
 }
 
-// Removes the copies that were put there; a copy that somebody has changed since stays.
+// Removes the copies that were put there, except copies that somebody has changed since.
 Result<void> MigrationBatch::undo(const std::vector<MessageInfo>& messages) {
   Keys keys;
   for (const MessageInfo& message : messages) keys.push_back(message.key);

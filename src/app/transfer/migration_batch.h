@@ -3,7 +3,8 @@
 // in both.
 //
 // Invariants
-//  1. A message is taken away only after the other store has said that it has it.
+//  1. A message is taken away here only after the other store has confirmed that it has the
+//  message.
 //  2. If a message was changed or ended here between the steps, no copy of it is left there when
 //     `move` returns without an error, unless `leaves_copies` says so.
 //  3. A message may be missing here because a request, perhaps of this run, has already moved it.
@@ -34,8 +35,8 @@ class MigrationBatch {
   /// then be in both stores, until the migration is run again.
   [[nodiscard]] Result<void> move(const std::vector<std::string>& keys);
 
-  /// How many messages have changed or ended here meanwhile. If there are any, read the queue once
-  /// more.
+  /// How many messages have changed or ended here meanwhile. If there are any, read the queue
+  /// again.
   [[nodiscard]] std::uint64_t changed() const noexcept { return changed_; }
 
   /// Whether a message stays here while its copy there could not be removed: both would be
@@ -52,7 +53,7 @@ class MigrationBatch {
   Result<std::vector<MessageInfo>> put(std::vector<MessageInfo> messages);
   Result<std::vector<MessageInfo>> same_there(std::vector<MessageInfo> messages);
   Result<void> take_away(const std::vector<MessageInfo>& messages);
-  /// Takes away the messages that have not changed since they were read.
+  /// Takes messages away that have not changed since they were read.
   Result<std::vector<core::ItemResult>> take_away_seen(const MigrationEnd& end,
                                                        const std::vector<MessageInfo>& messages);
   Result<void> undo(const std::vector<MessageInfo>& messages);

@@ -59,7 +59,7 @@ class Migration : public ::testing::Test {
     return migrate({from.engine(), "FROM"}, {to.engine(), "TO"}, options);
   }
 
-  // Every kind of message, over several batches of three.
+  // Pushes messages of every kind, enough for several batches of three.
   static void fill(const Store& store) {
     const Queue q = store.queue("q");
     (void)must(q.configure({.lease = 5min, .if_exists = IfExists::replace}));
@@ -148,9 +148,9 @@ bool names(const core::Request& request, std::string_view key) {
   return away != nullptr && std::ranges::any_of(away->keys, is_it(away->bytes));
 }
 
-// Whichever request was the last one, and whether it was carried out or not, the next run completes
-// it. Meanwhile no message that exists twice is delivered. Also if a batch is sent in pieces, and a
-// later piece is the last request.
+// The run ends at each request in turn, before or after the request is carried out; the next run
+// completes the move. Meanwhile no message that exists twice is delivered. This also holds if a
+// batch is sent in pieces, and the run ends at a later piece.
 TEST_F(Migration, CutShortAnywhereTheNextRunFinishes) {
   constexpr std::size_t kAll = 1000;
   const struct {
@@ -203,7 +203,7 @@ TEST_F(Migration, CutShortAnywhereTheNextRunFinishes) {
   }
 }
 
-// A user's change between the steps of a batch counts.
+// If a user changes a message between the steps of a batch, the change takes effect.
 TEST_F(Migration, WhatChangesMeanwhileIsAsTheUserSaid) {
   const Queue q = from_.queue("q");
   for (const char* key : {"cancelled", "rescheduled", "replaced", "same"}) {
@@ -230,7 +230,8 @@ TEST_F(Migration, WhatChangesMeanwhileIsAsTheUserSaid) {
   EXPECT_EQ(must(there.get("same")).payload, "old");
 }
 
-// The message there is no longer the one that was put there.
+// A copy that was changed in the second store is kept, even if the message was cancelled in the
+// first.
 TEST_F(Migration, WhatWasChangedInBothStaysThere) {
   const Queue q = from_.queue("q");
   (void)must(q.push({.key = "k", .payload = "old", .due = in(1h)}));
@@ -249,7 +250,8 @@ TEST_F(Migration, WhatWasChangedInBothStaysThere) {
   EXPECT_EQ(must(to_.queue("q").get("k")).payload, "theirs");
 }
 
-// The copy that the first run left there is out of date: it is not delivered.
+// The copy that the first run has left in the second store is out of date, so it must not be
+// delivered.
 TEST_F(Migration, ACopyThatIsOutOfDateKeepsTheQueuePaused) {
   const Queue q = from_.queue("q");
   (void)must(q.push({.key = "k", .payload = "x", .due = in(1h)}));
@@ -276,7 +278,7 @@ TEST_F(Migration, ACopyThatIsOutOfDateKeepsTheQueuePaused) {
   EXPECT_GT(must(to_.queue("q").get("k")).due, must(to_.queue("q").get("l")).due + Millis(3h));
 }
 
-// A server may take bodies that are smaller than a batch makes.
+// A batch may be larger than the bodies that a server accepts.
 TEST_F(Migration, WhatIsTooLargeIsAskedForInHalves) {
   fill(from_);
   Snapshot before = snapshot(from_);
@@ -300,8 +302,8 @@ TEST_F(Migration, WhatIsTooLargeIsAskedForInHalves) {
   }
 }
 
-// Whatever request it is that a server takes no body for, the message stays whole on one side, and
-// the run goes on without it.
+// If a server refuses any of the requests for one message as too large, this message stays whole in
+// one store, and the others are moved.
 TEST_F(Migration, AMessageThatIsTooLargeOnItsOwnStays) {
   const auto is_get = [](const core::Request& request) {
     return std::holds_alternative<core::GetRequest>(request);
@@ -339,7 +341,7 @@ TEST_F(Migration, AMessageThatIsTooLargeOnItsOwnStays) {
   }
 }
 
-// The message is then in both stores, and its queue stays paused; the others are moved.
+// The message is in both stores then, so its queue stays paused. All other messages are moved.
 TEST_F(Migration, ACopyThatCannotBeTakenBackKeepsTheQueuePaused) {
   fill(from_);
   const auto ask = [](const core::Request& request) {
@@ -359,7 +361,8 @@ TEST_F(Migration, ACopyThatCannotBeTakenBackKeepsTheQueuePaused) {
   EXPECT_TRUE(run(from_, to_).is_complete());
 }
 
-// A request that fails for another reason than its size would fail again and again.
+// After an error that has nothing to do with size, the remaining halves are not sent: they would
+// fail as well.
 TEST_F(Migration, AfterAFailureTheOtherHalvesAreNotAskedFor) {
   std::vector<MessageInfo> messages;
   for (int i = 0; i < 8; ++i) {
@@ -433,7 +436,7 @@ TEST_F(Migration, AQueueThatCouldNotBePausedIsNotSaidToBe) {
   EXPECT_FALSE(must(from_.queue("q").stats()).paused);
 }
 
-// Two runs at once: a message that the other run moved must not be taken for cancelled.
+// Two runs at once: a message that the other run has moved must not count as cancelled.
 TEST_F(Migration, AnotherRunIsNoticedAndItsCopiesStay) {
   const Queue q = from_.queue("q");
   for (int i = 0; i < 10; ++i) (void)must(q.push({.payload = "x", .due = in(1h)}));
@@ -454,7 +457,8 @@ TEST_F(Migration, AnotherRunIsNoticedAndItsCopiesStay) {
   EXPECT_EQ(snapshot(to_).size(), 10u);
 }
 
-// A missing message is then not known to be cancelled: its copy may be the only one.
+// After a request that was carried out twice, a missing message may have been moved, so its copy
+// must be kept.
 TEST_F(Migration, ARequestThatIsCarriedOutTwiceLosesNothing) {
   const Queue q = from_.queue("q");
   for (int i = 0; i < 5; ++i) (void)must(q.push({.payload = "x", .due = in(1h)}));
@@ -477,7 +481,7 @@ TEST_F(Migration, ARequestThatIsCarriedOutTwiceLosesNothing) {
   EXPECT_EQ(snapshot(to_).size(), 5u);
 }
 
-// The error is the lost answer, not that more messages were moved away than is known.
+// The reported error is the lost answer. It must not be that another run moves messages.
 TEST_F(Migration, ALostAnswerIsNotTakenForAnotherRun) {
   const Queue q = from_.queue("q");
   for (const char* key : {"a", "b", "c", "d"}) {
@@ -523,7 +527,7 @@ TEST_F(Migration, WhatIsLeasedStaysAndIsMovedByTheNextRun) {
   EXPECT_EQ(must(to_.queue("q").get("out")).attempt, 1u);
 }
 
-// With --wait: the claim ends while it looks.
+// With --wait: the claim ends while the migration waits.
 TEST_F(Migration, ItWaitsForClaimsToEnd) {
   const Queue q = from_.queue("q");
   (void)must(q.push({.key = "out"}));
@@ -656,7 +660,7 @@ TEST_F(Migration, StoppedBetweenTwoBatchesItGoesOnLater) {
   expect_as_filled(to_);
 }
 
-// A message that the other store does not take stays, and the rest goes.
+// A message that the other store refuses as too large stays, and the others are moved.
 TEST_F(Migration, WhatIsTooLargeThereStays) {
   const Store small = must(tarry::open("memory:?max_payload=10"));
   (void)must(from_.queue("q").push({.key = "large", .payload = std::string(11, 'x')}));
@@ -670,7 +674,7 @@ TEST_F(Migration, WhatIsTooLargeThereStays) {
   EXPECT_NE(report.queues.at(0).problems[0].find("\"large\""), std::string::npos);
 }
 
-// More payload than one answer carries.
+// The payloads together exceed what one answer may contain.
 TEST_F(Migration, BatchesOfLargeMessages) {
   const Store from = must(tarry::open("memory:?max_payload=64MiB"));
   const Store to = must(tarry::open("memory:?max_payload=64MiB"));

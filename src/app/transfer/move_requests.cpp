@@ -16,14 +16,14 @@ using Messages = std::span<const MessageInfo>;
 template <typename Item>
 struct Halves {
   std::vector<Item> items;
-  std::optional<Error> ended;  // later items are not requested
-  bool answered = false;       // at least once
+  std::optional<Error> ended;  // set: later items are not sent
+  bool answered = false;       // whether at least one request was answered
 
   void fail(std::size_t count, const Error& error) {
     for (; count > 0; --count) items.emplace_back().error = error;
   }
 
-  // `ask` takes messages and answers an item for each.
+  // `ask` sends messages, and returns one item for each.
   template <typename Ask>
   void put(Messages messages, const Ask& ask) {
     if (ended) return fail(messages.size(), *ended);
@@ -45,7 +45,7 @@ struct Halves {
   }
 };
 
-// The result of the first part stands: a later error belongs to the other items alone.
+// Results of the first requests are kept: a later error concerns only the items after them.
 template <typename Item, typename Ask>
 Result<std::vector<Item>> in_halves(Messages messages, const Ask& ask) {
   Halves<Item> halves;

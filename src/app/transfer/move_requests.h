@@ -17,7 +17,8 @@
 
 namespace tarry::app {
 
-/// One result per message. An error means that no message was put there, or that this is not known.
+/// Returns one result per message. An error means that no message was put there, or that this is
+/// not known.
 [[nodiscard]] Result<std::vector<core::PushResult>> put_there(
     core::Engine& engine, const std::string& queue, std::span<const MessageInfo> messages);
 

@@ -60,7 +60,8 @@ Result<std::vector<MessageInfo>> get_messages(
     return std::vector<MessageInfo>();
   }
   if (!reply && reply.error().code == ErrorCode::too_large && keys.size() > 1) {
-    // A server may take smaller bodies than that many keys make.
+    // The request with this many keys may exceed the server's limit for bodies. Ask for half of
+    // them.
     std::vector<std::string> rest(keys.begin() + static_cast<std::ptrdiff_t>(keys.size() / 2),
                                   keys.end());
     keys.resize(keys.size() - rest.size());

@@ -38,7 +38,7 @@ namespace tarry::app {
     core::Engine& engine, const std::string& queue, std::vector<std::string>& keys,
     const std::function<void(const std::string& key, const Error& error)>& damaged);
 
-/// The reason why nothing can be moved out of the store of that name, or into it; empty if it can.
+/// The error if nothing can be moved out of the store of that name, or into it; nothing if it can.
 [[nodiscard]] std::optional<Error> refuse_moves_from(const core::Engine& engine,
                                                      std::string_view name);
 [[nodiscard]] std::optional<Error> refuse_moves_to(const core::Engine& engine,

@@ -14,7 +14,7 @@
 
 namespace tarry::app {
 
-/// The size of the largest payload in base64, and 1 MiB for the other fields.
+/// Room for the largest payload in base64, and 1 MiB for the other fields.
 inline constexpr std::size_t kLongestLine = (core::kMaxMaxPayload / 3 + 1) * 4 + (1u << 20);
 
 /// Reads the line as a request that pushes one message. Errors: `invalid_argument`, `too_large`.

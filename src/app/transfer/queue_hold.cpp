@@ -39,8 +39,8 @@ PauseState pause_before(const QueueStats& stats, Time now) {
 
 std::optional<Time> hold_of(const PauseState& before, Time now, Hold hold) {
   if (before.paused && !before.until) return std::nullopt;
-  // For a queue that was not paused: a second ago, so that the run that ends the hold finds it
-  // over, however soon that is.
+  // A queue that was not paused gets the former end "a second ago", so that the run that ends the
+  // hold finds a pause that is over, even if it runs at once.
   return before.until.value_or(now - 1s) + length_of(hold);
 }
 

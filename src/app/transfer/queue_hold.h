@@ -1,8 +1,8 @@
 // Hold: a queue that is paused while its messages are moved. The end of the pause encodes the
 // queue's former pause plus 40 years, so that any run that ends the hold knows which pause to
 // restore. "Paused until 10:00 today" becomes 10:00 in 40 years; "not paused" becomes one second
-// before now, in 40 years. Once all messages of the queue are there, the pause is 80 years instead
-// of 40, which says that only the hold itself must still be ended.
+// before now, in 40 years. Once all messages of the queue are there, 80 years are added instead of
+// 40. This says that only the hold itself must still be ended.
 //
 // Thread safety: blocks the calling thread.
 #pragma once
@@ -35,8 +35,8 @@ struct PauseState {
 [[nodiscard]] bool is_held_whole(const QueueStats& stats, Time now);
 
 enum class Hold : std::uint8_t { filling, whole };
-/// Until when to pause a queue, whose pause is `before`, in order to hold it. Empty if the queue is
-/// paused until resumed: that pause holds it already.
+/// The end of the pause with which a queue is held whose own pause is `before`. Empty if the queue
+/// is paused until resumed: that pause holds it already.
 [[nodiscard]] std::optional<Time> hold_of(const PauseState& before, Time now,
                                           Hold hold = Hold::filling);
 

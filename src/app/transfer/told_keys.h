@@ -1,5 +1,6 @@
-// ToldKeys: which keys of a queue have been seen, because a list may show a message twice. It
-// stores 128-bit hashes: two equal hashes among a billion keys are less likely than a disk error.
+// ToldKeys: records the keys of a queue that a list has shown, because a list may show a message
+// twice. It stores 128-bit hashes: two equal hashes among a billion keys are less likely than a
+// disk error.
 //
 // Thread safety: one thread at a time. Memory: 28 to 60 bytes a key.
 #pragma once
@@ -18,7 +19,7 @@ namespace tarry::app {
 
 class ToldKeys {
  public:
-  /// False if the key was inserted before, unless the two ids are known (not 0) and differ.
+  /// Returns false if the key was inserted before, unless both ids are known (not 0) and differ.
   bool insert(std::string_view key, std::uint64_t id = 0) {
     const auto [told, is_new] = ids_.try_emplace(hashes_of(key), id);
     if (is_new) return true;

@@ -58,7 +58,7 @@ Error import_into(Store& store, const std::string& text, ImportReport& report,
   return import_into(store.engine(), text, report, keep_settings);
 }
 
-/// Another engine, which goes away before its nth request that pauses or resumes.
+/// Passes requests to another engine, but fails from the nth request that pauses or resumes on.
 class GoesAway final : public core::Engine {
  public:
   GoesAway(core::Engine& engine, int pauses) : engine_(engine), left_(pauses) {}
@@ -79,7 +79,8 @@ class GoesAway final : public core::Engine {
   int left_;
 };
 
-/// Another engine, whose lists omit one message, or all messages that ended before `ends`.
+/// Passes requests to another engine, whose lists then lack the message with this key. Calls
+/// `before`, if set, before the first list.
 class LeavesOut final : public core::Engine {
  public:
   LeavesOut(core::Engine& engine, std::string key, std::function<void()> before)
@@ -115,7 +116,7 @@ std::string joined(const Exported& lines) {
   return text;
 }
 
-// Something of everything that can be kept.
+// A store that has something of every kind that can be exported.
 Store full_store() {
   Store store = open_memory();
   Queue orders = store.queue("orders");
@@ -160,7 +161,7 @@ TEST(Transfer, WhatWasExportedAndImportedIsExportedTheSame) {
   EXPECT_EQ(report.imported, 6u);
   EXPECT_TRUE(report.held.empty());
   EXPECT_EQ(sorted(export_of(to)), sorted(lines));
-  // Again: all of it is there.
+  // The second import finds all messages in the store.
   EXPECT_EQ(import_into(to, joined(lines), report).message, "");
   EXPECT_EQ(report.found, 6u);
   EXPECT_EQ(report.imported + report.conflicts + report.failed, 0u);
@@ -195,14 +196,14 @@ TEST(Transfer, AFileThatWasCutAnywhereIsGoneOnWith) {
     Store to = open_memory();
     ImportReport report;
     const Error error = import_into(to, whole.substr(0, cut), report);
-    // A line that lacks its newline alone is whole.
+    // If only the newline is cut off, the line is complete.
     const std::size_t seen = whole[cut] == '\n' ? cut + 1 : cut;
     const auto before = static_cast<std::size_t>(std::ranges::count(whole.substr(0, seen), '\n'));
     const bool at_end = seen == 0 || whole[seen - 1] == '\n';
     EXPECT_EQ(error.message.find("line " + std::to_string(before + (at_end ? 0 : 1)) + ": "), 0u)
         << error.message;
     EXPECT_FALSE(report.complete);
-    // Everything before the cut is in, and none of it is delivered yet.
+    // Everything before the cut is in the store, and nothing is delivered yet.
     const std::size_t messages = before > 3 ? before - 3 : 0;
     EXPECT_EQ(report.imported, messages) << cut;
     EXPECT_EQ(report.held.size(), std::min<std::size_t>(before > 1 ? before - 1 : 0, 2));
@@ -225,7 +226,8 @@ TEST(Transfer, HeldQueuesDeliverNothingUntilTheEnd) {
   EXPECT_EQ(to.queue("q").claim({.max = 1})->size(), 1u);
 }
 
-// Two queues: two pauses to fill them, two that say that they are whole, two resumptions.
+// With two queues there are two pauses to fill them, two that say that they are complete, and two
+// resumes.
 TEST(Transfer, WhatWasReleasedBeforeAnImportWasCutShortIsNotPutInAgain) {
   Store from = open_memory();
   for (const char* queue : {"a", "b"}) {
@@ -241,7 +243,7 @@ TEST(Transfer, WhatWasReleasedBeforeAnImportWasCutShortIsNotPutInAgain) {
     std::uint64_t settled = 0;
     for (const char* queue : {"a", "b"}) {
       auto claimed = to.queue(queue).claim({.max = 2});
-      if (!claimed) continue;  // it is not there yet
+      if (!claimed) continue;  // the queue is not there yet
       EXPECT_TRUE(claimed->empty() || pauses == 6);
       std::vector<Settle> items;
       for (const Delivery& delivery : *claimed) {
@@ -295,7 +297,7 @@ TEST(Transfer, ALastAttemptAtAConsumerIsDead) {
     Store to = open_memory();
     EXPECT_TRUE(to.queue("q").configure({.max_attempts = 2}));
     ImportReport report;
-    for (int time = 0; time < 2; ++time) {  // the second: all of it is there
+    for (int time = 0; time < 2; ++time) {  // the second time, all messages are there already
       EXPECT_EQ(import_into(to, whole, report, keeps).message, "");
       EXPECT_EQ(time == 0 ? report.imported : report.found, 3u);
     }
@@ -358,7 +360,7 @@ TEST(Transfer, WhatIsThereIsNeverOverwritten) {
   EXPECT_EQ(to.queue("orders").stats()->settings.lease, Millis(1h));
 }
 
-// More than is kept of it.
+// The number of claims is larger than a store keeps.
 TEST(Transfer, AMessageIsTheSameHoweverOftenItWasClaimed) {
   Store from = full_store();
   std::string lines = joined(export_of(from));

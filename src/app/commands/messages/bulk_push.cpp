@@ -34,9 +34,9 @@ namespace {
 
 constexpr std::size_t kBatchItems = 500;
 constexpr std::size_t kBatchBytes = 4u << 20;
-constexpr std::size_t kInFlight = 4;  // batches: the store works while the next are being read
+constexpr std::size_t kInFlight = 4;  // batches that the store handles while the next ones are read
 constexpr std::size_t kErrorsShown = 5;
-/// Lines that have been read are pushed within this time, however slowly the rest arrives.
+/// The longest time between reading a line and pushing it, however slowly further lines arrive.
 constexpr std::chrono::milliseconds kLongestHeld{100};
 
 using Clock = std::chrono::steady_clock;
@@ -46,7 +46,7 @@ struct LineError {
   Error error;
 };
 
-/// What became of the lines.
+/// The results of the lines.
 struct Tally {
   std::array<std::uint64_t, static_cast<std::size_t>(Outcome::stale) + 1> outcomes{};
   std::uint64_t failed = 0;
@@ -64,11 +64,11 @@ struct Tally {
 
 struct Batch {
   core::PushRequest request;
-  std::vector<std::uint64_t> lines;  // of its items
+  std::vector<std::uint64_t> lines;  // line numbers of its items
 };
 
-/// Hands batches to the engine, kInFlight at a time, and counts the answers. All members are called
-/// by one thread; answers come on the engine's.
+/// Sends batches to the engine, kInFlight at a time, and counts the answers. One thread calls all
+/// members; answers come on the engine's threads.
 class Pipeline {
  public:
   explicit Pipeline(core::Engine& engine) : engine_(engine) {}
@@ -87,7 +87,8 @@ class Pipeline {
                      const std::lock_guard lock(mutex_);
                      count(lines, reply);
                      --in_flight_;
-                     // Under the lock: once it is released this object may go.
+                     // Notifies under the lock: once the lock is released, this object may be
+                     // destroyed.
                      changed_.notify_all();
                    });
   }
@@ -113,7 +114,8 @@ class Pipeline {
  private:
   void count(const std::vector<std::uint64_t>& lines, Result<core::Reply>& reply) {
     if (!reply) {
-      // Either the batch itself is wrong, or the store has failed for good: stop in both cases.
+      // Either the batch as a whole was refused, or the store has failed for good. In both cases no
+      // further batch is sent.
       for (const std::uint64_t line : lines) tally_.fail(line, reply.error());
       if (!tally_.end || tally_.end->line > lines.front()) {
         tally_.end = {lines.front(), reply.error()};
@@ -137,8 +139,8 @@ class Pipeline {
   Tally tally_;
 };
 
-/// Reads lines, makes batches of them, and keeps lines of one key in order: an engine may work on
-/// several batches at once, so a key that is in flight waits for its answer.
+/// Makes batches of lines, and keeps lines with the same key in order. An engine may work on
+/// several batches at once, so a line whose key is in flight waits for the answer.
 class Feeder {
  public:
   Feeder(const BulkPush& bulk, core::Engine& engine) : bulk_(bulk), pipeline_(engine) {
@@ -155,7 +157,7 @@ class Feeder {
     take(*push, reader.number());
   }
 
-  /// When the lines that wait for their batch to be full are to be sent; empty where none waits.
+  /// When the current batch is to be sent even if it is not full; empty if it has no lines.
   [[nodiscard]] std::optional<Clock::time_point> send_by() const {
     if (batch_.lines.empty()) return std::nullopt;
     return first_at_ + kLongestHeld;
@@ -208,7 +210,7 @@ class Feeder {
   const BulkPush& bulk_;
   Pipeline pipeline_;
   Batch batch_;
-  Clock::time_point first_at_;  // when its first line was read
+  Clock::time_point first_at_;  // when the batch's first line was read
   std::vector<std::string> batch_keys_;
   std::unordered_set<std::string> keys_in_flight_;
   std::uint64_t sent_ = 0;
@@ -250,7 +252,7 @@ ExitCode summarise(Session& session, Tally tally, std::uint64_t lines) {
   } else {
     print_table(output, tally);
   }
-  // In JSON the answer contains them already.
+  // In JSON the answer contains the errors already.
   const std::size_t shown = output.json() ? 0 : std::min(tally.errors.size(), kErrorsShown);
   for (std::size_t i = 0; i < shown; ++i) {
     const LineError& bad = tally.errors[i];
@@ -271,8 +273,8 @@ ExitCode summarise(Session& session, Tally tally, std::uint64_t lines) {
   return worst(code, exit_code(tally.end->error.code));
 }
 
-/// Hands all lines to the feeder, until the end, a signal, or the store's failure. Empty, or why
-/// the input ended before its end.
+/// Gives all lines to the feeder, until the end, a signal, or the store's failure. Returns an error
+/// if the input could not be read to its end.
 std::optional<Error> feed_lines(LineReader& reader, Feeder& feeder, std::uint64_t total,
                                 Progress& progress) {
   std::string_view line;
@@ -294,7 +296,7 @@ std::optional<Error> feed_lines(LineReader& reader, Feeder& feeder, std::uint64_
   return std::nullopt;
 }
 
-/// The first signal ends the reading; a second one the program, at once.
+/// The first signal ends the reading; the second one ends the program at once.
 void on_stop_signal(base::StopEvent& stop, int count) {
   stop.set();
   if (count > 1) std::_Exit(128 + SIGINT);

@@ -14,7 +14,7 @@ namespace tarry::app {
 struct BulkPush {
   std::string queue;
   std::string file;                   // "-": standard input
-  std::optional<IfExists> if_exists;  // for lines without their own
+  std::optional<IfExists> if_exists;  // for lines that do not give their own
 };
 
 /// A bad line does not affect the others. Lines with the same key are pushed in the file's order.

@@ -30,11 +30,11 @@ std::string_view everything(const BulkVerb& verb) {
 }
 
 /// Whether the verb needs a confirmation. It does if it matches at least one message and the filter
-/// excludes none of the live messages (when it removes dead ones: none of the dead). Mostly one
-/// page answers.
+/// excludes none of the live messages (when it removes dead ones: none of the dead). Usually one
+/// page is enough to tell.
 Result<bool> matches_everything(const Queue& queue, const BulkVerb& verb) {
   const bool dead = is_of_the_dead(verb);
-  if (dead && !std::holds_alternative<CancelAll>(verb.action)) return false;  // none is lost
+  if (dead && !std::holds_alternative<CancelAll>(verb.action)) return false;  // no message is lost
   if (!verb.filter.narrows()) return true;
   const std::vector<State> states = dead ? verb.states : alive_states();
   bool other = false;
@@ -86,8 +86,8 @@ void print_counts(Output& output, const BulkVerb& verb, std::uint64_t matched,
   output.print(table);
 }
 
-/// Applies the verb to one page after another, and counts. A rescheduled message shows up again in
-/// a listing by due time, so each message that has been handled is remembered.
+/// Applies the verb to one page after another, and counts. In a listing by due time a rescheduled
+/// message appears again, so the keys of handled messages are recorded.
 class Bulk {
  public:
   Bulk(const Queue& queue, const BulkVerb& verb) : queue_(queue), verb_(verb) {}
@@ -139,8 +139,9 @@ class Bulk {
     return count(queue_.reschedule(items), page);
   }
 
-  // All get the time of the first rescheduled one (a layout may round it up). Messages that have
-  // this time already are skipped: so it ends, even if it is run again.
+  // All messages get the same time: the one that the first rescheduled message got, because a
+  // layout may round it up. Messages that have this time already are skipped, so the command ends,
+  // and can be run again.
   std::optional<Error> act(const MoveAllTo& action, std::vector<MessageInfo> page) {
     if (!told_) {
       if (auto error = find_time(action.due, page)) return error;
@@ -154,8 +155,8 @@ class Bulk {
     return count(queue_.reschedule(items), page);
   }
 
-  /// Reschedules one after the other until an answer has the new time; these are removed from the
-  /// page.
+  /// Reschedules messages one after the other until an answer contains the new time. These messages
+  /// are removed from the page.
   std::optional<Error> find_time(const Due& due, std::vector<MessageInfo>& page) {
     for (std::size_t i = 0; i < page.size(); ++i) {
       if (!due.is_relative() && page[i].due == Time(Millis(due.millis()))) continue;
@@ -163,7 +164,7 @@ class Bulk {
       const auto answers = queue_.reschedule({&item, 1});
       if (auto error = count(answers, {page[i]})) return error;
       const Result<Answer>& answer = answers->front();
-      // A message in flight answers its former time.
+      // The answer for a leased message contains its former time.
       const bool moved = answer && (answer->outcome == Outcome::rescheduled ||
                                     answer->outcome == Outcome::revived);
       if (!moved || !answer->due) continue;
@@ -181,7 +182,8 @@ class Bulk {
     tally_.add(*answers);
     for (std::size_t i = 0; i < page.size(); ++i) {
       const Result<Answer>& answer = (*answers)[i];
-      if (!answer || answer->outcome == Outcome::in_flight) continue;  // it may come again
+      // A later pass may find it again.
+      if (!answer || answer->outcome == Outcome::in_flight) continue;
       done_.insert(page[i].key);
     }
     return std::nullopt;
@@ -189,7 +191,7 @@ class Bulk {
 
   const Queue& queue_;
   const BulkVerb& verb_;
-  std::optional<Time> told_;  // MoveAllTo: the time that resulted
+  std::optional<Time> told_;  // MoveAllTo: the time that the store has chosen
   ToldKeys done_;
   OutcomeTally tally_;
   std::uint64_t matched_ = 0;
@@ -207,8 +209,8 @@ std::uint64_t size_of(const QueueStats& stats, const std::vector<State>& states)
   return size;
 }
 
-/// States that a message may have entered meanwhile are visited once more, for example if a worker
-/// held it and gave it back before its turn.
+/// The states to visit, in order. The last passes visit again the states that a message may have
+/// entered meanwhile, for example if a worker released it.
 std::vector<State> passes_of(const BulkVerb& verb) {
   std::vector<State> passes = verb.states;
   const bool all = verb.states == alive_states();
@@ -259,7 +261,7 @@ ExitCode run_on_all(Session& session, const BulkVerb& verb) {
   auto store = session.open(code);
   if (!store) return code;
   const Queue queue = store->queue(verb.queue);
-  const auto stats = queue.stats();  // a name that was mistyped is not "nothing matched"
+  const auto stats = queue.stats();  // a mistyped name must not be answered with "nothing matched"
   if (!stats) return output.fail(stats.error());
   bool needs_yes = false;
   if (!verb.yes) {

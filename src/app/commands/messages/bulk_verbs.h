@@ -34,13 +34,14 @@ struct BulkVerb {
   std::vector<State> states;  // the states to search; not `remembered`
   std::variant<CancelAll, MoveAllTo, MoveAllBy, ReviveAll> action;
   bool dry_run = false;  // only count
-  bool yes = false;      // also if every message of the queue matches
+  bool yes = false;      // do it even if every message of the queue matches
 };
 
-/// Scheduled, ready and leased. Dead messages have verbs of their own.
+/// The states scheduled, ready and leased. Dead messages have verbs of their own.
 [[nodiscard]] const std::vector<State>& alive_states();
 
-/// SIGTERM and Ctrl-C end it after the current page, and it reports the work done so far.
+/// Runs the verb. SIGTERM and Ctrl-C end it after the current page; then it reports the work done
+/// so far.
 [[nodiscard]] ExitCode run_on_all(Session& session, const BulkVerb& verb);
 
 }  // namespace tarry::app

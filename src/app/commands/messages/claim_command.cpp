@@ -28,7 +28,7 @@ struct ClaimWords {
   std::optional<Millis> wait;
 };
 
-// Why there is nothing, which is no failure, so that it cannot be mistaken for a mistyped name.
+// Says why no message was claimed: a missing queue must not look like an empty one.
 std::string empty_text(const std::string& name, const Result<QueueStats>& stats) {
   if (!stats) {
     return stats.error().code == ErrorCode::not_found ? fmt::format("There is no queue {}.", name)
@@ -65,8 +65,8 @@ void print_table(Output& output, const std::vector<Delivery>& deliveries, bool n
   output.print(table);
 }
 
-// A server that is shutting down ends a waiting claim with `unavailable`. Messages that fall due in
-// the rest of the wait are claimed from the next server, if there is one soon.
+// Claims again if a server ends the waiting claim with `unavailable` because it shuts down. If the
+// next server starts soon, it gets the rest of the wait.
 Result<std::vector<Delivery>> claim_for_all_of_the_wait(const Store& store,
                                                         const std::vector<std::string_view>& queues,
                                                         ClaimOptions options) {
@@ -112,7 +112,8 @@ void print_deliveries(Session& session, const Store& store, const ClaimWords& wo
   }
 }
 
-// Without its receipt nobody can settle a claim, and its message would wait for the lease's end.
+// Releases messages that could not be printed: without the printed receipt nobody can settle them,
+// and they would wait for the end of their leases.
 void give_back(Output& output, const Store& store, const std::vector<Delivery>& deliveries) {
   std::vector<Settle> items;
   for (const Delivery& delivery : deliveries) {
@@ -132,7 +133,7 @@ void give_back(Output& output, const Store& store, const std::vector<Delivery>& 
 }
 
 ExitCode claim(Session& session, const ClaimWords& words) {
-  // A reader that goes away must not end us before the claim is given back.
+  // If the reader of the output goes away, this process must live on, to release the messages.
   std::signal(SIGPIPE, SIG_IGN);
   ExitCode code{};
   auto store = session.open(code);

@@ -40,7 +40,8 @@ Result<Answer> otherwise(const Queue& queue, const std::string& key) {
   return info.error();
 }
 
-// One key for each call: the verb answers a count, and each key needs an answer of its own.
+// Revives one key per call: the verb answers with a count only, and each key needs an answer of its
+// own.
 Result<Answer> revive_one(const Queue& queue, const std::string& key) {
   const std::string_view one = key;
   const auto count = queue.revive({&one, 1});
@@ -110,7 +111,7 @@ ExitCode revive(Session& session, const DeadOptions& options) {
   if (!store) return code;
   const Queue queue = store->queue(options.queue);
   if (!options.all) return each(session, options, queue, revive_one);
-  const auto stats = queue.stats();  // a name that was mistyped is not "0 revived"
+  const auto stats = queue.stats();  // a mistyped name must not be answered with "0 revived"
   if (!stats) return session.output.fail(stats.error());
   const auto count = queue.revive();
   if (!count) return session.output.fail(count.error());

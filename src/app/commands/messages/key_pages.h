@@ -23,12 +23,12 @@ namespace tarry::app {
 /// Gets one page; an Error ends the paging.
 using EachPage = std::function<std::optional<Error>(const std::vector<MessageInfo>& page)>;
 
-/// Pages of at most 1,000 messages that are in one of `states` and whose keys begin with `prefix`.
-/// A page is never empty. Messages that arrive during the run may be missing.
+/// Visits pages of at most 1,000 messages that are in one of `states` and whose keys begin with
+/// `prefix`. A page is never empty. Messages that arrive during the run may be missing.
 [[nodiscard]] std::optional<Error> each_page(const Queue& queue, const std::vector<State>& states,
                                              std::string_view prefix, const EachPage& use);
 
-/// The views are valid as long as `page`.
+/// The views are valid as long as `page` exists.
 [[nodiscard]] std::vector<std::string_view> keys_of(const std::vector<MessageInfo>& page);
 
 /// Counts how many items had each outcome, and how many failed.

@@ -31,7 +31,7 @@ struct KeysOptions {
 
 constexpr const char* kFilters = "--prefix, --due-between, --header or --state";
 
-/// One line on the mistake in how the messages are named.
+/// The error if messages are named in a wrong way; empty if they are named correctly.
 std::optional<std::string> bad_targets(const KeysOptions& options, std::string_view verb) {
   const bool filtered = options.filter.given();
   if (filtered && !options.keys.empty()) {
@@ -54,7 +54,7 @@ ExitCode run_filtered(Session& session, const KeysOptions& options, Chosen actio
   auto filter = filter_of(options.filter);
   if (!filter) return session.output.fail(filter.error());
   const auto state = state_of(options.filter);
-  // A reason is of the dead alone.
+  // Only dead messages have a reason.
   const std::vector<State> states = state                    ? std::vector{*state}
                                     : filter->reason.empty() ? alive_states()
                                                              : std::vector{State::dead};
@@ -74,7 +74,7 @@ ExitCode cancel(Session& session, const KeysOptions& options) {
   return print_answers(session.output, "key", options.keys, *answers);
 }
 
-/// The new time of the message with this key: its own time plus this.
+/// The new time of the message with this key: its present due time plus `by`.
 Result<Due> due_by(const Queue& queue, const std::string& key, Millis by) {
   const auto info = queue.get(key);
   if (!info) return info.error();
@@ -85,7 +85,7 @@ Result<Due> due_by(const Queue& queue, const std::string& key, Millis by) {
                            base::format_duration_ms(by.count()), base::quoted(key))};
 }
 
-/// Empty if the time of one of the keys is not known: the reason has been printed.
+/// Returns nothing if the time of a key is not known; then the reason has been printed.
 std::optional<std::vector<Reschedule>> items_of(Session& session, const Queue& queue,
                                                 const KeysOptions& options, ExitCode& code) {
   std::vector<Reschedule> items;

@@ -1,4 +1,4 @@
-// tarry push: one message, or with --jsonl a file of them.
+// tarry push: pushes one message, or with --jsonl a file of messages.
 #include <unistd.h>
 
 #include <memory>

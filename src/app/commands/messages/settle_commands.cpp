@@ -1,5 +1,5 @@
-// tarry ack, retry, release, bury: end claims by their receipts. tarry extend: make one last
-// longer.
+// tarry ack, retry, release, bury: end claims by their receipts. tarry extend: extends the lease of
+// a claim.
 #include <memory>
 
 #include "app/command_line/command.h"

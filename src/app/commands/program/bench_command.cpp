@@ -28,7 +28,7 @@ struct BenchOptions {
   std::optional<std::string> plot;
   PlanFlags plan;
 
-  /// Flags that say how to measure.
+  /// Whether a flag is set that says how to measure.
   [[nodiscard]] bool measures() const { return queue || messages || clients || each || plot; }
 };
 
@@ -36,7 +36,8 @@ constexpr std::uint64_t kMessages = 100'000;
 constexpr std::uint64_t kMostMessages = 10'000'000;
 constexpr Millis kEach = std::chrono::seconds(2);
 constexpr Millis kMostEach = std::chrono::hours(1);
-// Shares of the rate of whole lives: from hardly any load to more than a user should plan for.
+// Loads as shares of the measured rate of whole lives (push, claim, settle): from hardly any load
+// to more than a user should plan for.
 constexpr double kLoads[] = {0.01, 0.03, 0.1, 0.2, 0.4, 0.6};
 
 struct Results {
@@ -44,7 +45,7 @@ struct Results {
   std::vector<LatenessAtLoad> lateness;
 };
 
-// Two digits are enough, and read better.
+// Rounds to two digits, which are enough and easier to read.
 double rounded(double rate) {
   const double unit = std::pow(10, std::floor(std::log10(std::max(rate, 10.0))) - 1);
   return std::max(1.0, std::round(rate / unit) * unit);
@@ -109,7 +110,7 @@ void print_tables(Output& output, const Results& results, std::size_t width) {
   output.print_line(plot);
 }
 
-// A queue of its own: other messages in it would be claimed and acked.
+// Requires an empty queue, because the benchmark would claim and ack other messages in it.
 Result<Queue> empty_queue(Store& store, const std::string& name) {
   Queue queue = store.queue(name);
   const auto stats = queue.stats();
@@ -144,7 +145,7 @@ Result<Results> measure(Session& session, const Queue& queue, const BenchOptions
   const std::string loads = fmt::format("of {} loads", runs);
   std::FILE* const out = session.output.json() ? nullptr : stderr;
   Progress progress("measuring", out, session.output.err());
-  // Rates count for a part of their own, as long as a load's.
+  // In the progress bar, measuring the rates counts as much as measuring one load.
   std::uint64_t part = 0;
   LoadGenerator load(queue, shape, [&](std::uint64_t done, std::uint64_t total) {
     const std::uint64_t here = total == 0 ? 0 : done * 1000 / total;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kMostRate = 1e9;
 constexpr double kMostPending = 1e12;
-// The costs were measured with batches of 10 to 1000.
+// Batches outside these limits were not measured.
 constexpr std::uint64_t kLeastBatch = 10;
 constexpr std::uint64_t kMostBatch = 1'000;
 constexpr std::uint64_t kLeastMemory = 1ull << 30;

@@ -25,7 +25,7 @@ struct PlanFlags {
 
 void add_plan_flags(CLI::App& bench, PlanFlags& into);
 
-/// `payload` in bytes and `batch` in messages, if they were given.
+/// `payload`: in bytes; `batch`: in messages; nothing if they were not given.
 [[nodiscard]] ExitCode print_plan(Session& session, const PlanFlags& flags,
                                   std::optional<std::uint64_t> payload,
                                   std::optional<std::uint64_t> batch);

@@ -11,10 +11,10 @@
 namespace tarry::app {
 namespace {
 
-// Okabe and Ito's colours, which the colour-blind can tell apart.
+// Colours of Okabe and Ito, which colour-blind people can tell apart.
 constexpr std::array kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"};
 
-// Positions, in the picture's units.
+// Positions and sizes in the units of the picture.
 constexpr double kLeft = 75;
 constexpr double kTop = 40;
 constexpr double kWidth = 560;
@@ -34,7 +34,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-// A logarithmic axis: where a value lies on it, from 0 to 1.
+// A logarithmic axis. `place` is a value's position on it, from 0 to 1.
 struct Axis {
   double low = 0;  // powers of ten
   double high = 1;

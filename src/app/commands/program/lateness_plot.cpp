@@ -19,7 +19,7 @@ struct Percentile {
 };
 constexpr std::array kPercentiles{Percentile{50, "p50"}, Percentile{99, "p99"},
                                   Percentile{99.9, "p99.9"}};
-constexpr double kLeast = 10;  // us: where the axis begins if nothing is faster
+constexpr double kLeast = 10;  // microseconds: where the axis begins if nothing is faster
 constexpr double kMost = 10'000;
 
 double at(const LatenessAtLoad& run, double p) {

@@ -19,7 +19,7 @@ namespace tarry::app {
 [[nodiscard]] std::string lateness_svg(const std::vector<LatenessAtLoad>& runs,
                                        const std::string& title);
 
-/// "0.43 ms", "12 ms", "3.4 s".
+/// The lateness as text: "0.43 ms", "12 ms", "3.4 s".
 [[nodiscard]] std::string lateness_words(double microseconds);
 
 }  // namespace tarry::app

@@ -8,7 +8,8 @@
 namespace tarry::app {
 namespace {
 
-// A thousand messages: 989 of them in `most` microseconds, nine in `some`, two in `few`.
+// A load of about a thousand messages: 989 are `most` microseconds late, nine are `some`, two are
+// `few`.
 LatenessAtLoad run(double load, std::int64_t most, std::int64_t some, std::int64_t few) {
   LatenessAtLoad at;
   at.asked = load;

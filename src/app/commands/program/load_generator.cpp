@@ -13,12 +13,14 @@ namespace tarry::app {
 namespace {
 
 using Steady = std::chrono::steady_clock;
-constexpr Millis kLease = std::chrono::hours(1);  // so that none runs out during a measurement
-constexpr std::chrono::seconds kPatience(10);     // for messages that do not come
+// Long enough that no lease runs out during a measurement.
+constexpr Millis kLease = std::chrono::hours(1);
+constexpr std::chrono::seconds kPatience(10);  // how long to wait for messages that do not come
 constexpr const char* kStopped = "stopped before it was measured";
 constexpr std::chrono::milliseconds kAhead(250);
 constexpr std::chrono::milliseconds kTick(10);
-constexpr std::chrono::seconds kDrain(10);  // for messages that are still due when a run ends
+// How long to wait, at the end of a run, for messages that are still due.
+constexpr std::chrono::seconds kDrain(10);
 
 std::int64_t now_us() {
   return std::chrono::duration_cast<std::chrono::microseconds>(
@@ -57,7 +59,7 @@ Result<void> ack(const Queue& queue, const std::vector<Delivery>& deliveries) {
 
 }  // namespace
 
-// Threads that do the same until one of them fails, and the first failure.
+// Threads that do the same work until one of them fails. Keeps the first failure.
 class LoadGenerator::Clients {
  public:
   template <typename Work>
@@ -114,9 +116,9 @@ struct LoadGenerator::RateRun {
   RateRun(std::uint64_t count, std::uint32_t clients) : messages(count), claimed(clients) {}
 
   const std::uint64_t messages;
-  std::vector<std::vector<std::vector<Delivery>>> claimed;  // by client
-  std::atomic<std::uint64_t> begun{0};                      // pushes
-  std::atomic<std::uint64_t> done{0};                       // steps: three a message
+  std::vector<std::vector<std::vector<Delivery>>> claimed;  // one entry per client
+  std::atomic<std::uint64_t> begun{0};                      // pushes that have begun
+  std::atomic<std::uint64_t> done{0};                       // finished steps: three per message
   std::mutex progress_mutex;
 
   void step(std::uint64_t more, const Progress& progress) {
@@ -154,7 +156,7 @@ Result<void> LoadGenerator::claim_all(RateRun& run, std::uint32_t client,
                      "pushed messages do not come back: does another program claim from " +
                          queue_.name() + "?"};
       }
-      // The store's clock may be behind this machine's.
+      // Messages may not be due yet, because the store's clock may be behind this machine's.
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       continue;
     }
@@ -212,7 +214,7 @@ struct LoadGenerator::LatenessRun {
   const double per_second;
   const std::chrono::milliseconds duration;
   const Steady::time_point start = Steady::now();
-  std::vector<base::Histogram> lateness;  // by client
+  std::vector<base::Histogram> lateness;  // one per client
   std::atomic<std::uint64_t> pushed{0};
   std::atomic<std::uint64_t> claimed{0};
   std::atomic<bool> all_pushed{false};

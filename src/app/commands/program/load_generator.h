@@ -19,7 +19,7 @@
 namespace tarry::app {
 
 struct LoadShape {
-  std::uint32_t clients = 4;    // threads that claim and settle; `rates` also pushes on them
+  std::uint32_t clients = 4;    // threads that claim and settle; `rates` uses them for pushes too
   std::uint32_t batch = 256;    // messages in each call of a verb
   std::uint32_t payload = 100;  // bytes
 };
@@ -37,14 +37,14 @@ struct LoadRates {
 
 struct LatenessAtLoad {
   double asked = 0;    // messages a second
-  double reached = 0;  // how many were pushed
+  double reached = 0;  // messages a second that were really pushed
   std::uint64_t claimed = 0;
   base::Histogram lateness;  // microseconds from the due time until the client has the message
 };
 
 class LoadGenerator {
  public:
-  /// `done` of `total` steps.
+  /// Called after `done` of `total` steps.
   using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
   LoadGenerator(Queue queue, const LoadShape& shape, Progress progress);
@@ -59,7 +59,7 @@ class LoadGenerator {
   /// as much load as it can take.
   Result<LatenessAtLoad> lateness(double per_second, std::chrono::milliseconds duration);
 
-  /// Ends the current work soon. Any thread.
+  /// Ends the current work soon. May be called from any thread.
   void stop() noexcept { stopped_.store(true); }
 
  private:
@@ -67,8 +67,8 @@ class LoadGenerator {
   struct RateRun;
   struct LatenessRun;
 
-  /// The work of one client. It ends when all is done, when another client has set `failed`, or at
-  /// `stop`.
+  /// The work of one client. It ends when all is done, when another client has set `failed`, or
+  /// after `stop`.
   Result<void> push_all(RateRun& run, const std::atomic<bool>& failed);
   Result<void> claim_all(RateRun& run, std::uint32_t client, const std::atomic<bool>& failed);
   Result<void> settle_all(RateRun& run, std::uint32_t client, const std::atomic<bool>& failed);

@@ -33,7 +33,7 @@ struct Row {
 
 std::string duration(Millis value) { return base::format_duration_ms(value.count()); }
 
-// In halves of a column, so that a small count is visible beside a large one.
+// Draws a bar in halves of a column, so that a small count is visible beside a large one.
 std::string bar(std::uint64_t count, std::uint64_t most, std::size_t columns) {
   if (count == 0) return {};
   const double share = static_cast<double>(count) / static_cast<double>(most);
@@ -77,7 +77,7 @@ std::string forecast_text(const Forecast& forecast, std::size_t columns) {
   if (forecast.later > 0) rows.push_back({"later", forecast.later});
 
   std::size_t words = 3;
-  std::size_t digits = 8;  // MESSAGES
+  std::size_t digits = 8;  // width of the heading MESSAGES
   std::uint64_t most = 1;
   for (const Row& row : rows) {
     words = std::max(words, row.when.size());

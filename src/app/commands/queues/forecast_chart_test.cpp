@@ -36,7 +36,7 @@ TEST(ForecastChart, TakesTheLeastWidthOfWhichTheRowsReachFarEnough) {
   EXPECT_EQ(width_for(24h * 100'000, 20), 24h * 3'650);
 }
 
-// Messages that are due in some years are shown from a distance, in spans of five days.
+// Messages that are due in some years are forecast in spans of five days.
 TEST(ForecastChart, CenturiesFitTheScreenToo) {
   for (const Millis horizon : {10'001h, 24h * 400, 24h * 3'653, 24h * 36'525}) {
     const Millis width = width_for(horizon, 20);
@@ -61,7 +61,7 @@ TEST(ForecastChart, BarsAreAsLongAsCountsAreGreat) {
   Forecast forecast = forecast_of(30min, {1000, 500, 1, 0});
   forecast.due_now = 250;
   const auto lines = drawn(forecast, 40);
-  // 12 columns of words and 8 of digits leave 16 for a bar.
+  // 12 columns for words and 8 for digits leave 16 for the bar.
   ASSERT_EQ(lines.size(), 6u);
   EXPECT_EQ(lines[0], "DUE           MESSAGES");
   EXPECT_EQ(lines[1], "now                250  ████");

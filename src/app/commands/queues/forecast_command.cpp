@@ -1,4 +1,4 @@
-// tarry forecast: how much falls due when, as a bar chart.
+// tarry forecast: how many messages fall due when, as a bar chart.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -16,10 +16,10 @@ namespace tarry::app {
 namespace {
 
 constexpr std::size_t kRows = 20;
-// The first look: ten thousand hours are more than a year.
+// The first forecast covers ten thousand hours, more than a year.
 constexpr ForecastOptions kFar{std::chrono::hours(1), core::kMaxForecastBuckets};
-// The second look: ten thousand times five days are more than the 100 years that due times may be
-// away. All widths that cover as much are multiples of five days.
+// The second one covers ten thousand times five days, more than the 100 years that due times may be
+// away. All chart widths for such a time are multiples of five days.
 constexpr ForecastOptions kFarthest{std::chrono::hours(5 * 24), core::kMaxForecastBuckets};
 
 struct ForecastWords {
@@ -28,8 +28,8 @@ struct ForecastWords {
   std::optional<std::uint64_t> buckets;
 };
 
-// In the width that shows everything in some twenty rows: found by a coarse look, and refined by a
-// second look if it is less than a few days.
+// Forecasts everything in about twenty rows. The width comes from a coarse forecast. If everything
+// is due within a few days, a finer forecast is made.
 Result<Forecast> fitting(const Queue& queue) {
   auto far = queue.forecast(kFar);
   if (far && far->later > 0) far = queue.forecast(kFarthest);
@@ -73,7 +73,7 @@ ExitCode forecast(Session& session, const ForecastWords& words) {
     const core::ForecastReply reply{found->due_now, found->buckets, found->later};
     session.output.print_line(wire::encode_forecast_reply(reply, found->width));
   } else {
-    // If the user gave no number, the rows end with the last message.
+    // If the user gave no number of rows, the chart ends with the last message.
     if (!words.buckets && found->later == 0) *found = widened(*found, found->width);
     std::string text = forecast_text(*found, session.output.out().width());
     text.pop_back();

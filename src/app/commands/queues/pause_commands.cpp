@@ -19,7 +19,7 @@
 namespace tarry::app {
 namespace {
 
-/// One queue, or all queues that a pattern matches.
+/// The queues that the user named: one, or all that match a pattern.
 struct Meant {
   std::optional<std::string> queue;  // a name, or a pattern: 'orders.*'
   bool all = false;
@@ -42,8 +42,8 @@ std::optional<std::string> bad_meant(const Meant& meant, std::string_view verb) 
   return bad ? std::optional(bad->message) : std::nullopt;
 }
 
-/// The store's queues with that name or pattern, by name. A pattern that matches none is
-/// `not_found`.
+/// The store's queues with that name or pattern, sorted by name. Error: `not_found` if none
+/// matches.
 Result<std::vector<QueueStats>> queues_of(const Store& store, const Meant& meant) {
   auto stats = store.stats();
   if (!stats) return stats.error();
@@ -155,8 +155,8 @@ ExitCode pause(Session& session, const PauseOptions& options) {
   ExitCode code{};
   auto store = session.open(code);
   if (!store) return code;
-  // The store would end the present pause. A store with a manual clock knows by itself whether the
-  // time has passed.
+  // A pause until a time in the past would end the present pause. With a manual clock only the
+  // store knows whether the time has passed.
   if (until && *until <= now && !store->engine().capabilities().manual_clock) {
     return session.output.usage(
         fmt::format("--until {} has passed; nothing was done (tarry queue resume ends a pause)",
@@ -186,7 +186,7 @@ ExitCode resume(Session& session, const Meant& meant) {
   if (meant.several()) return resume_several(session, *store, meant);
   const std::string& name = *meant.queue;
   const Queue queue = store->queue(name);
-  // A name that was mistyped is not answered as if something had been resumed.
+  // The queue must exist: a mistyped name must not be answered as if something had been resumed.
   const auto stats = queue.stats();
   if (!stats) return session.output.fail(stats.error());
   const auto resumed = queue.resume();

@@ -23,7 +23,7 @@ struct SetOptions {
   SettingsPatch patch;
 };
 
-// "--max-attempts"
+// The flag of a setting: "--max-attempts".
 std::string flag_of(std::string_view setting) {
   std::string flag = "--" + std::string(setting);
   std::ranges::replace(flag, '_', '-');
@@ -88,7 +88,8 @@ struct RemovalOptions {
   bool force = false;
 };
 
-/// The store, once the user has confirmed `what` ({}: the queue), which is not undone.
+/// Opens the store if the user has confirmed the verb, which cannot be undone. `what`: the
+/// question; {} is the queue.
 std::optional<Store> open_confirmed(Session& session, const RemovalOptions& options,
                                     fmt::format_string<std::string> what, ExitCode& code) {
   if (options.yes || options.dry_run) return session.open(code);

@@ -1,4 +1,4 @@
-// tarry queue reshard: another number of shards for a queue in Redis, while it is used.
+// tarry queue reshard: changes the number of shards of a queue in Redis, while it is used.
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -23,7 +23,7 @@ struct ReshardWords {
   std::optional<std::uint64_t> shards;
 };
 
-// Until the next look, where only leases or an inbox are waited for.
+// The pause between two steps, if only leases or an inbox must still be waited for.
 constexpr std::chrono::milliseconds kReshardPatience{100};
 
 void print(Output& output, const std::string& queue, const ReshardStep& step) {

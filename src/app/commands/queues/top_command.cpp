@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t kWindow = 10;  // readings that rates and lateness look back
+constexpr std::size_t kWindow = 10;  // rates and lateness are computed over this many readings
 constexpr Millis kShortest{100};
 constexpr Millis kLongest{3'600'000};
 
@@ -64,7 +64,7 @@ std::string picture(const std::string& url, const std::vector<TopRow>& rows, con
   return text;
 }
 
-// The picture has said why.
+// The exit code for queues that could not be read. The picture has shown the reasons.
 ExitCode code_of_last(const TopReading& reading) {
   ExitCode code = ExitCode::done;
   for (const auto& queue : reading.unreadable) code = worst(code, exit_code(queue.error.code));
@@ -86,7 +86,8 @@ ExitCode top(Session& session, const TopOptions& options) {
   auto first = read_store(*store, url, options.queue);
   if (!first) return output.fail(first.error());
   readings.push_back(*std::move(first));
-  // One interval rarely has enough claims, so with --once lateness is measured over all of them.
+  // One interval rarely has enough claims. So with --once, lateness is that of all claims since the
+  // server's start.
   if (options.once) readings.front().lateness.clear();
   bool on_screen = false;
   std::optional<Error> failed;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kBucket = "tarry_lateness_seconds_bucket{";
 
-/// The value of a label within braces. Names of queues hold nothing that would be escaped.
+/// The value of a label in `labels`. Names of queues contain no characters that would be escaped.
 std::optional<std::string_view> label(std::string_view labels, std::string_view name) {
   const std::string start = fmt::format("{}=\"", name);
   const auto begin = labels.find(start);
@@ -36,7 +36,7 @@ std::optional<Number> number_of(std::string_view text) {
 }
 
 std::uint64_t difference(std::uint64_t now, std::uint64_t before) noexcept {
-  return now > before ? now - before : 0;  // less: the server's counters started again
+  return now > before ? now - before : 0;  // if it is less, the server's counters started again
 }
 
 std::uint64_t count_at(const LatenessBuckets& buckets, double bound) {

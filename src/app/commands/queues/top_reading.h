@@ -32,12 +32,13 @@ struct TopReading {
 [[nodiscard]] std::map<std::string, LatenessBuckets, std::less<>> parse_lateness(
     std::string_view metrics);
 
-/// A percentile of lateness: `ms`, or, if `above`, more than `ms`.
+/// A percentile of lateness: `ms`; or, if `above` is true, more than `ms`.
 struct Quantile {
   double ms = 0;
   bool above = false;
 };
-/// The percentile over the claims that `now` counts and `before` did not. Empty if there are none.
+/// The percentile over the claims that were counted between `before` and `now`. Empty if there are
+/// none.
 [[nodiscard]] std::optional<Quantile> quantile(const LatenessBuckets& before,
                                                const LatenessBuckets& now, double share);
 

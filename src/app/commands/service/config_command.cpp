@@ -23,7 +23,7 @@ std::string as_written(Millis value) { return base::format_duration_ms(value.cou
 std::string as_written(std::uint32_t value) { return std::to_string(value); }
 std::string as_written(IfExists value) { return std::string(to_string(value)); }
 
-// A rule's settings as they would be written.
+// A rule's settings in the form in which users write them.
 Words words_of(const SettingsPatch& patch) {
   Words words;
   core::each_setting([&](const auto& row) {

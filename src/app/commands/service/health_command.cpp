@@ -9,7 +9,8 @@
 namespace tarry::app {
 namespace {
 
-// A server is asked as its load balancer asks it, which knows that it is draining.
+// Asks the server for /readyz, as a load balancer does, because this answer also tells whether the
+// server is draining.
 std::optional<Error> server_trouble(const std::string& url, ExitCode& code) {
   const auto answer = tools::call_server(url, "GET", "/readyz", {});
   if (!answer) {
@@ -17,7 +18,7 @@ std::optional<Error> server_trouble(const std::string& url, ExitCode& code) {
     return answer.error();
   }
   if (answer->status == 200) return std::nullopt;
-  code = ExitCode::failed;  // it was reached: `unavailable` is its word for its store
+  code = ExitCode::failed;  // the server was reached: `unavailable` is about its store
   return wire::read_problem(answer->status, answer->body);
 }
 

@@ -1,5 +1,5 @@
-// tarry intake: takes messages from a queue of RabbitMQ, and acks there the messages that the store
-// has.
+// tarry intake: takes messages from a queue of RabbitMQ, pushes them into the store, and then acks
+// them in RabbitMQ.
 #include <csignal>
 #include <memory>
 #include <optional>
@@ -52,7 +52,7 @@ Result<relay::IntakeOptions> intake_options(const IntakeFlags& flags) {
   const std::size_t colon = from.find(':');
   const std::string_view scheme = from.substr(0, colon);
   if (colon == std::string_view::npos || (scheme != "amqp" && scheme != "amqps")) {
-    // Only the scheme, because the rest may hold a password.
+    // The error shows only the scheme, because the rest may contain a password.
     return Unexpected(
         ErrorCode::invalid_argument,
         fmt::format("--from: {} is no source; known are amqp:// and amqps://{}",
@@ -118,7 +118,7 @@ ExitCode take_in(Session& session, const IntakeFlags& flags) {
     ended = intake.run(stop.get_token());
   }
   if (!ended) {
-    // The refused value was not given on this command line: the broker or the store refused the
+    // An error about a value does not mean a usage error here: the broker or the store refused the
     // intake's own request.
     const ExitCode failed = session.output.fail(ended.error());
     return failed == ExitCode::usage ? ExitCode::failed : failed;

@@ -67,7 +67,7 @@ std::optional<Plans> planned(Session& session, const RelayFlags& flags, ExitCode
   return std::nullopt;
 }
 
-/// The file's relays as they are now; empty: the reason was told.
+/// Reads the file's relays again. If it fails, the reason is printed, and nothing is returned.
 std::optional<Plans> planned_again(Session& session, const RelayFlags& flags) {
   const std::string file = config::file_of(flags.config);
   std::vector<std::string> problems;
@@ -88,13 +88,13 @@ std::optional<Plans> planned_again(Session& session, const RelayFlags& flags) {
 ExitCode run_relay(Session& session, const RelayFlags& flags) {
   leave_process_one_to_an_init();
   session.output.wait_for_no_reader();
-  // A SIGHUP from here on is kept, and the file is read again once the relays run.
+  // From here on a SIGHUP is kept until the relays run; then the file is read again.
   std::optional<HangupsKept> hangups_kept;
   if (!flags.plan_given()) hangups_kept.emplace();
   ExitCode code{};
   auto plans = planned(session, flags, code);
   if (!plans) return code;
-  // A reader or a command that goes away is an answer, and no reason to die.
+  // SIGPIPE is ignored: a reader or a command that goes away must not end this process.
   std::signal(SIGPIPE, SIG_IGN);
   RelayRun relays(session, *std::move(plans));
   if (!flags.plan_given()) {

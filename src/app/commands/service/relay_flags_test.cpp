@@ -17,7 +17,7 @@ RelayFlags relay_flags_of(const Words& words) {
   CLI::App app;
   RelayFlags flags;
   add_relay_flags(app, flags);
-  Words reversed = words;  // as CLI11 wants them
+  Words reversed = words;  // CLI11 expects them in reverse order
   std::ranges::reverse(reversed);
   app.parse(std::move(reversed));
   return flags;
@@ -56,7 +56,7 @@ TEST(RelayFlags, ACommandHasTwiceItsConcurrencyInFlight) {
   EXPECT_EQ(plan_of(relay_flags_of(eight), {"true"}).options.relay.in_flight, 16u);
 }
 
-// With --config, any of them is a contradiction that must be reported.
+// Each of these flags contradicts --config, and must be reported.
 TEST(RelayFlags, EachAloneSaysSomethingOfARelayButConfig) {
   EXPECT_FALSE(relay_flags_of({}).plan_given());
   const RelayFlags config = relay_flags_of({"--config", "tarry.toml"});

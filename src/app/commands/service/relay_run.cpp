@@ -122,7 +122,7 @@ RelayRun::ReadingPtr RelayRun::prepared(Plans plans) {
       Reading{std::move(plans), *std::move(store), *std::move(relays)});
 }
 
-// The relays report patterns that match no queue.
+// Reports queues that do not exist. (Patterns that match no queue are reported by the relays.)
 void RelayRun::tell_of_missing() const {
   for (const RelayPlan& plan : reading_->plans.relays) {
     for (const std::string& queue : plan.options.relay.queues) {
@@ -137,7 +137,7 @@ void RelayRun::tell_of_missing() const {
 Relays::Hooks RelayRun::hooks() {
   return {[this](const LogEntry& entry) { session_.output.tell(entry.text); },
           [this](const Error& error) {
-            // The first one ends all.
+            // The first error ends all relays.
             const std::lock_guard lock(mutex_);
             if (!error_) error_ = error;
             changed_.notify_all();

@@ -33,8 +33,8 @@ class RelayRun {
  public:
   RelayRun(Session& session, Plans plans) : session_(session), first_(std::move(plans)) {}
 
-  /// Call it before `run`. At a SIGHUP `read_again` is called for the new plans. It returns nothing
-  /// if they cannot be read, and has then printed the reason.
+  /// Call it before `run`. At a SIGHUP, `read_again` is called, which returns the new plans. It
+  /// returns nothing if they cannot be read; then it has printed the reason.
   void on_hangup(std::function<std::optional<Plans>()> read_again) {
     read_again_ = std::move(read_again);
   }
@@ -66,12 +66,12 @@ class RelayRun {
   Session& session_;
   const Plans first_;
   std::function<std::optional<Plans>()> read_again_;
-  std::vector<Relays::Named> totals_;  // of relays that have ended; one entry for each name
+  std::vector<Relays::Named> totals_;  // figures of relays that have ended; one entry for each name
 
-  std::mutex mutex_;  // guards the rest; `run` alone changes `reading_`
+  std::mutex mutex_;  // guards the members below; only `run` changes `reading_`
   std::condition_variable changed_;
   ReadingPtr reading_;
-  bool ended_ = false;  // no relay of `reading_` runs
+  bool ended_ = false;  // true if no relay of `reading_` runs
   bool stopping_ = false;
   bool hung_up_ = false;
   std::optional<Error> error_;

@@ -60,14 +60,14 @@ class Events {
     });
   }
 
-  /// True: to reload. False: to end.
+  /// Waits for a signal. Returns true if it means to reload, false if it means to end.
   [[nodiscard]] bool wait_for_hangup() {
     wait([this] { return signals_ > 0 || hung_up_; });
     return std::exchange(hung_up_, false) && signals_ == 0;
   }
   enum class Drain : std::uint8_t { done, signalled, relays_late };
-  /// Waits until server and relays have drained, at most until then. `signalled`: a second signal
-  /// came first.
+  /// Waits until the server and the relays have drained. `until`: how long it waits for the relays.
+  /// Returns `signalled` if a second signal came first.
   [[nodiscard]] Drain wait_for_drain(std::chrono::steady_clock::time_point until) {
     std::unique_lock lock(mutex_);
     const auto done = [this] { return (drained_ && relays_ended_) || signals_ > 1; };
@@ -113,7 +113,7 @@ std::string ready_line(const Output& output, const ServeLog& log, bool logs_json
   return text + "\n";
 }
 
-/// With a JSON log, the reason why the server ends is JSON too.
+/// If the log is JSON, the reason why the server ends is written as JSON too.
 class ErrorsInLog {
  public:
   ErrorsInLog(Output& output, ServeLog& log, bool wanted) : output_(output) {
@@ -179,7 +179,7 @@ std::vector<metrics::RelayFigures> figures_of(const Relays& relays) {
   return all;
 }
 
-// Called on the server's thread alone, so nothing moves the clock in between.
+// Called on the server's thread only, so nothing else moves the clock in between.
 Result<void> step(ManualClock& clock, std::int64_t ms) {
   const std::int64_t to = clock.now().time_since_epoch().count() + ms;
   if (to < 0 || to > base::kMaxTimeMs) {
@@ -210,13 +210,13 @@ http::FrontOptions http_options(std::optional<ManualClock> clock, const Relays& 
   return options;
 }
 
-/// A port that is kept for a front, until the store is open and clients are let in.
+/// A port that is reserved for a front until the store is open and clients may connect.
 struct Place {
   Address address;
   listening::ReservedPort port;
 };
 
-/// None if the setting names no address.
+/// Returns nothing if the setting names no address.
 Result<std::optional<Place>> reserve(const Config& config, Which listen) {
   const std::string text = config.text(listen);
   if (text.empty()) return std::optional<Place>();
@@ -233,8 +233,8 @@ ExitCode cannot_listen(Output& output, const Error& error) {
   return error.code == ErrorCode::invalid_argument ? ExitCode::usage : ExitCode::failed;
 }
 
-/// Redis may start after us, on its own machine or on ours. A signal ends the wait and the program:
-/// there is nothing to be finished.
+/// Waits for the store, because Redis may start after this server, on another machine or on this
+/// one. A signal ends the wait and the program at once: no work is in progress.
 class WaitForStore {
  public:
   WaitForStore(std::optional<Millis> most, ServeLog& log) : most_(most), log_(log) {}
@@ -263,7 +263,8 @@ class WaitForStore {
   bool told_ = false;
 };
 
-/// Their commands get the limit of open files that we were started with, and no secret of ours.
+/// Options for the commands of relays: they get the limit of open files with which this process was
+/// started, and no secrets.
 relay::ChildOptions children_of(std::optional<std::uint64_t> descriptors, const std::string& url) {
   relay::ChildOptions children;
   children.descriptors = descriptors;
@@ -272,7 +273,7 @@ relay::ChildOptions children_of(std::optional<std::uint64_t> descriptors, const 
   return children;
 }
 
-/// Empty: the reason has been printed, and `code` is the program's exit code.
+/// Returns nothing if it fails; then the reason has been printed, and `code` is the exit code.
 std::optional<Store> open_store(Session& session, const Config& config,
                                 const std::optional<ManualClock>& clock, ServeLog& log,
                                 ExitCode& code) {
@@ -291,8 +292,8 @@ std::optional<Store> open_store(Session& session, const Config& config,
   return store;
 }
 
-/// Writes the port file, if the setting names one, and the lines that tell where the server listens
-/// and by which clock.
+/// Writes the port file, if the setting names one, and reports where the server listens and by
+/// which clock.
 Result<void> tell_ready(const Output& output, const Config& config, ServeLog& log,
                         const Address& address, const std::string& url) {
   if (const std::string file = config.text(Which::port_file); !file.empty()) {
@@ -317,12 +318,12 @@ Result<void> check_settings(const Config& config) {
 
 ExitCode serve(Session& session, const ServeFlags& flags) {
   leave_process_one_to_an_init();
-  // A SIGHUP from here on is kept, and the file is read again once the store is open.
+  // From here on a SIGHUP is kept until the store is open; then the files are read again.
   const HangupsKept hangups;
   ExitCode code{};
   auto config = load_config(session, flags, code);
   if (!config) return code;
-  // A log whose reader has gone is no reason to die: the store still wants to be closed.
+  // If the reader of the log goes away, the server must live on, to close the store properly.
   std::signal(SIGPIPE, SIG_IGN);
   const bool logs_json = config->text(Which::log_format) == "json";
   ServeLog log(config->text(Which::log_level),
@@ -332,10 +333,10 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   const std::string url = config->text(Which::store_url);
   auto token = read_token(config->text(Which::token_file));
   if (!token) return session.output.fail(token.error());
-  // First of all: if the port is taken, no store is made or opened.
+  // The port comes first: if it is taken, no store is made or opened.
   auto http = reserve(*config, Which::listen);
   if (!http) return cannot_listen(session.output, http.error());
-  // The store's files take some too.
+  // The limit is raised before the store is opened, because its files need descriptors too.
   const auto descriptors = descriptor_limit();
   static_cast<void>(raise_descriptor_limit());
   for (const std::string& line : notes_of(*config)) log.warning("configuration", line);

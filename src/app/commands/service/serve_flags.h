@@ -17,7 +17,8 @@ namespace tarry::app {
 
 struct ServeFlags {
   std::optional<std::string> config;  // --config
-  config::Flags values;               // without --store, which every command has
+  // All other flags; --store is not one of them, because every command has it.
+  config::Flags values;
 };
 
 void add_serve_flags(CLI::App& command, ServeFlags& into);

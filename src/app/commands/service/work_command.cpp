@@ -57,7 +57,7 @@ Verdict verdict_of(relay::Ended ended) {
   }
 }
 
-/// One run: a worker on all queues, and the state that its commands share.
+/// One run of `tarry work`: a worker on all queues, and the state that its commands share.
 class Shift {
  public:
   Shift(Session& session, const WorkOptions& options)
@@ -103,7 +103,8 @@ class Shift {
       return verdict_of(*ended);
     }
     if (ended.error().code == ErrorCode::unavailable) {
-      // The machine is in trouble, not the message: it loses no attempt.
+      // The machine lacks something, which is not the message's fault: the message is released, and
+      // no attempt is counted.
       if (!short_of_something_.exchange(true)) {
         session_.output.tell(ended.error().message + "; trying again");
       }
@@ -111,14 +112,15 @@ class Shift {
       return {.action = tarry::Action::release};
     }
     if (ended.error().code == ErrorCode::unknown_outcome) return failed(ended.error().message);
-    // A second signal came just before it was started.
+    // A second signal came just before the command was started.
     if (ended.error().code == ErrorCode::closed) return {.action = tarry::Action::release};
-    // The next message would fail the same way. It is not the message's fault either.
+    // The command cannot be started at all: this is not the message's fault, and the next message
+    // would fail in the same way.
     fail(ended.error());
     return {.action = tarry::Action::release};
   }
 
-  /// It is called for each queue; one line is enough.
+  /// Called for each queue. One line is enough for all of them.
   void tell(const std::optional<Error>& outage) {
     const std::lock_guard lock(mutex_);
     if (outage) {
@@ -128,7 +130,8 @@ class Shift {
     }
   }
 
-  /// A message that is delivered again would be refused again, in the same words.
+  /// Reports a refusal, but not the same text twice in a row: a message that is delivered again
+  /// would be refused again.
   void tell_of_refusal(const Error& refusal) {
     const std::lock_guard lock(mutex_);
     if (std::exchange(told_refusal_, refusal.message) == refusal.message) return;
@@ -140,7 +143,7 @@ class Shift {
     nothing_.wait_for(lock, stop, kBackOff, [] { return false; });
   }
 
-  /// The first one ends the shift.
+  /// Ends the run. The first error is kept.
   void fail(const Error& error) {
     {
       const std::lock_guard lock(mutex_);
@@ -152,7 +155,7 @@ class Shift {
   void on_signal(int count) {
     stop_.request_stop();
     if (count == 1) {
-      // The main thread prints nothing until the watch is over.
+      // No lock is needed: the main thread prints nothing until the watch is over.
       session_.output.note(
           "Stopping: waiting for the running commands; a second signal ends them.");
     } else {
@@ -182,10 +185,10 @@ class Shift {
   relay::ChildProcesses commands_;
   std::stop_source stop_;
   std::atomic<bool> short_of_something_{false};
-  std::condition_variable_any nothing_;  // but a stop
+  std::condition_variable_any nothing_;  // is never notified; only a stop ends its waits
   std::mutex mutex_;
   std::optional<Error> error_;
-  std::size_t away_ = 0;  // queues whose store is
+  std::size_t away_ = 0;  // number of queues whose store does not answer
   std::string told_refusal_;
 };
 
@@ -205,7 +208,7 @@ ExitCode work(Session& session, const WorkOptions& options) {
   ExitCode code{};
   auto store = session.open(code);
   if (!store) return code;
-  // A command that does not read its input is no reason to die.
+  // SIGPIPE is ignored: a command that does not read its input must not end this process.
   std::signal(SIGPIPE, SIG_IGN);
   return Shift(session, options).run(*store);
 }

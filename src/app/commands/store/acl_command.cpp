@@ -1,4 +1,4 @@
-// tarry store acl: the least that a Redis user must be allowed.
+// tarry store acl: the rights that a Redis user needs for a store.
 #include <algorithm>
 #include <memory>
 
@@ -36,7 +36,7 @@ ExitCode print_acl(Session& session, const AclWords& words) {
   // Without a given URL there is no server to ask, so the rules are for any single Redis.
   const auto rules = tools::redis_acl(url == kDefaultStore ? "" : url, words.version == kOldRedis);
   if (!rules) return output.usage(rules.error().message);
-  // Redis drops the user's former rights.
+  // `reset` drops the user's former rights.
   std::string line = fmt::format("ACL SETUSER {} reset on >PASSWORD", user);
   for (const std::string& rule : *rules) line += " " + rule;
   if (!output.json()) {

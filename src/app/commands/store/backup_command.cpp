@@ -1,4 +1,4 @@
-// tarry store backup: makes a second store beside the server that has the first one open.
+// tarry store backup: copies a store while its server has it open.
 #include <memory>
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ ExitCode back_up(Session& session, const std::string& destination) {
   progress.clear();
   if (!report) {
     output.error(report.error());
-    // Only the target's parent may be missing.
+    // The target may be missing, but its parent must exist.
     return report.error().code == ErrorCode::not_found ? ExitCode::failed
                                                        : exit_code(report.error().code);
   }
@@ -51,7 +51,7 @@ ExitCode back_up(Session& session, const std::string& destination) {
   output.print_line(fmt::format(
       "{}: {} shared, {} copied, {}", counted(report->messages, "message"),
       counted(report->linked, "segment"), grouped(report->copied), counted(report->bytes, "byte")));
-  // Each shard's head is a copy always.
+  // The head of each shard is always copied, so only more copies than shards are worth a note.
   if (report->copied > report->shards) {
     output.note(
         "Segments could not be shared (another file system, or files of another owner), so they "

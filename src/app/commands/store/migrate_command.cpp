@@ -1,4 +1,4 @@
-// tarry store migrate: drains one store into another.
+// tarry store migrate: moves the contents of one store into another.
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -120,7 +120,7 @@ ExitCode migrate_stores(Session& session, const MigrateWords& words) {
   }
   auto from = session.open(words.from, {}, code);
   if (!from) return code;
-  // Before TO is opened, which may make it.
+  // Checked before TO is opened, because opening may make the store.
   const MigrationEnd source{from->engine(), detail::masked_url(words.from)};
   if (const auto refused = refuse_from(source, words.queues)) return output.fail(*refused);
   std::optional<Store> to = from;

@@ -1,4 +1,4 @@
-// tarry store salvage: recovers what is left of a damaged store.
+// tarry store salvage: makes a new store from the intact parts of a damaged one.
 #include <memory>
 
 #include <fmt/format.h>
@@ -69,7 +69,8 @@ void print_salvage(Output& output, const SalvageReport& report) {
   output.print(table);
 }
 
-// The losses, in words. The answer has all of them too; none of them is a failure.
+// Prints the losses in words. The JSON answer contains all of them too. None of them is a failure
+// of the command.
 void tell_losses(Output& output, const SalvageReport& report) {
   if (!report.store_file.empty()) output.note(fmt::format("STORE {}.", report.store_file));
   for (const SalvagedShard& shard : report.per_shard) {

@@ -1,4 +1,4 @@
-// A figure of a store's report, summed over its shards.
+// Sums a figure of a store's report over the shards.
 //
 // Thread safety: a pure function.
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace tarry::app {
 
-/// `Report`: what `per_shard` belongs to, StoreInspection or SalvageReport.
+/// `Report`: the report that has `per_shard`: StoreInspection or SalvageReport.
 template <typename Report, typename Shard>
 std::uint64_t sum(const Report& report, std::uint64_t Shard::* figure) {
   return std::accumulate(

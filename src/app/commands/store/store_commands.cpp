@@ -1,5 +1,5 @@
-// tarry store info, check, audit, upgrade: is the store sound, do its counters add up, and in which
-// format is it written.
+// tarry store info, check, audit, upgrade: whether a store is intact, whether its counters add up,
+// and in which format it is written.
 #include <algorithm>
 #include <memory>
 
@@ -32,8 +32,8 @@ std::size_t unreadable_in(const StoreInspection& store) {
       store.per_shard, [](const auto& shard) { return shard.unreadable.has_value(); }));
 }
 
-// Damage and a failing disk count more than a shard that can be read with other rights or later.
-// They are reported for the readable shards too.
+// Reports the shards that could not be read. Such a shard may be readable with other rights, or
+// later. Damage in other shards, and a failing disk, are worse, and decide the exit code.
 ExitCode tell_unreadable(Session& session, const StoreInspection& store, ExitCode code) {
   if (problems_in(store) > 0 && unreadable_in(store) > 0) code = ExitCode::failed;
   for (const ShardInspection& shard : store.per_shard) {
@@ -197,7 +197,8 @@ ExitCode check_store(Session& session, const CheckWords& words) {
     for (const std::string& problem : shard.problems) {
       code = worst(code, session.output.fail({ErrorCode::damaged, problem}));
     }
-    // While a process writes to the store, new batches appear during the look.
+    // If a process is writing to the store, batches may appear while this command reads, so they
+    // are no damage.
     if (shard.cut_batches == 0 || !store->held_by.empty()) continue;
     code = worst(
         code, session.output.fail({ErrorCode::damaged,

@@ -1,4 +1,4 @@
-// tarry store export, tarry store import: a store's contents, as lines of JSON.
+// tarry store export, tarry store import: write a store's contents as lines of JSON, and read them.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,18 +38,19 @@ struct TransferWords {
   std::string file = "-";
   std::vector<std::string> queues;
   bool keep_settings = false;
-  std::optional<std::uint64_t> version;  // of the export
+  std::optional<std::uint64_t> version;  // version of the export's format
 };
 
-// A wrong line is the file's fault, not the command line's; and the store is not unreachable if a
-// signal ended the command.
+// The exit code for an error. A wrong line is not a usage error. And if a signal ended the command,
+// the store is not unreachable.
 ExitCode code_of_end(const Error& error, const std::stop_source& stop) {
   const ExitCode code = exit_code(error.code);
   const bool stopped = error.code == ErrorCode::closed && stop.stop_requested();
   return code == ExitCode::usage || stopped ? ExitCode::failed : code;
 }
 
-/// Ends both loops that check now and then and waits for a descriptor.
+/// Ends loops that check `source` now and then, and waits for descriptors, which `event`
+/// interrupts.
 struct Stop {
   std::stop_source source;
   base::StopEvent event;
@@ -101,13 +102,14 @@ ExitCode tell_left_out(Output& output, const ExportReport& report) {
   return report.problems.empty() ? ExitCode::done : ExitCode::failed;
 }
 
-// A layout's lists go by due time, so a claim or a move may take a message past the list's place.
+// A layout lists by due time. So a claim or a move can shift a message past the place that the list
+// has reached.
 bool is_layout(const core::Engine& engine) {
   const core::Capabilities can = engine.capabilities();
   return (can.served.empty() ? can.engine : can.served).starts_with("redis ");
 }
 
-// Identifies the export: a later run must ask for the same to continue it.
+// Identifies the export. A later run can only continue an export with the same text.
 std::string export_of(const Session& session, const TransferWords& words) {
   std::string of = detail::masked_url(session.url());
   for (const std::string& queue : words.queues) of += " --queue " + queue;
@@ -115,13 +117,14 @@ std::string export_of(const Session& session, const TransferWords& words) {
   return of;
 }
 
-// Records the progress now and then, and when it is stopped.
+// Records the progress of an export now and then, and when the export is stopped.
 class Marks {
  public:
   Marks(transfer::DraftFile& file, std::string of) : file_(file), of_(std::move(of)) {}
 
-  /// The mark that an earlier run has kept, with the file positioned after its part; null: there is
-  /// none, and the file is empty. Errors: `conflict` if that was another export.
+  /// Returns the mark that an earlier run has kept; the file is then positioned after that run's
+  /// part. Null if there is no mark; the file is then empty. Errors: `conflict` if the mark is of
+  /// another export.
   Result<const transfer::ExportMark*> begin() {
     if (!file_.is_file()) return nullptr;
     auto kept = transfer::kept_mark(path());
@@ -162,9 +165,9 @@ class Marks {
     return transfer::keep_mark(path(), {of_, *bytes, at});
   }
 
-  /// Whether the same command can go on.
+  /// Whether the same command can continue the export.
   [[nodiscard]] bool any() const noexcept { return any_; }
-  /// Once the file has its name.
+  /// Call it once the file has its final name.
   void end() const { ::unlink(path().c_str()); }
 
  private:
@@ -284,7 +287,8 @@ Error too_long(const LineReader& reader) {
           fmt::format("line {}: is over {} bytes", reader.number(), kLongestLine)};
 }
 
-// Up to the first line that is not empty, before a store is opened for it, which would make one.
+// Reads up to the first line that is not empty, and checks that it begins an export. This comes
+// before the store is opened, because opening may make the store.
 Result<void> find_begin(LineReader& reader, std::string_view& line) {
   do {
     const auto more = reader.next(line);
@@ -301,8 +305,8 @@ Result<void> find_begin(LineReader& reader, std::string_view& line) {
   return {};
 }
 
-// If a file ends in the middle of a line, that explains more than the field that the line then
-// lacks.
+// Adds to an error that the file ends in the middle of a line, if it does. That explains more than
+// the field that the line then lacks.
 Error with_the_cut(const LineReader& reader, Error error) {
   if (reader.unended() && error.code == ErrorCode::invalid_argument) {
     error.message += "; the file ends within this line: it was cut off";
@@ -310,7 +314,8 @@ Error with_the_cut(const LineReader& reader, Error error) {
   return error;
 }
 
-// Reads every line, beginning with `line`, until one is wrong, the store fails, or a signal comes.
+// Reads all lines, beginning with `line`, until a line is wrong, the store fails, or a signal
+// comes.
 Result<void> read_lines(LineReader& reader, std::string_view line, std::uint64_t total,
                         Importer& importer, Stop& stop, Output& output) {
   const SignalWatch watch([&stop](int) { stop.request(); });
