@@ -1,4 +1,4 @@
--- The ack that has more to look at.
+-- Ack, in the cases that ack_fast.lua does not handle.
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 apply_time()
 local remember = setting('remember')

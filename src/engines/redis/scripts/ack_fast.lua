@@ -1,4 +1,4 @@
--- Ack: the settling that is asked for most, many at once.
+-- Ack, the most frequent way to settle: many messages at once.
 --
 -- ARGV: from 5 on, runs of one claim each: its number, how many members, how many of these (the last ones) have a
 -- past, '1' if these are all that the claim took, and the members. Answers 0 if all are done, otherwise 1 or 0 for
@@ -9,7 +9,8 @@ if agenda > now and forgets_at_once() then
     local fence, n, n_past = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
     local whole, first = ARGV[at + 3] == '1', at + 4
     at = first + n
-    -- A claim without a missing message is held wholly; receipts cannot be forged.
+    -- If the bulk claim still has as many messages as it took, it holds all of them; receipts
+    -- cannot be forged.
     local rest = whole and without_claim(fence, n)
     if rest then
       bulk = rest
@@ -24,7 +25,7 @@ if agenda > now and forgets_at_once() then
       local fence, n, first, last, n_past, in_bulk = unpack(runs[i])
       call('HDEL', MSGS, unpack(ARGV, first, last))
       if n_past > 0 then call('HDEL', PAST, unpack(ARGV, last - n_past + 1, last)) end
-      -- The receipt holds until all of that is gone.
+      -- The receipt stays valid until these are deleted, so that a stopped call can be repeated.
       if in_bulk then
         call('HSET', META, 'bulk', in_bulk)
         count('acked', n)

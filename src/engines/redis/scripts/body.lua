@@ -1,4 +1,4 @@
--- Bytes of payload in a body.
+-- The number of payload bytes in a body.
 local function payload_of(body)
   local flags = flags_of(body)
   local at = 6

@@ -1,7 +1,8 @@
 -- Bulk claims. Most clients that claim many messages ack them together. So such a claim makes no entries in LEASED,
 -- which saves two commands for each message, until a request asks for one of them alone (place.lua's `spread`).
--- META's `bulk` lists these claims: how many messages they hold in all, and then each claim and how many it took.
--- At least this many in one claim, and at most this many in all, because one call may have to spread them.
+-- META's `bulk` lists these claims: how many messages they hold in all, and then each claim and how many it took. A
+-- bulk claim has at least BULK_LEAST messages. All bulk claims together have at most BULK_MOST, because one call
+-- may have to spread them.
 local BULK_LEAST, BULK_MOST = 32, 4096
 
 local function bulk_total() return tonumber(string.match(bulk, '^%d+')) end

@@ -7,7 +7,8 @@ local function due_and_past(member, state, score)
   return due, read_past(text)
 end
 
--- Id, due time, priority, claims, place: the state that a message in another store must still have here.
+-- The state of a message: id, due time, priority, claims, place. If the message lives in another store
+-- now, it must not have changed here.
 local function seen_of(member, state, score, body)
   local due, past = due_and_past(member, state, score)
   return id_of(member, body) .. format('%.0f %.0f %.0f ', due, priority_of(body), past[2]) .. sub(state, 1, 1)

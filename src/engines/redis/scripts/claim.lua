@@ -1,4 +1,5 @@
--- The claim that has more work: leases that ran out, other priorities, long bodies, nothing due.
+-- Claim, in the cases that claim_fast.lua does not handle: leases that ran out, other priorities,
+-- long bodies, nothing due.
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 if paused then return paused_reply() end
 apply_time()
@@ -8,8 +9,8 @@ local left = tonumber(ARGV[5])
 local full = false
 local due_taken, ready_taken = 0, {}  -- taken away when the leases are written: each has its place always
 
--- Bodies are read before their length is known: at first as many as fit in any case, then by the lengths so far, and
--- not many more.
+-- Bodies are read before their length is known. So the first read takes as many as fit in any case; later reads take
+-- about as many as fit by the average length so far.
 local LARGEST = tonumber(largest) or 1048576
 local function chunk()
   local n = #bodies
@@ -36,7 +37,7 @@ local function take_due()
 end
 
 -- Messages of another priority that have fallen due go from ODD's front to its back, and into READY;
--- two thousand at a time: beyond that the next claims see them.
+-- two thousand in one call; the next claims find the others.
 local function find_odd()
   for _ = 1, 2 do
     local found = call('ZRANGEBYSCORE', ODD, '-inf', DUE_NOW, 'WITHSCORES', 'LIMIT', 0, 1000)
@@ -65,8 +66,8 @@ local function take_ready(from, to, skipped, most)
   for i = 1, #found, 2 do
     local entry = found[i]
     local member, score = sub(entry, 9), struct.unpack('>I8', entry) / 2
-    -- The clock was set back, and they wait again; of one priority they stand in order of time. The next bodies may
-    -- be that long too: so it asks for at most as many as were taken before.
+    -- The clock was set back, and this message is no longer due. Neither are the later ones of its priority, so the
+    -- search goes on with the next priority, and with one message at first: bodies there may be longer.
     if floor(score) > now then
       skips = skips + 1
       if skips > MOST_SKIPS then return end

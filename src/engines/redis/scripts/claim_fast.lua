@@ -1,5 +1,5 @@
--- Claims due messages, by priority and then by due time. Handled here as long as all are of default priority, no
--- other work is due, and all wanted messages fit into the bytes.
+-- Claims due messages, by priority and then by due time. This piece handles the claim if all messages have the
+-- default priority, no other work is due, and all wanted messages fit into the bytes.
 --
 -- ARGV: 5 messages at most, 6 lease in ms (empty: the queue's), 7 payload bytes at most, 8 '1' if one message is
 -- handed out whatever its size, 9 '1' if all programs know bulk claims. Answers now, the lease, the claim's number,
@@ -51,12 +51,13 @@ while not paused and not has_odd and agenda > now do  -- once
       if type(claims) == 'table' then break end  -- Redis is full: the rest of the script frees first
       local fence = format('%.0f-%.0f', now, claims)
       local entry = cmsgpack.pack(members, runs)
-      -- First the write that ends the claim, at last the writes that take messages away: a failure in between has
-      -- lost nothing.
+      -- The first write makes sure that the claim ends. The last ones take the messages out of their places. So a
+      -- failure in between loses nothing.
       call('ZADD', LEASES, now + lease, fence)
       expect(now + lease)
       note_deadline()
-      -- If endings are remembered, each message is looked at anyway.
+      -- No bulk claim is made if endings are remembered: then an ack has to look at each message
+      -- anyway.
       if ARGV[9] == '1' and n >= BULK_LEAST and bulk_total() + n <= BULK_MOST and forgets_at_once() then
         call('HSET', CLAIMS, fence, entry)
         call('HSET', META, 'bulk', with_claim(fence, n))

@@ -1,4 +1,4 @@
--- Claims the named messages if they are due; or, if asked, in any state except leased.
+-- Claims the named messages if they are due. If asked, claims them in any state except leased.
 --
 -- ARGV: 5 messages at most, 6 lease, 7 and 8 as for claim, 9 '1' for any state, 10 until when changes are to be
 -- published if nothing is found (ms from now; empty: not), then the members. Answers as claim.

@@ -1,6 +1,6 @@
--- Settings, pause and resume. ARGV: 5 'set' and then one value a setting (empty: as it is), or 'pause'
--- and until when (empty: until resumed), or 'resume'. Answers the settings; to a pause '1', or '0' where
--- `until` has passed.
+-- Settings, pause and resume. ARGV: 5 'set' and then one value for each setting (empty: unchanged), or
+-- 'pause' and until when (empty: until resumed), or 'resume'. Answers the settings; to a pause '1', or
+-- '0' if `until` has passed.
 if ARGV[5] == 'set' then
   local values = {}
   for word in string.gmatch(settings, '%w+') do values[#values + 1] = word end

@@ -15,8 +15,8 @@ for _, key in ipairs(KEYS) do
 end
 local known, soon = unpack(call('HMGET', META, 'generation', 'soon'))
 if known then
-  -- If a shard of that name has existed, only a later generation of that store may have one: a store made again after
-  -- everything was deleted counts from 0.
+  -- If a removed shard had this name, only a later generation of the same store may make it again. A store that was
+  -- made again after everything was deleted counts from 0, so it may always.
   local gone, secret = string.match(known, '^gone (%d+) ?(.*)$')
   local number = tonumber(string.match(ARGV[1], '%.(%d+)$') or 0)
   local is_other = gone and secret ~= '' and secret ~= string.match(ARGV[1], '^[^.]*')
@@ -28,7 +28,8 @@ if known or soon then call('HDEL', META, '') end
 for _, key in ipairs({ DUE, ODD, READY, LEASES, DEAD, DONE, HEADS, AGENDA }) do
   call('ZADD', key, '+inf', '')
 end
--- Longer than the values that Redis packs, because it searches a packed hash from end to end.
+-- The placeholder is longer than values that Redis packs, because Redis searches a packed hash from
+-- end to end.
 for _, key in ipairs({ MSGS, LEASED, CLAIMS, PAST }) do call('HSET', key, '', string.rep('-', 65)) end
 if ARGV[4] == '1' then
   call('HSET', META, 'soon', 1)
@@ -49,8 +50,8 @@ end
 local written = { 'generation', ARGV[1], 'settings', ARGV[2] }
 if ARGV[3] ~= '-' then written[5], written[6] = 'paused', ARGV[3] end
 if known then
-  -- Clears the rest under the names of a shard that no longer exists. No key is deleted: META says `gone` until the
-  -- new shard exists, and while a cluster moves the slot, a deleted key could not be made again.
+  -- Clears what is left of a removed shard of this name. No key is deleted: META says `gone` until the new shard
+  -- exists, and while a cluster moves the slot, a deleted key could not be made again.
   for _, key in ipairs({ DUE, ODD, READY, LEASES, DEAD, DONE }) do call('ZREMRANGEBYRANK', key, 0, -2) end
   for _, key in ipairs({ MSGS, LEASED, CLAIMS, PAST }) do clear(key, '') end
   -- A removed queue's META has an expiry. A user who was made for an older program may not remove that.

@@ -1,5 +1,5 @@
--- A message as the mover takes it along: which set it is in (DUE, ODD, DEAD, DONE), score, body, past. Nil if it is
--- not in that set, or has no body.
+-- A message as the mover copies it: which set it is in (DUE, ODD, DEAD, DONE), score, body, past. Nil if it is not
+-- in that set, or has no body.
 local PLACES = { DUE, ODD, DEAD, DONE }
 local function entry_of(set, member)
   local score, body = call('ZSCORE', PLACES[set], member), call('HGET', MSGS, member)

@@ -1,9 +1,9 @@
 -- Forecast: how many messages fall due when, in spans of one width. A span holds the messages due after its
 -- beginning, its end included. Spans without a message cost nothing.
 --
--- ARGV: 5 the width, 6 how many spans, 7 the first to look at, 8 when the first one begins (empty: now), 9 how many
--- spans with messages to answer at most. Answers now, when the first one begins, how many are due now, how many fall
--- due after the last span, the span to go on with (-1: none), and then span, count, span, count …
+-- ARGV: 5 the width, 6 how many spans, 7 the first span to look at, 8 when the first one begins (empty: now), 9 how
+-- many spans with messages to answer at most. Answers now, when the first one begins, how many are due now, how many
+-- fall due after the last span, the span to continue with (-1: none), and then span, count, span, count …
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 apply_time(1000)
 apply_step()

@@ -4,6 +4,7 @@ local ran, result = pcall(script)
 if ran then return result end
 if finish then pcall(finish) end
 if type(result) == 'table' then result = result.err end
--- Redis 7 gives the text of an error here, its code in front; before, and of an error in Lua, it says where.
+-- In Redis 7 this is the error's text, with its code in front. Before, and for an error in Lua, it begins
+-- with the place of the error.
 if string.find(result, '^%u+ ') then return redis.error_reply(result) end
 error(result, 0)

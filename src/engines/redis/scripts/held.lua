@@ -8,7 +8,8 @@ local function drop(member) call('HDEL', CLAIMS, 'h' .. member) end
 local function adopt(member)
   local packed = call('HGET', CLAIMS, 'h' .. member)
   if not packed then return end
-  -- The copy is deleted last. If only a body is there, a stopped call has left it.
+  -- If the shard has the message, the copy is void. A body alone does not count: a stopped call has
+  -- left it, because the copy is deleted last.
   if locate(member) then return drop(member) end
   local set, text, body, past = unpack(cmsgpack.unpack(packed))
   local score = tonumber(text)

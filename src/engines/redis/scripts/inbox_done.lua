@@ -7,7 +7,7 @@ local IN, BAD, BY = KEYS[1], KEYS[2], KEYS[3]
 local call = redis.call
 local MOST_BYTES, MOST_TEXTS, CUT_TEXTS, CUT_BYTES = 65536, 1000, 100, 256
 
--- The entry as it was; if it is long, its beginning.
+-- Adds the entry's fields to the record; of a long entry only the beginning.
 local function kept(record, fields)
   local bytes = 0
   for i = 1, #fields do bytes = bytes + #fields[i] end

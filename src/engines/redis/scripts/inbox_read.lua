@@ -2,10 +2,11 @@
 --
 -- KEYS: 1 the inbox, 2 its set-aside entries, 3 the process that drains it, 4 and 5 the partition's heads and agenda.
 -- Missing keys are made and stay, as a shard's keys do: the sweep asks for them together, even if the partition has
--- no shard. ARGV: 1 the time in ms (tests only; empty: the server's), 2 the caller's name, 3 for how many ms others
--- leave a batch to it, 4 entries at most, 5 bytes at most (one entry may exceed them), 6 bytes of the longest entry
--- that is handed out, 7 from where: '-', or '(' and the id of the entry before. Answers now, later, '1' if another
--- process drains it, and for each entry its id and its fields and values, or, if it is too long, its number of bytes.
+-- no shard. ARGV: 1 the time in ms (tests only; empty: the server's), 2 the caller's name, 3 for how many ms other
+-- processes leave the inbox to it, 4 entries at most, 5 bytes at most (one entry may exceed them), 6 bytes of the
+-- longest entry that is handed out, 7 from where: '-', or '(' and the id of the entry before. Answers now, later, '1'
+-- if another process drains it, and for each entry its id and its fields and values, or, if it is too long, its
+-- number of bytes.
 local IN, BAD, BY = KEYS[1], KEYS[2], KEYS[3]
 local call = redis.call
 for i, wanted in ipairs({ 'stream', 'stream', 'hash', 'zset', 'zset' }) do
@@ -40,7 +41,7 @@ local reply = { now, later, '' }
 local hold = tonumber(ARGV[3])
 local who, till = unpack(call('HMGET', BY, 'who', 'till'))
 till = tonumber(till or 0)
--- A time that is further away was written before the clock was set back.
+-- A `till` that is further ahead was written before the clock was set back, and does not count.
 if who and who ~= ARGV[2] and till > now and till <= now + hold then
   reply[3] = '1'
   return reply
@@ -52,8 +53,9 @@ local function bytes_of(fields)
   return bytes
 end
 
--- Nobody knows how long entries are before they are read: it reads one at first, then as many as would fit at the
--- lengths so far, and never many at once, because the next ones may be far longer.
+-- The length of an entry is not known before it is read. So the first read takes one entry, and later reads as
+-- many as would fit by the average length so far; but never many at once, because the next ones may be far
+-- longer.
 local AT_ONCE = 8
 local most, most_bytes, longest = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local count, used, from, ask = 0, 0, ARGV[7], 1

@@ -1,12 +1,13 @@
--- Carries out an inbox's requests to this shard: push, cancel and reschedule, in the order of its entries, each once.
+-- Carries out an inbox's requests to this shard (push, cancel, reschedule), in the order of the entries, and each
+-- entry once.
 --
 -- ARGV: 5 the field of META in which the shard keeps the last entry that it took from this inbox, 6 '1' if the shard
 -- is closed: entries for keys that it does not hold are passed on, and answered '>'. Then seven for each entry: its
 -- id (both parts in 20 digits, so that texts compare as ids do), a mark of eight bytes (its hash), the verb (p, c,
--- r), member, due time, body (p) or priority (r; empty: as it is), and a letter as in push (p). These are all entries
--- for this shard that stood in the inbox from its head on when the caller read it: docs/formats/redis.md says why
--- that matters. Answers for each: nothing if it was carried out, now or before; '>'; 'old' and that last id, if it is
--- not newer and not among the entries that were carried out with that id; or the reason for its refusal.
+-- r), member, due time, body (p) or priority (r; empty: as it is), and a letter as in push (p). The call must bring
+-- all entries for this shard that were in the batch, which the caller read from the inbox's head on (why:
+-- docs/formats/redis.md). Answers for each: nothing if it was carried out, now or before; '>'; 'old' and that last
+-- id, if it is not newer and not among the entries that were carried out with that id; or the reason for its refusal.
 call('HSET', META, 'generation', ARGV[1])  -- refused here while Redis is full
 apply_time()
 
@@ -20,7 +21,7 @@ if is_closed then
   for at = 1, #record, MARK_SIZE do known[sub(record, at, at + MARK_SIZE - 1)] = '>' end
 end
 
--- Why entries of that last call could not be carried out, by their marks: a repeated entry gets the same answer.
+-- By mark: why entries of the last call were refused. A repeated entry gets the same answer.
 local REFUSED = 'refused' .. sub(FIELD, 3)
 local packed = call('HGET', META, REFUSED)
 local refused = packed and cmsgpack.unpack(packed) or {}
@@ -40,7 +41,8 @@ local function carry_out(at)
   return ''
 end
 
--- An error that stopped the script itself, and not the entry's own data: Redis had no right, room or key for a write.
+-- True if the error comes from Redis and not from the entry's own data: the slot is moving, so the script may not use
+-- a key.
 local function is_passing(result)
   local text = type(result) == 'table' and result.err or tostring(result)
   return string.find(text, 'non local key', 1, true) or string.find(text, '^%-?TRYAGAIN')

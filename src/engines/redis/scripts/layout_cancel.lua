@@ -6,8 +6,8 @@ for i = 7, #ARGV do
   local name = name_of_lease(member)
   local lease = read_lease(name)
   if lease and not lease[STOPPING] then
-    -- Kept for the live receipt: its holder may end what it has begun. Written before the removal, which may be
-    -- stopped: a lease is valid by its member's score.
+    -- The lease is kept, because the holder of the receipt may still end its work. It is written before the
+    -- removal, which may be stopped: without its member, only a stopping lease is valid.
     lease[STOPPING] = true
     write_lease(name, lease)
   end

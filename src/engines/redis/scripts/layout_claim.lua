@@ -1,7 +1,7 @@
 -- Claims due messages. ARGV, after those of layout_take.lua: 12 the set to begin with, 13 'list' if due messages go
 -- through Redisson's list, 14 the form of entries ('old', 'new', 'auto'), from 15 on the sets to look at (none: all).
--- The work is bounded by the request; a claim through the list moves 100 more, as Redisson does, and members that are
--- no messages also count.
+-- The request bounds the work. A claim through the list also moves up to 100 messages, as Redisson does. Members that
+-- are no messages count too.
 free_first()
 
 local wanted = #ARGV > 14 and {}
@@ -12,7 +12,7 @@ for i = 0, M - 1 do
   if not wanted or wanted[set] then sets[#sets + 1] = set end
 end
 
--- As Redisson does, whose consumers may be quicker than tarry.
+-- Moves due messages to the list, as Redisson does. Its consumers may be quicker than tarry.
 local function transfer()
   local due = call('ZRANGEBYSCORE', KEYS[1], '-inf', DUE_NOW, 'WITHSCORES', 'LIMIT', 0, 100)
   for i = 1, #due, 2 do
@@ -27,8 +27,9 @@ local function transfer()
   end
 end
 
--- The form that a queue holds or, momentarily empty, held when one was last seen. The default codecs
--- of clients that know the old form wrote these frames: FST's, and JBoss's marshalling.
+-- The form of the queue's entries; if the queue is empty, the remembered form; otherwise the form
+-- that goes with the value's codec. Clients that know only the old form write frames of FST or JBoss
+-- Marshalling.
 local function form_for(value)
   if ARGV[14] ~= 'auto' then return ARGV[14] end
   local last = call('LINDEX', LIST, -1)
@@ -40,8 +41,8 @@ local function form_for(value)
   return old and 'old' or 'new'
 end
 
--- A value that was moved to the list goes back under a new id while it is leased: so nobody else gets it, and it
--- falls due again if its claimer dies.
+-- While a value from the list is leased, it is an entry in the ZSET again, under a new id. So nobody else gets
+-- it, and it falls due again if the claiming process dies.
 local function take_from_list()
   local number = 0
   while left > 0 and not full do
@@ -90,7 +91,7 @@ if ARGV[13] ~= 'list' then
   for _, set in ipairs(sets) do
     local found
     repeat
-      -- A few at once: their bodies may be large.
+      -- Only a few are read at once, because their bodies may be large.
       local due = due_in(set, math.min(left, 32))
       found = #due
       for at = 1, found, 2 do

@@ -1,5 +1,5 @@
--- Extend. ARGV: from 7 on, three a message: lease, nonce, ms from now. Answers for each 1 (done) or
--- 0 (stale).
+-- Extend. ARGV: from 7 on, three for each message: lease, nonce, ms from now. Answers for each 1
+-- (done) or 0 (stale).
 free_first()
 local replies = {}
 for at = 7, #ARGV, 3 do

@@ -1,6 +1,5 @@
 -- Forecast: how many messages fall due when, in spans of one width, by the scores; a leased message counts at the end
--- of its lease. ARGV: from 7 on as forecast.lua from 5 on: the width, how many spans, the first to look at, when the
--- first one begins (empty: now), how many spans to answer at most. Answers as forecast.lua.
+-- of its lease. ARGV: from 7 on as in forecast.lua from 5 on. Answers as forecast.lua.
 local width, spans, first = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 local from, left = tonumber(ARGV[10]) or now, tonumber(ARGV[11])
 

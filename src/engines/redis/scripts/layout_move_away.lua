@@ -4,7 +4,7 @@
 free_first()
 local replies, moved = {}, 0
 
--- The body that one which was stopped has left.
+-- A call that was stopped may have left the body: removes it.
 local function finish(member, seen)
   if LAYOUT ~= 'hash' or seen == '' then return 'unknown' end
   for set = 1, KEYS[M + 3] and M or 1 do
@@ -37,7 +37,8 @@ end
 for at = 7, #ARGV, 3 do
   replies[#replies + 1] = move_away(ARGV[at], ARGV[at + 1], ARGV[at + 2])
 end
--- So a process that moves them sees whether another one does too. Kept for a week after the last of them.
+-- The count shows a process that moves messages away whether another one does so too. It is kept for a
+-- week after the last move.
 if moved > 0 then
   local name = LEASES .. 'moved'
   call('SET', name, format('%.0f', (tonumber(call('GET', name) or 0) or 0) + moved), 'PX', '604800000')

@@ -31,23 +31,24 @@ for i = 1, #KEYS do
   end
 end
 
--- Other programs may write any score: one that is no time of ours becomes the nearest valid time.
+-- Other programs may write any score. A score that is no valid time becomes the nearest valid time.
 local function due_of(score)
   local due = ceil(tonumber(score) * UNIT)
   if due < 0 then return 0 end
   return due > 7289654399999 and 7289654399999 or due
 end
--- Today's times in seconds, read as milliseconds, lie in 1970, and the other way round far in the future: such a
--- score is in the other unit. A score that fits neither (0 for "at once") is left as it is. From, and up to.
+-- Today's times in seconds, read as milliseconds, lie in 1970; the other way round they lie far in the future. A
+-- score in the range from WRONG_FROM up to WRONG_TO is such a time, in the other unit. Scores that fit neither
+-- unit (0 for "at once") are taken as they are.
 local WRONG_FROM, WRONG_TO = 1e9, 1e12
 if UNIT > 1 then WRONG_FROM, WRONG_TO = 1e11, 7289654400000 end
--- A test's clock may be anywhere.
+-- In tests the clock may show any time; then units are not checked.
 local looks_at_units = LAYOUT ~= 'redisson' and now >= 1e12
 local function is_wrong(score)
   local at = tonumber(score)
   return looks_at_units and at >= WRONG_FROM and at < WRONG_TO
 end
--- Rounded up, but a time that is due already stays due.
+-- The score of a time, rounded up; but a time that is due already stays due.
 local function score_of(ms)
   return format('%.0f', ms > now and ceil(ms / UNIT) or floor(ms / UNIT))
 end
@@ -77,7 +78,7 @@ local function unpack_entry(entry)
     return sub(entry, 1, 8), sub(entry, 17), true
   end
 end
--- Each form is an error to clients that know the other one. `form`: 'old' or 'new'.
+-- Clients that know only one form fail on an entry of the other form. `form`: 'old' or 'new'.
 local function pack_entry(form, id, value)
   local packed = id .. struct.pack('L', #value) .. value
   return form == 'old' and packed or '\8' .. packed
@@ -86,7 +87,7 @@ end
 local function hex_of(bytes)
   return (string.gsub(bytes, '.', function(c) return format('%02x', byte(c)) end))
 end
--- A message's key for those outside.
+-- A message's key, as clients see it.
 local function key_of(member)
   if LAYOUT == 'redisson' then
     local id = unpack_entry(member)
@@ -111,8 +112,8 @@ local function remove_body(set, member)
   end
   return call('HDEL', bodies_of(set), member)
 end
--- If it is stopped in between, it leaves something that neither claims nor other programs take for damage: an entry
--- that is in the ZSET alone, or a body without a member.
+-- If `remove` is stopped in between, it leaves an entry that is in the ZSET alone, or a body without a member.
+-- Neither claims nor other programs take these for damage.
 local function remove(set, member, from_tail)
   if LAYOUT == 'redisson' then call('LREM', LIST, from_tail and -1 or 1, member) end
   return call('ZREM', KEYS[set], member) + remove_body(set, member) > 0
@@ -123,15 +124,16 @@ local function set_aside(set, member, score)
   remove(set, member)
 end
 
--- Redisson's timers follow the times published here.
+-- If the member is the queue's head, publishes its score, because Redisson's timers follow these
+-- times.
 local function tell_head(member, score)
   if LAYOUT == 'redisson' and call('ZRANGE', KEYS[1], 0, 0)[1] == member then
     redis.pcall('PUBLISH', CHANNEL, score)
   end
 end
 
--- A lease's score, and when it ends in ms. Programs that count in seconds write whole ones: a fraction from the
--- claim's nonce keeps their scores apart from it.
+-- A lease's score, and when it ends in ms. Programs that count in seconds write whole numbers. So in seconds
+-- the score gets a fraction, made from the claim's nonce, which tells it from their scores.
 local function lease_until(ms, nonce)
   local score = score_of(ms)
   if UNIT > 1 then
@@ -142,14 +144,15 @@ local function lease_until(ms, nonce)
   return score, ceil(tonumber(score) * UNIT)
 end
 
--- A lease: { nonce, when it ends, the score until then, due, score before, set, member, stopping ('a': by an ack that
--- has begun), found at the list's tail, SHA-1 of a body in a HASH, the score before an extension, how many attempts
--- the message has had (not in leases of older versions) }. A program that writes another score, or removes the member,
--- has ended it. A lease that has ended stays for a day, as the count of attempts of a message with that score.
+-- A lease: { nonce, when it ends, the score until then, due, score before, set, member, stopping ('a': an ack has
+-- begun), whether its entry is at the list's tail, SHA-1 of a body in a HASH, the score before an extension, how many
+-- attempts the message has had (not in leases of older versions) }. A program that writes another score, or removes
+-- the member, has ended it. A lease that has ended stays for a day, as the count of attempts of a message with that
+-- score.
 local NONCE, ENDS, SCORE, DUE, WAS, SET, MEMBER, STOPPING, TAIL, BODY = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 local FORMER, ATTEMPT = 11, 12
 local COUNT_KEPT_MS = 86400000
--- An extension that was stopped has not reached the ZSET.
+-- A stopped extension may have changed the lease but not the ZSET: then the score before it counts.
 local function has_score_of(lease, score)
   local at = tonumber(score)
   return at and (at == tonumber(lease[SCORE]) or at == tonumber(lease[FORMER]))
@@ -168,7 +171,8 @@ local function write_lease(name, lease, due)
 end
 local function name_of_lease(member) return LEASES .. redis.sha1hex(member) end
 
--- The lease that has ended of a message which still has this score, or nothing.
+-- The message's last lease, if it has ended and the message still has this score; otherwise
+-- nothing.
 local function read_ended(name, score)
   local text = call('GET', name)
   local lease = text and cmsgpack.unpack(text)
@@ -178,13 +182,14 @@ local function attempts_of(name, score)
   local ended = read_ended(name, score)
   return ended and (ended[ATTEMPT] or 1) or 0
 end
--- Ends a lease, and lets the count follow the message to its new score; or forgets a count of 0.
+-- Ends a lease. The count of attempts is kept with the message's new score; a count of 0 is
+-- forgotten.
 local function end_lease(name, lease, attempts, score)
   if attempts == 0 then return call('DEL', name) end
   lease[ENDS], lease[SCORE], lease[FORMER], lease[ATTEMPT] = math.min(lease[ENDS], now), score, false, attempts
   write_lease(name, lease, due_of(score))
 end
--- Another score of a message that is not leased.
+-- Gives a message that is not leased another score.
 local function move_to(set, member, before, score)
   local name = name_of_lease(member)
   local ended = read_ended(name, before)
@@ -192,8 +197,8 @@ local function move_to(set, member, before, score)
   if ended then end_lease(name, ended, ended[ATTEMPT] or 1, score) end
 end
 
--- Removes the delivered message, but not a body that has changed since: a producer has pushed the key again, and its
--- ZADD is on its way.
+-- Removes the delivered message. If its body has changed, the body stays: a producer is pushing the key again, and
+-- its ZADD comes next.
 local function remove_leased(lease)
   local set, member = lease[SET], lease[MEMBER]
   local body = lease[BODY] and call('HGET', bodies_of(set), member)
@@ -203,7 +208,8 @@ local function remove_leased(lease)
     remove(set, member, lease[TAIL])
   end
 end
--- Completes a cancel or an ack that has begun. A message pushed again meanwhile has another score.
+-- Completes a cancel or an ack that has begun. A message that was pushed again meanwhile has
+-- another score, and stays.
 local function finish_stopping(lease)
   local score = call('ZSCORE', KEYS[lease[SET]], lease[MEMBER])
   if has_score_of(lease, score) or not score and lease[STOPPING] == 'a' then remove_leased(lease) end

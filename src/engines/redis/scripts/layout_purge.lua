@@ -1,6 +1,6 @@
--- Takes up to 500 that are not leased; Redisson's, whose LIST is walked through for each, 100. ARGV: 7 set (M + 1: the list that consumers pop from), 8 the
--- rank to begin with: those before it are leased. Answers how many were taken, and with which rank
--- to go on (-1: this was the end).
+-- Removes up to 500 messages that are not leased; up to 100 of Redisson's, because each removal walks through the
+-- LIST. ARGV: 7 set (M + 1: the list that consumers pop from), 8 the rank to begin with: messages before it are
+-- leased. Answers how many were removed, and the rank to continue with (-1: this was the end).
 free_first()
 local set, from = tonumber(ARGV[7]), tonumber(ARGV[8])
 local most = LAYOUT == 'redisson' and 100 or 500
@@ -15,7 +15,7 @@ for i = 1, #found do
   if read_lease(name_of_lease(found[i])) then
     kept = kept + 1
   else
-    -- First, so that a purge that was stopped meets the member again.
+    -- The body is removed first, so that a stopped purge finds the member again.
     remove_body(set, found[i])
     remove(set, found[i])
     call('DEL', name_of_lease(found[i]))

@@ -7,8 +7,8 @@ local function tell(member, outcome, due)
   reply[at + 1], reply[at + 2], reply[at + 3] = outcome, format('%.0f', due), key_of(member)
 end
 
--- `before`: the due time of the replaced message. If it is stopped in between, either body comes late rather than
--- early, and no body is made due before it is there.
+-- `before`: the due time of the replaced message. If `put` is stopped in between, the old and the new body come
+-- late rather than early, and no member is due before it has a body.
 local function put(set, member, due, body, before)
   if before then call('DEL', name_of_lease(member)) end
   local is_later = before and due > before
@@ -31,8 +31,8 @@ local function push_one(set, member, rule, due, body)
   if lease then return tell(member, 'in_flight', lease[DUE]) end
   local at, score = find(member)
   if not at then
-    -- A body without a member is in a HASH what a dead message is in a store. The same body may be from this very
-    -- push, stopped after its HSET: then it goes on.
+    -- In a HASH, a body without a member is like a dead message. But if it is the same body, an earlier try of
+    -- this push may have been stopped after its HSET; then the push goes on.
     local had = LAYOUT == 'hash' and call('HGET', bodies_of(set), member)
     if had and had ~= body and rule ~= 'p' then return tell(member, 'exists', 0) end
     put(set, member, due, body)

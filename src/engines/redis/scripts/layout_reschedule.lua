@@ -11,7 +11,7 @@ for at = 7, #ARGV, 3 do
   elseif lease then
     outcome, due = 'in_flight', lease[DUE]
   elseif not set then
-    -- A body that nothing makes due is made due.
+    -- A body without a member gets its member back, and so is revived.
     set = tonumber(ARGV[at])
     local had = LAYOUT == 'hash' and call('HEXISTS', bodies_of(set), member) == 1
     outcome = had and 'revived' or 'unknown'

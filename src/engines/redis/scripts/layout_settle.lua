@@ -1,13 +1,14 @@
--- Settle. ARGV: 7 how many times longer than the first the longest backoff is; then four a message: lease, nonce,
--- a (ack), r (retry), b (retry after the backoff) or l (release), delay (b: the first backoff). Answers for each 1
--- (done), 0 (stale), or the new due time.
+-- Settle. ARGV: 7 how many times longer than the first the longest backoff is; then four for each message: lease,
+-- nonce, a (ack), r (retry), b (retry after the backoff) or l (release), delay (b: the first backoff). Answers for
+-- each 1 (done), 0 (stale), or the new due time.
 free_first()
 local replies = {}
 
 local function settle_one(name, nonce, action, delay)
   local lease = read_lease(name)
   if not lease or lease[NONCE] ~= nonce then return 0 end
-  -- The lease is deleted last: nothing of an ended message is left that falls due again.
+  -- The lease is deleted last, so that a stopped call can be repeated until nothing of the message
+  -- can fall due again.
   local function done(told)
     call('DEL', name)
     return told
@@ -18,7 +19,8 @@ local function settle_one(name, nonce, action, delay)
   end
   if action == 'a' then
     if LAYOUT == 'hash' then
-      -- If it is stopped after its ZREM and repeated, it finds the body by this mark.
+      -- If the ack is stopped after its ZREM and repeated, this mark tells that the body must still
+      -- be removed.
       lease[STOPPING] = 'a'
       write_lease(name, lease)
     end

@@ -1,5 +1,5 @@
--- Hands out messages, for both claims. ARGV: 7 how many, 8 lease in ms, 9 bytes, 10 '1' if the first is handed out
--- whatever its size, 11 the claim's nonce.
+-- Hands out messages, for layout_claim.lua and layout_claim_keys.lua. ARGV: 7 how many, 8 lease in ms, 9 bytes, 10
+-- '1' if the first is handed out whatever its size, 11 the claim's nonce.
 --
 -- The answer: now, when to look again (empty: nothing is there), how long the leases are, how many members were found
 -- that are no messages, the first one's key (-1 and the name of a HASH that does not exist while members of its set
@@ -9,7 +9,8 @@ local left, room, first_goes, nonce = tonumber(ARGV[7]), tonumber(ARGV[9]), ARGV
 local lease_score, lease_ends = lease_until(later + tonumber(ARGV[8]), nonce)
 local reply = { format('%.0f', now), '', format('%.0f', lease_ends - later), 0, '', '', '' }
 local full = false
--- A member without a body may be one whose body is on its way: ZADD went before HSET.
+-- If a member has no body, its producer may be between ZADD and HSET. So the member is put off for
+-- this long.
 local LOOK_AGAIN_MS = 10000
 
 local function report(member)
@@ -37,7 +38,7 @@ local function hand_out(set, member, was, due, body, from_tail)
   reply[at + 4], reply[at + 5] = body, attempt
 end
 
--- If there is no body at all, hash= may name the wrong key: nothing there is changed.
+-- If the HASH has no body at all, hash= may name the wrong key. Then nothing is changed.
 local no_bodies
 local function lacks_bodies(set)
   if LAYOUT ~= 'hash' or call('HLEN', bodies_of(set)) > 0 then return false end
@@ -45,11 +46,12 @@ local function lacks_bodies(set)
   return true
 end
 
--- One member of a set, due or named by key.
+-- Takes one member of a set, which is due or was named by key.
 local put_off = 0
 local function take(set, member, score)
   if M > 1 then
-    -- The member is in two sets and leased from the other: one lease at a time.
+    -- If the member is in two sets and leased from the other one, it waits: only one lease at a
+    -- time.
     local lease = read_lease(name_of_lease(member))
     if lease and lease[SET] ~= set and not lease[STOPPING] then
       put_off = put_off + 1
@@ -75,8 +77,8 @@ local function take(set, member, score)
 end
 
 local function finish(soonest)
-  -- A Java timer that found an empty ZSET sleeps until somebody publishes. So the lease is published too: then the
-  -- timer moves the message if its claimer dies.
+  -- A Java timer that found an empty ZSET sleeps until somebody publishes. So the lease's end is published too:
+  -- then the timer moves the message if the claiming process dies.
   if LAYOUT == 'redisson' and #reply > 7 then
     local head = call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
     if tonumber(head[2]) == tonumber(lease_score) then tell_head(head[1], head[2]) end

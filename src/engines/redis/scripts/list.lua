@@ -1,5 +1,5 @@
--- List: a page of the messages, place by place, in each by score and then by member; leased ones go group by group in
--- the order of their ends.
+-- List: a page of the messages. They come place by place, and in each place by score and then by member. Leased
+-- messages come group by group, in the order in which the leases end.
 --
 -- ARGV: 5 the state (its first letter, or 'y' ready, empty: all), 6 the place to go on in (0: the first), 7 and 8
 -- score and member of the last one listed there (empty: none), 9 how many to look at. Answers now, the place to go on
@@ -15,7 +15,8 @@ local places = {
   l = { { LEASES, '-inf', '(+inf' } },
   d = { { DEAD, '(' .. now, '(+inf' } },
   r = { { DONE, '(' .. now, '(+inf' } },
-  -- Leased messages first: a lease that runs out meanwhile may show a message twice, but hide none.
+  -- Leased messages come first. So a lease that runs out meanwhile may show a message twice, but
+  -- hides none.
   [''] = { { LEASES, '-inf', '(+inf' }, { DUE, '-inf', '(+inf' }, { ODD, '-inf', '(+inf' },
     { DEAD, '(' .. now, '(+inf' }, { DONE, '(' .. now, '(+inf' } },
 }
@@ -27,14 +28,15 @@ local ALL = '999999'  -- more than a group can have
 
 local function tell(member)
   local state, at, body = locate(member)
-  -- A lease that was over has ended here: the message is listed in its new place.
+  -- `locate` may have ended a lease that was over. Then the message is listed in its new place.
   if not state or (wanted[place + 1][1] == LEASES and state ~= 'leased') then return end
   local told = describe(member, state, at, body, false)
   told[8], told[9], told[10] = place, score, last
   replies[#replies + 1] = told
 end
 
--- The members still in a group, after `from`; `last` is then the group and the member's number in it.
+-- Lists the messages that are still in a group, after number `from`. Here `last` is the group and the
+-- member's number in it.
 local function tell_group(group, from)
   spread(group)
   local members = members_of(group)
@@ -50,7 +52,7 @@ end
 
 local function outside(bound) return sub(bound, 1, 1) == '(' and sub(bound, 2) or '(' .. bound end
 
--- As Redis sorts members: byte by byte. Lua's own < depends on the locale.
+-- Compares members as Redis sorts them, byte by byte. Lua's own < depends on the locale.
 local function is_less(a, b)
   for i = 1, math.min(#a, #b) do
     local x, y = byte(a, i), byte(b, i)
@@ -59,7 +61,8 @@ local function is_less(a, b)
   return #a < #b
 end
 
--- The first rank after (score, member), or at it; the member need not exist any more.
+-- The first rank after (score, member) if `behind`, otherwise the first rank at or after it. The
+-- member need not exist any more.
 local function rank_of(key, member, behind)
   local low = call('ZCOUNT', key, '-inf', '(' .. score)
   local high = call('ZCOUNT', key, '-inf', score)

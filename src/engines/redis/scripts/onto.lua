@@ -1,4 +1,4 @@
--- A push onto a key that may be taken: the verb table's first row. Answers go into `reply`.
+-- Pushes of keys that may be taken. The answers go into `reply`.
 local reply = { now, later }
 
 local function tell(i, outcome, id, due)

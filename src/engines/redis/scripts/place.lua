@@ -15,8 +15,8 @@ local DEFAULT_PRIORITY = 1024
 local HAS_ID, HAS_PRIORITY, HAS_MAX, HAS_HEADERS, HAS_PUSHED, REMEMBERED = 1, 2, 4, 8, 16, 128
 local band = bit.band
 
--- The flags of a body; none if the body is shorter than its own flags say: it is damaged, and only its own message
--- may suffer.
+-- The flags of a body. A body that is shorter than its flags say is damaged, and has no flags here, so that only
+-- its own message suffers.
 local function flags_of(body)
   local flags = byte(body) or 0
   local size = flags >= REMEMBERED and 42 or 5
@@ -75,16 +75,16 @@ local function past_of(member, has_past)
   return text and read_past(text) or { 0, 0, 0, 0, 0, 0 }
 end
 
--- The attempt of a message that is leased: beyond 65535 they are not counted.
+-- The number of a leased message's attempt. Beyond 65535 attempts are not counted.
 local function attempt_of(past) return math.min(past[1] + 1, 65535) end
 
 -- ---- waiting
 
--- READY's members: by due time within one priority.
+-- A member of READY. Within one priority, READY is sorted by due time.
 local function ready_member(member, score) return struct.pack('>I8', score * 2) .. member end
 
 local function put_waiting(member, score, priority)
-  -- First the entry by which claims find it.
+  -- META's `odd` comes first, because only then claims look into ODD and READY.
   if priority ~= DEFAULT_PRIORITY and not has_odd then
     call('HSET', META, 'odd', 1)
     has_odd = '1'
@@ -105,13 +105,14 @@ local function take_waiting(member, score, priority)
     call('ZREM', DUE, member)
     return
   end
-  -- ODD last, because all verbs find a message by it, and nobody looks into READY while ODD is empty.
+  -- The entry in ODD is removed last, because all verbs find a message by it, and nobody looks into
+  -- READY while ODD is empty.
   if score >= BIG then call('ZREM', READY, ready_member(member, score - BIG)) end
   call('ZREM', ODD, member)
 end
 
--- Moves it to another due time or priority, with another body if one is given. It is always in one place, and the
--- body's priority says in which.
+-- Moves a waiting message to another due time or priority, with another body if one is given. At any moment the
+-- body's priority says where the message is.
 local function move_waiting(member, score, was, due, becomes, body)
   put_waiting(member, due, becomes)
   if body then call('HSET', MSGS, member, body) end
@@ -125,7 +126,7 @@ local function move_waiting(member, score, was, due, becomes, body)
   end
 end
 
--- A score of DUE or ODD as it is without READY.
+-- A score in DUE or ODD without BIG.
 local function plain(score) return score >= BIG and score - BIG or score end
 
 -- ---- leased: LEASED has its group, and a '!' behind that once it is cancelled. A group is what one
@@ -135,7 +136,7 @@ local function plain(score) return score >= BIG and score - BIG or score end
 local function group_in(lease) return byte(lease, -1) == 33 and sub(lease, 1, -2) or lease end
 local function is_stopping(lease) return byte(lease, -1) == 33 end
 
--- The members of a group whose entry cannot be unpacked, from LEASED, as if they were due now.
+-- If a group's entry cannot be unpacked: its members, found in LEASED, as if they were due now.
 local function strays_of(group)
   local members, runs = {}, {}
   local leases = call('HGETALL', LEASED)
@@ -171,8 +172,9 @@ local function bulk_size(group)
   return last and string.match(bulk, '^(%d+);', last + 1)
 end
 
--- Messages that are in no place, n at most: these belong to a bulk claim whose entry cannot be unpacked, when the
--- others have been spread. Another program wrote there; only in that case all bodies are looked at.
+-- At most n messages that are in no place. Call it when all other bulk claims have been spread: then these
+-- messages belong to a bulk claim whose entry another program has overwritten. Only in that case all bodies are
+-- looked at.
 local function owned_by_none(n)
   local members, cursor = {}, '0'
   repeat
@@ -227,7 +229,7 @@ local function scores_of(key)
   return groups[key]
 end
 
--- Due time, with the half for a past.
+-- A leased message's due time, plus the half if it has a past.
 local function leased_score(member, lease) return scores_of(group_in(lease))[member] or now end
 
 local function leave_group(key, n)
@@ -237,14 +239,14 @@ local function leave_group(key, n)
   end
 end
 
--- Whether that lease has run out although `apply_time` has not ended it yet. `apply_time` ends them slice by slice.
+-- True if the lease has run out although `apply_time` has not ended it yet. `apply_time` ends them slice by slice.
 local function is_over(lease)
   if agenda > now then return false end
   local till = call('ZSCORE', LEASES, group_in(lease))
   return till and tonumber(till) <= now
 end
 
--- Is a message with that lease (or false) held by the claim `fence`?
+-- True if a message with that lease (or false: none) is held by the claim `fence`.
 local function is_held(lease, fence)
   if not lease or is_over(lease) then return false end
   if lease == fence then return true end
@@ -260,7 +262,7 @@ local function forget(member)
 end
 
 local function expire(member)
-  -- A revival that was stopped in the middle has left it in both.
+  -- A revival that was stopped in the middle has left the message in two places.
   local waits = call('ZSCORE', DUE, member) or call('ZSCORE', ODD, member)
   call('ZREM', DEAD, member)
   if waits then return end
@@ -300,7 +302,7 @@ local function conclude(member, score, ending, claim)
   if has_past then call('HDEL', PAST, member) end
 end
 
--- Did that claim ack it, and is that remembered?
+-- True if the message is remembered, and that claim acked it.
 local function was_acked_by(member, claim)
   local till = call('ZSCORE', DONE, member)
   if not till or tonumber(till) <= now then return false end
@@ -310,7 +312,7 @@ local function was_acked_by(member, claim)
   return sub(body, band(flags, HAS_ID) ~= 0 and 49 or 43) == claim
 end
 
--- Makes it dead; PAST also keeps its due time and the reason.
+-- Makes the message dead. PAST then also has its due time and the reason.
 local function die(member, due, past, reason)
   local till = now + setting('dead_keep')
   call('HSET', PAST, member, pack_past(past) .. struct.pack('<I6', due) .. reason)
@@ -319,7 +321,8 @@ local function die(member, due, past, reason)
   if watched then wake(now) end
 end
 
--- ---- time: leases that ran out. Before anything else is done, so that every verb finds what is.
+-- ---- time: leases that ran out, dead and remembered messages that expire. This comes before
+-- anything else that a script does, so that verbs find the present state.
 
 local function run_out(member, score, stopping)
   local body = not stopping and call('HGET', MSGS, member)
@@ -359,8 +362,8 @@ local function note_agenda()
   end
 end
 
--- A slice of it ends the leases of at most as many messages as one claim may take, and as many again; answers whether
--- there may be more.
+-- Does a slice of that work: leases of at most twice as many messages as one claim may take. True if there may be
+-- more to do.
 local function apply_time(slice)
   if agenda > now then return false end
   call('HDEL', META, '')  -- a first write that is allowed while Redis is full
@@ -439,7 +442,8 @@ local function settlement(body)
   return { 'settled', ending, format('%.0f', when) }
 end
 
--- A due time as it was asked for: '+ms' from now on, or ms since 1970. nil: over 100 years away.
+-- The due time that a request asks for: '+ms' counts from now on, otherwise ms since 1970. nil:
+-- over 100 years away.
 local MOST_AHEAD = 36525 * 24 * 3600 * 1000
 local function due_time(text)
   local value = tonumber(text)

@@ -21,7 +21,8 @@ if not generation then return redis.error_reply('GONE the queue is not there') e
 if generation ~= ARGV[1] then return redis.error_reply('STALE the queue has other shards now') end
 -- The two settings that the common cases need, in the order of settings.lua.
 local queue_lease, queue_remember = string.match(settings or '', '^(%d+) %d+ %d+ %d+ (%d+) %d+ %a[ %w]*$')
--- Values that another program wrote there are reported before anything is done.
+-- If another program has written invalid values into META, that is reported before anything is
+-- done.
 if not queue_lease or not tonumber(largest or 0)
   or not tonumber(watched or 0) or (paused or '') ~= '' and not tonumber(paused)
   or not string.find(bulk, '^%d+') then
@@ -39,12 +40,12 @@ head = head and tonumber(head) or math.huge
 -- directly after its write, because a script may be stopped at any call.
 local counts, soonest, deadline = {}, math.huge, math.huge
 local function count(name, n) counts[name] = (counts[name] or 0) + (n or 1) end
--- Something can be claimed from then on.
+-- Call it with a time from which on a message can be claimed.
 local function wake(due) if due < soonest then soonest = due end end
--- At that time the script has work for a message: a lease runs out, a dead or remembered one expires.
+-- Call it with a time at which a lease runs out, or a dead or remembered message expires.
 local function expect(time) if time < deadline then deadline = time end end
 
--- Written before the thing that it waits for is given away.
+-- Writes the earliest such time to the agenda. A claim calls it before it gives messages away.
 local function note_deadline()
   if deadline >= agenda then return end
   call('ZADD', AGENDA, deadline, ARGV[3])

@@ -1,5 +1,5 @@
--- The push if a key is taken, or if each message must be looked at for another reason. Refused here while Redis is
--- full, before anything is done: the rest frees and writes.
+-- Push, in the cases that push_fast.lua does not handle: a key is taken, or each message must be looked at for
+-- another reason. While Redis is full, the first write is refused, so nothing is done.
 call('HSET', META, 'generation', ARGV[1])
 apply_time()
 for i = 1, n do

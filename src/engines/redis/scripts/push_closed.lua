@@ -1,7 +1,8 @@
--- Push onto a closed shard: the verb table for keys that it holds; the others are answered 'absent', which is final.
+-- Push on a closed shard. Keys that the shard has are handled here; for other keys the answer is 'absent', which is
+-- final.
 --
--- ARGV: 5 how many, 6 one letter a message as in push, then three a message: member, body, due time; at last
--- the length of the longest body. Answers as push.
+-- ARGV: 5 how many, 6 one letter for each message as in push, then three for each message: member, body, due
+-- time; at last the length of the longest body. Answers as push.
 call('HSET', META, 'generation', ARGV[1])  -- refused here while Redis is full
 apply_time()
 local n = tonumber(ARGV[5])

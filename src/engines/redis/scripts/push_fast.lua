@@ -1,9 +1,10 @@
--- Push; here, all messages at once if no key is taken.
+-- Push. This piece pushes all messages at once if no key is taken.
 --
 -- ARGV: 5 how many, 6 '1' if keys may be taken, '2' if they are to be looked at one by one (one key twice, other
--- priorities), 7 one letter for each message: what to do then (r, k, p, e, l, or d: the queue's), then member and
--- body of each, then the due time of each, at last the length of the longest body. Answers now, later, then for each
--- message that is not simply pushed: its number, the outcome, and the existing message's id and due time.
+-- priorities), 7 one letter for each message: the rule for a taken key (r, k, p, e, l, or d: the queue's), then
+-- member and body of each, then the due time of each, at last the length of the longest body. Answers now, later,
+-- then for each message that is not simply pushed: its number, the outcome, and the existing message's id and due
+-- time.
 local n, rules, first = tonumber(ARGV[5]), ARGV[7], 7
 
 local taken = ARGV[6] == '2'
@@ -19,7 +20,7 @@ if ARGV[6] == '1' then
 end
 
 local MOST_AHEAD = 36525 * 24 * 3600 * 1000  -- 100 years
--- Due times; each text is looked at once, and scores are kept as texts: Redis takes long to print a
+-- Each due time is parsed only once, and scores stay texts, because Redis takes long to print a
 -- number.
 local known, dues, scores, far = {}, {}, {}, false
 for i = 1, n do
@@ -40,7 +41,7 @@ for i = 1, n do
 end
 
 if not taken and not far then
-  -- First: if this fails, nothing has been written that must be counted.
+  -- This write comes first: if it fails, nothing has been written that must be counted.
   if tonumber(ARGV[8 + 3 * n]) > tonumber(largest or 0) then
     call('HSET', META, 'largest', ARGV[8 + 3 * n])
   end

@@ -1,10 +1,10 @@
 -- The rest of a push whose bodies and due times were written by plain commands before this, in the same MULTI: new
 -- messages, generated keys, default priority. A script would copy each of them three times. If this script fails, for
--- any reason, it undoes those writes, and nobody has seen them. It is sent as a text each time (EVAL), so that it
--- cannot be missing. So it is short, and does itself what other scripts do by prelude.lua.
+-- any reason, it undoes those writes, and nobody has seen them. It is sent as a text each time (EVAL), so that the
+-- server always has it. So it is short, and has its own form of what prelude.lua does for other scripts.
 --
 -- KEYS as for all scripts on a shard. ARGV: 1 to 4 as in the prelude, 5 how many, 6 the soonest due time, 7 the
--- length of the longest body, 8 the members, six bytes each. Answers nothing of any of them.
+-- length of the longest body, 8 the members, six bytes each. Answers an empty list.
 local META, MSGS, DUE, HEADS = KEYS[1], KEYS[2], KEYS[3], KEYS[12]
 local call, refuse, sub = redis.call, redis.error_reply, string.sub
 

@@ -1,4 +1,4 @@
--- Run before a queue is removed: checks that nothing of it is leased, and prevents claims until it has been removed.
+-- Run before a queue is removed: checks that no message of the shard is leased, and prevents claims for a while.
 -- KEYS as for all scripts on a shard. ARGV: 5 'hold', and then for how many ms nothing is to be claimed; or 'free',
 -- and then the last answer of 'hold'. Answers how many are leased; until when nothing is claimed, empty if that was
 -- not changed; until when it was paused before ('-': it was not).

@@ -1,22 +1,23 @@
 -- Deletes a shard with everything in it. For a while its META says that it is gone, and of which generation and
--- store: a late process with the queue's old record must not make it again. That is written first, and `left` says
--- that the rest still exists: the next caller goes on. KEYS as for all scripts on a shard. ARGV: 1 the generation, 2
--- its number, 3 and 4 as in the prelude, 5 for how many ms. Answers how many messages were removed; a repeated call
--- answers the same.
+-- store: a late process with the queue's old record must not make it again. That is written first. `left` says that
+-- the rest still exists: then the next caller deletes it. KEYS as for all scripts on a shard. ARGV: 1 the
+-- generation, 2 its number, 3 and 4 as in the prelude, 5 for how many ms. Answers how many messages were removed; a
+-- repeated call answers the same.
 local META, MSGS, DUE, ODD, READY, LEASED, CLAIMS, LEASES, PAST, DEAD, DONE, HEADS, AGENDA =
   unpack(KEYS)
 local call = redis.call
 local told = 'gone ' .. ARGV[2] .. ' ' .. string.match(ARGV[1], '^[^.]*')
 local generation, removed, left, bulk = unpack(call('HMGET', META, 'generation', 'removed', 'left', 'bulk'))
 if generation == told and not left then
-  -- Written again, so that the caller's WAIT covers the first write too.
+  -- A repeated call writes again, so that the caller's WAIT covers the first call's writes too.
   call('HDEL', META, '')
   call('HSET', META, 'removed', removed or 0)
   return tonumber(removed or 0)
 end
 if generation and generation ~= ARGV[1] and generation ~= told then
   local gone = tonumber(string.match(generation, '^gone (%d+)'))
-  -- An earlier generation: the process that makes this one's shard has not come yet, and must not make it.
+  -- An earlier generation is gone here: this generation's shard was never made, and must not be made by a
+  -- late process.
   if not gone or gone >= tonumber(ARGV[2]) then return 0 end
 end
 local count = tonumber(removed or 0)

@@ -1,5 +1,5 @@
--- Reschedule. ARGV: from 5 on, three for each message: member, due time, priority (empty: as it is). Answers for each
--- the result of reschedule_one.
+-- Reschedule. ARGV: from 5 on, three for each message: member, due time, priority (empty: unchanged). Answers for
+-- each the result of reschedule_one.
 call('HSET', META, 'generation', ARGV[1])  -- refused here while Redis is full
 apply_time()
 local replies = {}

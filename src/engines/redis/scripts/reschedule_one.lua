@@ -1,5 +1,5 @@
--- Reschedule of one message; priority empty: as it is. Answers 'unknown', 'far', {'in_flight', due},
--- {'rescheduled' or 'revived', due} or {'settled', how, when}.
+-- Reschedules one message. An empty priority leaves it unchanged. Answers 'unknown', 'far',
+-- {'in_flight', due}, {'rescheduled' or 'revived', due} or {'settled', how, when}.
 local function reschedule_one(member, text, priority)
   local state, score, body = locate(member)
   if not state then return 'unknown' end

@@ -1,6 +1,6 @@
--- Bodies that are in none of the sets, a slice: others wrote there, or their entries were taken away. They belong to
--- nobody, and a closed shard gets no new ones. ARGV: 5 the turn, 6 where the slice begins. Answers where the next
--- slice begins ('0': that was all).
+-- Removes a slice of the bodies that are in none of the sets. Other programs wrote them, or removed their entries.
+-- They belong to no message, and a closed shard gets no new ones. ARGV: 5 the turn, 6 where the slice begins.
+-- Answers where the next slice begins ('0': that was all).
 local function is_nobodys(member)
   for _, key in ipairs(PLACES) do
     if call('ZSCORE', key, member) then return false end

@@ -18,7 +18,8 @@ if generation ~= ARGV[1] and generation ~= HALF then
   if generation ~= ARGV[2] then return redis.error_reply('STALE the queue has other shards now') end
   return { settings, paused }
 end
--- While a cluster moves the slot away, a key that is not there cannot be written: a renamed one would stay away.
+-- While a cluster moves the slot away, missing keys cannot be written. So a key that is renamed now could not be
+-- made again.
 if redis.pcall('TYPE', ARGV[5]).err then
   return redis.error_reply('TRYAGAIN the slot of ' .. META .. ' is moving')
 end

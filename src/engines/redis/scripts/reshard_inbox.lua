@@ -1,5 +1,6 @@
--- Whether an inbox has entries of a queue, up to one: a slice of it. KEYS: 1 the inbox. ARGV: 1 from where ('-', or
--- '(' and an id), 2 the last id, 3 the queue. Answers '' if there is none, '1' if there is one, or where to go on.
+-- Tells whether an inbox has entries of a queue, up to a certain entry. Looks at a slice of the inbox. KEYS: 1 the
+-- inbox. ARGV: 1 from where ('-', or '(' and an id), 2 the last id, 3 the queue. Answers '' if there is none, '1'
+-- if there is one, or where to continue.
 local from, looked = ARGV[1], 0
 while looked < 500 do
   local found = redis.call('XRANGE', KEYS[1], from, ARGV[2], 'COUNT', 10)

@@ -1,5 +1,5 @@
--- The mover's third step: messages that are as they were read leave this shard. ARGV: 5 the turn. Answers the members
--- that have changed since: their copies are void.
+-- The mover's third step: messages that have not changed since they were read leave this shard. ARGV: 5 the turn.
+-- Answers the members that have changed since: their copies are void.
 local SETS = { 'w', 'w', 'd', 'r' }
 local void = {}
 for _, member in ipairs(in_hand()) do

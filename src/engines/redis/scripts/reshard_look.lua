@@ -1,5 +1,5 @@
 -- The contents of the shard: how many messages, how many of them leased, noted or held members, META's fields. ARGV:
--- 5 the turn; 0: any caller's.
+-- 5 the turn; 0: the caller does not move.
 apply_time()
 local members = {}
 for _, member in ipairs(in_hand()) do

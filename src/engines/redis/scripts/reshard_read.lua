@@ -1,13 +1,14 @@
--- The mover's first step: copies the waiting, dead and remembered messages of this shard, and notes the state of
--- each. The last notes are removed: the mover is done with them. ARGV: 5 the turn, 6 how many at most, 7 bytes.
--- Answers for each the member and its copy.
+-- The mover's first step: copies the waiting, dead and remembered messages of this shard, and notes a checksum
+-- of each copy. The notes of the slice before are removed, because the mover is done with them. ARGV: 5 the
+-- turn, 6 how many at most, 7 bytes. Answers for each the member and its copy.
 apply_time()
 for _, member in ipairs(in_hand()) do call('HDEL', CLAIMS, 'h' .. member) end
 call('HDEL', CLAIMS, 'h')
 local left, room = tonumber(ARGV[6]), tonumber(ARGV[7])
 local members, replies = {}, {}
 for set, key in ipairs(PLACES) do
-  -- From the end, which claims do not reach soon; the placeholder is the last one.
+  -- Messages are read from the set's end, which claims do not reach soon. The last member is the
+  -- placeholder.
   local found = left > 0 and room > 0 and call('ZREVRANGE', key, 1, left) or {}
   for _, member in ipairs(found) do
     if room <= 0 then break end

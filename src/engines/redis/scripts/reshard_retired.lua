@@ -1,5 +1,5 @@
--- Deletes all keys of a closed shard that is gone, except META, and all of META's fields except those that say so.
--- `left` in META says that a call of this has not reached its end.
+-- Deletes all keys of a retired shard except META. Of META's fields it keeps those that say that the shard is
+-- gone. While META has `left`, a call was stopped before its end.
 local function clear_gone()
   for i = 2, #KEYS do
     if i < 12 or i > 13 then redis.call('DEL', KEYS[i]) end

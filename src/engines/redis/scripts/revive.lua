@@ -1,5 +1,5 @@
--- Revive: of the dead these, or a slice of all. ARGV: 5 how many of all (0: the members that follow). Answers how
--- many, and '1' if there are more, unless this slice has moved none.
+-- Revive: revives the named dead messages, or a slice of all of them. ARGV: 5 how many of all (0: the members
+-- that follow). Answers how many, and '1' if there are more, unless this slice has moved none.
 call('HSET', META, 'generation', ARGV[1])  -- refused here while Redis is full
 apply_time()
 local slice, revived = tonumber(ARGV[5]), 0

@@ -3,9 +3,9 @@
 -- commands, as Redis 6.2 must); then the commands. Answers the missing ones, or nil if all commands that take a key
 -- are allowed.
 local key = ARGV[1]
--- Each has arguments that change nothing: the key does not exist, or Redis refuses the arguments after it has checked
--- the right. Everything works without the commands marked `false`: an inbox that may not be read or cleaned is
--- reported, and waits; ids are taken without a gap.
+-- Each command is tried with arguments that change nothing: the key does not exist, or Redis refuses the arguments
+-- after it has checked the right. Everything works without the commands marked `false`: an inbox that may not be read
+-- or cleaned is reported, and waits; ids are taken without a gap.
 local forms = {
   del = {}, get = {}, hdel = { 'x' }, hexists = { 'x' }, hget = { 'x' }, hgetall = {},
   hincrby = { 'x', 'x' }, hlen = {}, hmget = { 'x' }, hscan = { '0' }, hset = { 'x', 'x', 'x' }, info = false,

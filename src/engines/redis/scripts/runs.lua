@@ -1,5 +1,5 @@
--- A claim's due times as runs: a score, how many messages in a row have it, and so on. Redis takes long
--- to print a score, and most claims hold few different ones.
+-- A claim's due times as runs: a score, how many messages in a row have it, the next score, ... Redis
+-- takes long to print a score, and most claims hold few different ones.
 local function runs_of(scores)
   local runs, last = {}, 0
   for i = 1, #scores do

@@ -1,9 +1,9 @@
 -- Scan: a page of the messages, in no order. A message that exists from the first page to the last is listed at least
--- once, wherever it moves meanwhile: HSCAN promises that for MSGS. It promises that for one server. A cursor means
--- nothing to another server, nor to the same one after a restart: there the scan begins again.
+-- once, wherever it moves meanwhile: HSCAN promises that for MSGS, but only for one server. A cursor means nothing to
+-- another server, nor to the same one after a restart: there the scan begins again.
 --
--- ARGV: 5 the server that gave the cursor (empty: none), 6 the cursor, 7 how many to look at, which may be a few
--- more. Answers now, the server, the cursor to go on with ('0': none), and then the result of describe for each.
+-- ARGV: 5 the server that gave the cursor (empty: none), 6 the cursor, 7 about how many to look at. Answers now,
+-- the server, the cursor to continue with ('0': none), and then the result of describe for each.
 apply_time()
 apply_step()
 local info = redis.pcall('INFO', 'server')  -- a service may have none in scripts

@@ -1,6 +1,6 @@
 -- A setting by its name. META has their values in the order of the names: durations in milliseconds, if_exists as a
--- letter (r, k, p, e, l). Parsed when the first one is wanted. A setting that a later version added is 0 if it was
--- never written. The last names may be missing if no script asks for them.
+-- letter (r, k, p, e, l). They are parsed when a script asks for the first one. A setting that a later version
+-- added is 0 if it was never written. The last names may be missing if no script asks for them.
 local parsed
 local function setting(name)
   if not parsed then

@@ -1,14 +1,14 @@
 -- Every end of a claim, one after the other.
 --
 -- ARGV: from 5 on, six for each message: the claim's number, member, action (a ack, t retry, r release, b bury, d
--- bury as damaged, m moved away), delay in ms (retry; empty: the backoff), priority (empty: as it is), reason (bury;
--- retry: kept if it was the last attempt). Answers for each: 0 stale, 1 done, or after a retry the due time.
+-- bury as damaged, m moved away), delay in ms (retry; empty: the backoff), priority (empty: unchanged), reason
+-- (bury; retry: kept if it was the last attempt). Answers for each: 0 stale, 1 done, or after a retry the due time.
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 apply_time()
 local replies = {}
 
--- Exponential from backoff_min, doubling, up to backoff_max; the upper half is spread. As in core/retry_policy.h; the
--- message's id and attempt spread it.
+-- The backoff doubles with each attempt, from backoff_min up to backoff_max, as in core/retry_policy.h. The real wait
+-- lies in its upper half; the message's id and attempt decide where.
 local function backoff(id, attempt)
   local least, most = setting('backoff_min'), setting('backoff_max')
   local full = least
@@ -34,8 +34,8 @@ local function settle_one(fence, member, action, delay, priority, reason)
   if action == 't' and not stopping and delay ~= '' then
     due = due_time('+' .. delay)
   end
-  -- A message that continues has its next place before it leaves this one; of a message that ends, everything else is
-  -- deleted before. Until then the receipt is valid, and a stopped caller can repeat the call.
+  -- Ends the lease; this comes last. A message that continues has its next place already; of a message that ends,
+  -- everything else is deleted already. Until then the receipt is valid, so a stopped caller can repeat the call.
   local function leave(counter)
     call('HDEL', LEASED, member)
     if counter then count(counter) end

@@ -1,12 +1,13 @@
--- Claims: claimed messages are collected, and written by `lease_out` as one group.
+-- Common functions of claims: claimed messages are collected, and `lease_out` writes them as one
+-- group.
 local members, scores, bodies = {}, {}, {}
 local fence = ''
 
--- The first score that is not claimable: due times are whole, and a past adds half a ms.
+-- Scores up to this one are due now: due times are whole, and a past adds half a ms.
 local DUE_NOW = format('%.0f.75', now)
 
--- How many of `found` fit into the remaining bytes; one message fits in any case. `used` also counts the parts before
--- the payloads, until that matters.
+-- How many of `found` fit into the remaining bytes; one message fits in any case. At first `used` counts whole
+-- bodies; only when these do not fit, it counts payloads alone.
 local used, exact = 0, false
 local function fitting(found, n, most, first_anyway)
   if not exact then
@@ -38,7 +39,7 @@ local function lease_out(lease)
   if n == 0 then return 0, {}, '' end
   local runs = runs_of(scores)
   local entry = cmsgpack.pack(members, runs)
-  -- It contains the time, because a crash or a failover may undo a counter.
+  -- The claim's number contains the time, because a crash or a failover may undo the counter.
   fence = format('%.0f-%.0f', now, call('HINCRBY', META, 'claims', n))
   call('ZADD', LEASES, now + lease, fence)
   expect(now + lease)
@@ -52,7 +53,8 @@ local function lease_out(lease)
   return lease, runs, entry
 end
 
--- When something will be due, as far as is known: a text, or ''. Puts it into heads.
+-- Finds out when the next message will be due (a text; '' if that is not known), and puts it into
+-- heads.
 local function note_head()
   local was = head
   head = call('ZRANGE', DUE, 0, 0, 'WITHSCORES')[2]
@@ -61,7 +63,7 @@ local function note_head()
     if odd ~= 'inf' then
       local score = plain(tonumber(odd))
       if head == 'inf' or score < tonumber(head) then head = format('%.0f', floor(score)) end
-      -- The messages already found due come after the others.
+      -- Messages that were found due already come after the others in ODD; READY has them.
       if call('ZCARD', READY) > 1 then head = format('%.0f', now) end
     end
   end

@@ -1,7 +1,7 @@
 -- A block of ids. KEYS: 1 tarry:{0}:store. ARGV: 1 how many, 2 the time in ms (tests only; empty: the
 -- server's). Answers the last one, as a text.
 --
--- None is given twice, although a crash or a failover may make Redis forget ids that it gave. Ids run ahead of the
+-- No id is given twice, although a crash or a failover may make Redis forget ids that it gave. Ids run ahead of the
 -- time, 16 a ms; and a server gives its first block far above the ids that it knows. A replication id belongs to one
 -- master, from its start or its promotion on.
 if redis.call('HEXISTS', KEYS[1], 'schema') == 0 then
