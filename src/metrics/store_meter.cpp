@@ -36,8 +36,8 @@ std::vector<QueueStats> StoreMeter::metered(std::vector<QueueStats> queues, std:
     others.waiting_claims += queue.waiting_claims;
   }
   others.counters = others_sum_;
-  // Once shown, the others are always shown: a counter that disappears and reappears would look as
-  // if it had fallen.
+  // Once the sum of the others was shown, it is always shown: a counter that disappears and
+  // reappears would look as if it had fallen.
   if (!others_.empty() || others_sum_ != QueueCounters()) shown.push_back(std::move(others));
   return shown;
 }

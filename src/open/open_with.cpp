@@ -92,8 +92,8 @@ Result<Store> open_with(std::string_view url, OpenOptions options, const Openers
   try {
     return open_url(url, std::move(options), openers);
   } catch (const std::runtime_error& refused) {
-    // Catches exceptions of the standard library and of Asio. Whatever had been started is stopped
-    // by now.
+    // Catches exceptions of the standard library and of Asio. Everything that had been started has
+    // been stopped by now.
     return Unexpected(
         ErrorCode::unavailable,
         std::string("cannot get a thread or a file descriptor from the system: ") + refused.what());

@@ -8,7 +8,7 @@
 namespace tarry::relay {
 namespace {
 
-/// How long a claim waits that names only a part of the queues: meanwhile the relay claims nothing
+/// How long a claim waits if it names only a part of the queues. Meanwhile the relay claims nothing
 /// from the others.
 constexpr Millis kPartWait{100};
 /// How long the sink may take to answer after `close`.

@@ -38,7 +38,7 @@ struct RelayOptions {
 /// Error: `invalid_argument`, which names the value and the limit.
 [[nodiscard]] Result<void> check(const RelayOptions& options);
 
-/// The kinds of failures of single messages while sink and store work.
+/// The kinds of failures of single messages, while the sink and the store as a whole work.
 enum class Mishap : std::uint8_t {
   failed,    // at the sink: answers `again` and `unknown`
   refused,   // by the sink, for good

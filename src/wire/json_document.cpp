@@ -140,8 +140,8 @@ class Handler {
     return false;
   }
 
-  // Whether two of the last `n` names are the same. They are those of the object that ends here,
-  // and are removed.
+  // Whether the object that ends here has a name twice. Its names are the last `n`; they are
+  // removed.
   bool has_duplicate(std::size_t n) {
     own_.clear();
     std::size_t end = names_.size();
@@ -165,7 +165,7 @@ class Handler {
   std::string array_;
   std::optional<std::string> too_many_;
   json::value_stack stack_;
-  std::string names_;  // of all objects that are open, one after the other
+  std::string names_;  // the names in all open objects, joined
   std::vector<std::size_t> lengths_;
   std::vector<std::string_view> own_;
   std::optional<std::string> twice_;

@@ -16,8 +16,8 @@ class Turns {
   /// `total`: how many turns there are; 0 means no limit.
   explicit Turns(std::uint32_t total) : free_(total), limited_(total > 0) {}
 
-  /// Waits for a turn, which must be given back with `give`. False if `given_up` becomes true
-  /// first; the thread that sets it calls `wake`.
+  /// Waits for a turn, which must be returned with `give`. False if `given_up` becomes true first;
+  /// the thread that sets it calls `wake`.
   [[nodiscard]] bool take(const std::atomic<bool>& given_up) {
     if (!limited_) return true;
     std::unique_lock lock(mutex_);

@@ -1,4 +1,4 @@
-// One worker on several queues; its counts; the bound on its drain.
+// One worker on several queues: its counts, and the limit of its drain.
 #include <gtest/gtest.h>
 #include <tarry/clock.h>
 #include <tarry/store.h>

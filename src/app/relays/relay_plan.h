@@ -41,9 +41,9 @@ struct RelayPlan {
   }
 };
 
-/// The number of messages in flight: `given`, or else the default of the plan's sink. The default
-/// of a command is small: a message that waits for its command occupies a lease, and costs an
-/// attempt if the relay is killed.
+/// The number of messages in flight: `given`; if that is empty, the default of the plan's sink. The
+/// default of a command is small: a message that waits for its command occupies a lease, and costs
+/// an attempt if the relay is killed.
 [[nodiscard]] std::uint32_t in_flight_of(const RelayPlan& plan, std::optional<std::uint64_t> given);
 
 /// Checks the plan's numbers (messages, threads and so on), not its sink. Error:

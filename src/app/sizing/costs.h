@@ -23,7 +23,7 @@ struct Linear {
 
 /// Costs of a message's life (push, claim, settle), and of a pending message.
 struct Costs {
-  Linear server_us;            // processor time of the store; Redis: without the calls
+  Linear server_us;            // processor time of the store (Redis: besides call_us)
   double call_us = 0;          // Redis: processor time of one call of a script at one shard
   double client_us = 0;        // processor time of the process that pushes, claims and settles
   Linear memory;               // bytes of a pending message in RAM

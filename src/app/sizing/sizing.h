@@ -46,7 +46,7 @@ struct Plan {
 };
 
 /// A master is loaded to at most half of a core, and half of its RAM: the other halves are for
-/// spikes, and for the copy that Redis writes its files from. Errors: `invalid_argument`, naming
+/// spikes, and for the copy from which Redis writes its files. Errors: `invalid_argument`, naming
 /// value and limit, if the load needs more masters than kMostMasters, or more than one server of an
 /// engine that has one.
 [[nodiscard]] Result<Plan> plan_of(const Load& load);

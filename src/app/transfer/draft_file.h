@@ -39,8 +39,8 @@ class DraftFile {
   /// Call it after `open`: continues after the first `bytes` bytes of the kept file, and drops the
   /// rest.
   [[nodiscard]] Result<void> go_on(std::uint64_t bytes);
-  /// Visits each line in the file; later writes are still appended. Errors: that of a visit, which
-  /// ends the reading; those of the file system.
+  /// Visits each line in the file; later writes are still appended. Errors: those of the file
+  /// system; the error of a visit, which ends the reading.
   [[nodiscard]] Result<void> read_lines(
       const std::function<Result<void>(std::string_view line)>& visit) const;
   /// Appends a line. Errors: `closed` if a stop came while standard output took no more bytes;

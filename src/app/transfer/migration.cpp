@@ -40,7 +40,7 @@ class QueueMigration {
     counts_.pauses = from_.engine.capabilities().pauses;
   }
 
-  /// If it ends early, `counts.held` tells whether the queue is still paused.
+  /// Moves the queue. If this ends early, `counts.held` tells whether the queue is still held.
   Result<void> run() {
     auto stats = stats_of(from_.engine, counts_.queue);
     if (!stats) return failed(from_, std::move(stats).error());

@@ -1,8 +1,7 @@
 // An HTTP/1.1 client for one server: a few kept connections, with one request at a time on each;
 // further requests wait for their turn, at most until their deadline. A request may ask for its own
-// connection, so that a long wait does not delay others. An urgent request may ask for a reserved
-// connection: then it does not wait for others, and many urgent requests do not open as many
-// connections.
+// connection, so that a long wait does not delay others. An urgent request may ask for one of a few
+// reserved connections, so that it does not wait for ordinary requests.
 //
 // After a failure the caller must know whether the request had been sent, because the outcome of a
 // request that was sent is unknown. A request that was not sent completely was not carried out. If

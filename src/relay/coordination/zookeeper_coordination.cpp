@@ -102,7 +102,7 @@ class ZooKeeperCoordination final : public Coordination {
     session_.reset();
   }
 
-  // True if there is news, or if this relay is to leave.
+  // True if there is news, or if this relay must leave.
   bool wait(Lock& lock, std::optional<Millis> most) {
     const auto ready = [this] { return news_ || leaving_; };
     if (most) return changed_.wait_for(lock, *most, ready);

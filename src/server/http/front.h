@@ -27,11 +27,10 @@ struct FrontOptions {
   std::vector<std::string> hosts = {};
 
   std::uint32_t max_head_bytes = 16 * 1024;  // longer: 431
-  // From the first byte to the head's end, otherwise.
+  // From the first byte to the end of the head, otherwise 408. On a new connection it is also the
+  // time in which the first byte must come.
   Millis head_deadline = std::chrono::seconds(30);
-  // 408; on a new connection, also the time for
-  // the first
-  Millis body_deadline = std::chrono::seconds(30);  // from the head's end, otherwise 408
+  Millis body_deadline = std::chrono::seconds(30);  // from the end of the head, otherwise 408
 
   /// If set, POST /v1/clock/advance and suspend call it with milliseconds (`tarry serve
   /// --test-clock`).

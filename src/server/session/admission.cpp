@@ -7,8 +7,8 @@ namespace tarry::session {
 namespace {
 
 // How many connections are answered in addition to the limit; further ones are closed without an
-// answer. At most a quarter of the limit, because descriptors that are few are needed for other
-// things.
+// answer. At most a quarter of the limit, because a process with few descriptors needs them for
+// other things.
 std::size_t reserve_beside(std::size_t connections) {
   constexpr std::size_t kMostOnReserve = 100;
   return std::clamp<std::size_t>(connections / 4, 1, kMostOnReserve);

@@ -21,7 +21,7 @@
 //  2. No exception (mostly for lack of memory) leaves the connection: each event runs under
 //     `guard`. If the exception comes before the engine has the request, the request is refused.
 //     Otherwise the connection is closed, as if its client had gone.
-//  3. However it ends, its `close` and that of its session are called.
+//  3. However a connection ends, its `close` and that of its session are called.
 //  4. An idle connection's read buffer has at most kSmallRead bytes.
 #pragma once
 

@@ -7,7 +7,7 @@
 //  1. At most one request is at the engine. Its answer reaches the connection once, as a reply or a
 //     refusal, or the connection is closed.
 //  2. A claim does not wait if its client has hung up, its token was replaced, or the server
-//     drains. It is withdrawn, even if it is submitted only after that.
+//     drains. Such a claim is withdrawn, even if it is submitted only later.
 //  3. Claimed messages count as unsent from the engine's answer until `handed_over`. If the
 //     connection closes, or refuses the answer, before that, they are released.
 //  4. The server learns exactly once that the connection is closed.

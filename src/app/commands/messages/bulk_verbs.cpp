@@ -29,9 +29,9 @@ std::string_view everything(const BulkVerb& verb) {
   return is_of_the_dead(verb) ? "every dead message" : "every message";
 }
 
-/// Whether the verb needs a confirmation. It does if it matches at least one message and the filter
-/// excludes none of the live messages (when it removes dead ones: none of the dead). Usually one
-/// page is enough to tell.
+/// Whether the verb needs a confirmation, because it matches at least one message and the filter
+/// excludes no live message (for a verb that removes dead messages: no dead one). Usually one page
+/// is enough to tell.
 Result<bool> matches_everything(const Queue& queue, const BulkVerb& verb) {
   const bool dead = is_of_the_dead(verb);
   if (dead && !std::holds_alternative<CancelAll>(verb.action)) return false;  // no message is lost

@@ -31,7 +31,7 @@ struct WebhookOptions {
   std::uint32_t connections = 16;  // 1 .. 256: requests at once; only with 1 do messages keep their
                                    // order
   Millis connect_timeout{5'000};   // includes resolving the name
-  Millis timeout{30'000};          // of one request, including its connection
+  Millis timeout{30'000};          // for one request, including its connection
   std::string ca_file;             // PEM; empty: the system's authorities
   std::string certificate_file;    // PEM, for receivers that require one; empty: none
   std::string key_file;            // PEM
