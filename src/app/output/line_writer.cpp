@@ -37,8 +37,8 @@ class LineWriter::AtOnce {
     if (own_ >= 0) ::close(own_);
   }
 
-  /// Returns how many bytes were written; or all, if the descriptor takes no more for another
-  /// reason than lack of room.
+  /// Returns how many bytes were written. If the write fails (other than for lack of room), returns
+  /// the size of the text, so that the line is dropped.
   [[nodiscard]] std::size_t write(std::string_view text) const noexcept {
     ssize_t n = -1;
     if (is_socket_) {

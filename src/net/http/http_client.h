@@ -33,7 +33,7 @@ struct HttpClientOptions {
   std::uint16_t port = 80;
   std::string unix_path = {};   // of a unix socket (at most 107 bytes), instead of host and port
   std::size_t connections = 4;  // the most that may be open for requests on the common lane
-  std::size_t reserved = 0;     // the same, in addition, for the reserved lane
+  std::size_t reserved = 0;     // the most besides these, for the reserved lane
   std::int64_t connect_timeout_ms = 5'000;
   std::int64_t idle_timeout_ms = 60'000;  // shorter than that of servers, so that a server rarely
                                           // closes first

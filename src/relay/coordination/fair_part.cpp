@@ -27,8 +27,7 @@ FairPart fair_part(const std::vector<Unit>& all, const std::set<Unit>& mine,
   }
   const std::size_t wanted = due - kept.size();
   const std::size_t count = std::min(wanted, free.size());
-  // Each relay begins at another place, so that relays that lack units do not try for the same
-  // ones.
+  // Each relay begins at another place, so that two relays do not try to take the same units.
   const std::size_t first = free.size() * rank / members;
   for (std::size_t i = 0; i < count; ++i) part.take.push_back(free[(first + i) % free.size()]);
   part.lacking = wanted - count;
