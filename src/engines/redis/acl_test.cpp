@@ -1,5 +1,5 @@
-// The ACL rules against a real server. With them every verb works and nothing is refused. Without
-// any one of them something is refused, as the server's ACL LOG shows. The scripts' rights are
+// The ACL rules against a real server. With them every verb works and nothing is refused. If any
+// rule is missing, a command is refused, as the server's ACL LOG shows. The scripts' rights are
 // checked before anything is written, and removing a right later loses no message.
 #include "engines/redis/node/acl.h"
 
@@ -114,7 +114,7 @@ void every_verb(const Ask& ask, RedisServer& server) {
     request.items.push_back(item);
     (void)ask(request);
   };
-  // For the sweep: an entry to take, and one to set aside.
+  // The sweep will take the first of these entries, and set the second one aside.
   for (const char* field : {"payload", "nonsense"}) {
     EXPECT_TRUE(server
                     .ask({"EVAL",

@@ -1,5 +1,5 @@
-// Verbs that go to several shards, in a cluster of which one master is away: "nothing was done"
-// is said only where nothing was.
+// Verbs that go to several shards, in a cluster in which one master has failed. An error says
+// "nothing was done" only if that is true.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -22,7 +22,7 @@ struct RemoteOptions {
   /// How long a request may take, in addition to a claim's own wait. Settlements have 10 s at most,
   /// extensions a quarter of the lease.
   std::int64_t request_timeout_ms = 30'000;
-  std::string token = {};  // the server's token, if it wants one
+  std::string token = {};  // the server's token, if it requires one
 };
 
 /// Starts the engine's thread and asks the server for /healthz. Errors: `unavailable` if no server

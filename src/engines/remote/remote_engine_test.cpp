@@ -1,4 +1,4 @@
-// The remote engine against a server that the test plays by hand, byte for byte.
+// The remote engine against a server that the test itself plays, byte for byte.
 #include "engines/remote/remote_engine.h"
 
 #include <future>

@@ -265,7 +265,7 @@ void Front::end_claim(const OperationPtr& op) {
     release(reply);
     reply = core::ClaimReply();
   }
-  // One shard failed and others did not: the leased messages are handed over, and the next claim
+  // If one shard failed and others did not, the leased messages are handed over, and the next claim
   // gets the error.
   if (!reply.items.empty() || op->rest) op->error.reset();
   complete(op);

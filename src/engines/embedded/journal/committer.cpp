@@ -153,7 +153,8 @@ void Committer::run(CommitJob job) {
   if (failure_ || !aside_ || !aside_(job.answers)) {
     for (CommitTask& answer : job.answers) answer(outcome);
   }
-  // After the tasks, because they may deliver messages that cleaning has moved since.
+  // Segments are freed after the tasks have run, because the tasks may deliver messages that
+  // cleaning has moved since.
   if (failure_) return;
   if (auto freed = free_segments(job); !freed) return fail(std::move(freed).error());
   for (auto& tell : job.when_freed) tell();

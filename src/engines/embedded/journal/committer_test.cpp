@@ -280,7 +280,7 @@ TEST_F(CommitterTest, StartsWhereRecoveryEnded) {
 
 // -- where the store is
 
-// A directory that somebody can take away, with files that can lose their names.
+// A directory that can be moved or removed, and files that can lose their names.
 class PlaceTest : public testing::Test {
  protected:
   void make(SyncPolicy policy) {

@@ -192,7 +192,8 @@ std::string_view Journal::unwritten(const RecordPlace& place) {
   return unwritten_.from(place);
 }
 
-// Up to where a segment is certainly written; the committer may be writing after that.
+// The end of the bytes of a segment that are certainly written. The committer may be writing after
+// it.
 std::uint64_t Journal::written_end(std::uint64_t segment) const noexcept {
   const SealedBatch* oldest = unwritten_.oldest();
   if (oldest != nullptr && oldest->segment == segment) return oldest->offset;

@@ -18,7 +18,7 @@ namespace tarry::embedded {
 
 class OpenBatch {
  public:
-  /// What all references of a run have in common.
+  /// The values that all references of a run share.
   struct RunKey {
     RecordType type = RecordType::closed;
     std::uint8_t detail = 0;

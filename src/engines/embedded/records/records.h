@@ -211,7 +211,7 @@ void extend_run(std::string& out, std::size_t record_start, Ref ref);
 /// records are puts, and this function avoids the variant.
 [[nodiscard]] std::optional<PutRecord> take_put(std::string_view& in);
 
-/// Decodes the put at the beginning of the bytes; they may go on after it. Returns nothing if the
+/// Decodes the put at the beginning of the bytes; more bytes may follow it. Returns nothing if the
 /// length, the type, or the checksum over all but the payload is wrong. Does not check the payload:
 /// see `payload_checks`.
 [[nodiscard]] std::optional<PutRecord> decode_put(std::string_view bytes);

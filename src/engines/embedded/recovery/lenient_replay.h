@@ -33,7 +33,7 @@ namespace tarry::embedded {
 
 class LenientReplay final : public JournalWalk::Visitor {
  public:
-  /// In `queues_told_ms`: nothing is lost after the queue's last record.
+  /// A value in `queues_told_ms`: nothing is lost after the queue's last record.
   static constexpr std::int64_t kNothingLost = std::numeric_limits<std::int64_t>::max();
 
   struct Figures {

@@ -1,4 +1,4 @@
-// The journal, batch by batch, up to where it is torn.
+// Replays the journal, batch by batch, up to its torn end.
 #include <algorithm>
 
 #include "base/planted.h"

@@ -127,8 +127,8 @@ TEST_F(TornEnd, OfASegmentsFirstBatchThatWasNeverSynced) {
 
 class FlippedByte : public RecoveryDamage {
  protected:
-  // For every byte of the file: `accepts` says where recovery may ignore the change. Everywhere
-  // else it must refuse, name the place, and leave the files alone.
+  // Flips every byte of the file in turn. `accepts` tells for which bytes recovery may ignore the
+  // change. Everywhere else it must refuse, name the place, and leave the files alone.
   void flip_every_byte(const std::string& name, const std::function<bool(std::uint64_t)>& accepts) {
     const std::string whole = files.at(name);
     const std::vector<Frame> frames = frames_of(whole);

@@ -154,8 +154,8 @@ Unexpected RecoveryRun::lost_header(std::uint64_t segment) const {
                 "the segment's header does not check, though batches in it were durable");
 }
 
-// A segment without a header was assumed to be never written. It was written if a batch in it or
-// after it was known durable, or if the journal began before it and nothing else is left.
+// A segment without a header was assumed to be never written. In fact it was written if a batch in
+// it or after it was known durable, or if the journal began before it and nothing else is left.
 Result<void> RecoveryRun::check_unwritten() {
   if (unwritten_proof_ >= recovered_.tail.next_batch) {
     mark(Row::s4_by_proof);

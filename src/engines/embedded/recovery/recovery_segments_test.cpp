@@ -113,8 +113,8 @@ TEST_F(RecoveryTable, S2_OnlyBlankFilesIsANewJournal) {
   EXPECT_TRUE(names().empty());
 }
 
-// Three files that were never written. What a failed sync loses is random: the syncs before it
-// change the draw.
+// Three files that were never written. A failed sync loses random data; the syncs before it change
+// which.
 void make_blank_files(storage::Directory& root, storage::Faults& faults, int syncs_before) {
   for (int i = 0; i < syncs_before; ++i) {
     test::write_all(root, "other" + std::to_string(i), "");

@@ -187,7 +187,7 @@ TEST_F(FullDisk, LeasesRunOutAndComeBack) {
     std::size_t claimed = 0;
     while (true) {
       auto reply = shard->ask(test::claim("q", 500));
-      if (!reply) {  // once more, after cleaning
+      if (!reply) {  // asks once more after cleaning
         shard->settle();
         reply = shard->ask(test::claim("q", 500));
       }

@@ -1,7 +1,7 @@
 // Shard: the state machine. Decides what a request does now, writes the result as records, and lets
-// the records change the state. It is told the time, and reaches no clock, file or thread except
-// through Journal. Each kind of request is decided by a class of its own (Pushes, Claims, Removals,
-// ...); Shard runs the turns and the cleaning.
+// the records change the state. Its caller tells it the time. It uses no clock, file or thread
+// except through Journal. Each kind of request is decided by a class of its own (Pushes, Claims,
+// Removals, ...); Shard runs the turns and the cleaning.
 //
 // A turn: `advance` to now, `execute` each part, `serve_waiting`, `work_slice`, then `take_job` for
 // the committer. An answer leaves with the job. When the job's batches are durable, so is

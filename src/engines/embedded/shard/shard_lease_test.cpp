@@ -108,7 +108,7 @@ class ShardLeaseUncommitted : public testing::Test {
   OneShard one{disk.root(), clock, {64 << 10, SyncPolicy::always, false}};
 };
 
-// Turns go on while the claim's sync hangs, for longer than its lease.
+// The claim's sync hangs for longer than its lease, while the shard's turns continue.
 TEST_F(ShardLeaseUncommitted, DoesNotRunOut) {
   ASSERT_TRUE(one.ask(test::push("q", "k")));
   claim(first);

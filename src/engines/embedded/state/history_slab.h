@@ -51,8 +51,8 @@ class HistorySlab {
     HistoryHandle handle = free_;
     if (handle != kNoHistory) {
       free_ = entries_[handle].reason;
-      // Each free slot names the next one. Without this, each of many allocations would wait for
-      // memory.
+      // Each free slot names the next one. Without the prefetch, each of many allocations would
+      // wait for memory.
       if (free_ != kNoHistory) base::prefetch_line(&entries_[free_]);
     } else {
       handle = entries_.size();

@@ -7,7 +7,7 @@
 // Invariants
 //  1. `total_bytes`, `messages` and `total_reasons` are sums over all segments; bytes are in the
 //     size classes of position.h.
-//  2. No segment's growth is more than `most_growth`.
+//  2. No segment's `growth` is more than `most_growth`.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct SegmentLife {
   std::uint64_t bytes = 0;
   std::uint64_t reasons = 0;  // bytes of reasons that its dead messages' full records do not hold
 
-  /// By how much the copies of all these records together may be longer.
+  /// By how many bytes the copies of all these records together may be longer than the records.
   [[nodiscard]] std::uint64_t growth() const noexcept { return messages * kCarriedBytes + reasons; }
 };
 
@@ -80,7 +80,7 @@ class LiveBytes {
   [[nodiscard]] std::uint64_t total_bytes() const noexcept { return total_; }
   [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
   [[nodiscard]] std::uint64_t total_reasons() const noexcept { return reasons_; }
-  /// The largest growth of any segment.
+  /// The largest `growth` of a segment.
   [[nodiscard]] std::uint64_t most_growth() const noexcept { return most_growth_; }
 
  private:

@@ -77,7 +77,7 @@ TEST_F(ReadyLanesTest, VisitsWhatStandsBehindTheFirst) {
   EXPECT_TRUE(got.empty());
 }
 
-// Released messages come back with the due time and id they had.
+// A released message is added again with the due time and id that it had.
 TEST_F(ReadyLanesTest, AStragglerOfEqualDueGoesByItsId) {
   add(1, 10, 5);
   add(1, 10, 7);

@@ -1,6 +1,6 @@
 // Random lives of one shard, on one thread. At any moment, replaying the journal gives the state of
-// the shard that wrote it. After a power failure the state is one that the shard was in, no older
-// than the last answer.
+// the shard that wrote it. After a power failure, replay gives a state that the shard was in, and
+// that is no older than the last answer.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>

@@ -125,7 +125,7 @@ class Replay {
   [[nodiscard]] bool is_elsewhere(const Ref& ref, QueueId queue) const {
     return state_.slab.holds(ref.handle, ref.id) && state_.slab[ref.handle].queue != queue;
   }
-  // For a record about one message.
+  // Replays a record about one message.
   template <typename R>
   Result<void> evolve(const R& record, bool is_sane_record) {
     if (is_elsewhere(record.ref, record.queue)) return broken(kOtherQueue);

@@ -116,7 +116,7 @@ Result<void> write_store_file(storage::Directory& directory, const StoreIdentity
   return directory.sync();
 }
 
-// Which tool began to make the directory, if it did not end.
+// The tool that began to make the directory, and did not finish.
 std::optional<std::string> half_made_by(const std::vector<std::string>& names) {
   if (has_name(names, kName)) return std::nullopt;
   if (has_name(names, kSalvageName)) return "salvage";

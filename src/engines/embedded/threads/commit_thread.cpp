@@ -149,8 +149,8 @@ void CommitThread::run() {
   at_end_();
 }
 
-// True if that many callers wait for the job. Also true if the shard itself waits, because then no
-// other caller can join.
+// True if at least `callers` callers wait for the job. Also true if the shard itself waits, because
+// then no other caller can join.
 bool CommitThread::is_worth_a_sync(std::size_t callers) const {
   return slot_.callers() >= callers || slot_bytes_ >= kSlotBytes;
 }

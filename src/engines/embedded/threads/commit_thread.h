@@ -1,7 +1,7 @@
 // CommitThread: brings a shard's jobs to its disk. While one job syncs, the next one gathers
-// requests: group commit without a timer. The thread waits only for callers that come back at once
-// (GroupCommitDelay). When there is nothing to commit, it reads the records that the next claims
-// will need.
+// requests: group commit without a timer. The thread waits only for callers that send their next
+// request at once (GroupCommitDelay). When there is nothing to commit, it reads the records that
+// the next claims will need.
 //
 // Invariants
 //  1. Jobs are committed one after the other, in the order in which they came.

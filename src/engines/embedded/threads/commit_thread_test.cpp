@@ -219,7 +219,7 @@ TEST_F(CommitThreadTest, AFullSlotIsNotKeptForCallers) {
   EXPECT_EQ(told.size(), 3u);
 }
 
-// A stop does not wait for callers to come back.
+// A stop does not wait for the callers' next requests.
 TEST_F(CommitThreadTest, StopsWhileItWaitsForCallers) {
   start(slow);
   commit_two();

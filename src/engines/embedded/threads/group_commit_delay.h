@@ -1,9 +1,9 @@
 // GroupCommitDelay: how long a synced journal waits for the callers that it has just answered,
 // before it syncs for other callers without them. Most callers that wait for an answer send their
 // next request at once. Without a wait, eight callers would always sync in two groups of four: one
-// group in the sync, the other waiting. Waiting pays only if the callers come back sooner than a
-// sync takes, and if their answers are given quickly. Otherwise the journal soon stops waiting, and
-// tries again now and then.
+// group in the sync, the other waiting. Waiting pays only if the callers' next requests come sooner
+// than a sync takes, and if their answers are given quickly. Otherwise the journal soon stops
+// waiting, and tries again now and then.
 //
 // Its owner tells it all events. It reads no clock.
 //

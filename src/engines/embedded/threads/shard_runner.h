@@ -11,7 +11,7 @@
 //     posted it. A thread that ends a turn looks into the inbox again after it has released
 //     `turn_mutex_`, because a lender that could not get the mutex meanwhile is waiting now.
 //  3. The shard's thread never sleeps past the next event of the last turn, whichever thread ran
-//     that turn. It may sleep a millisecond longer if a lender had the turn.
+//     that turn. Only if a lender had the turn may it sleep a millisecond longer.
 //
 // Thread safety: any thread may call `post` and `lend`. Only the engine's front calls the rest.
 #pragma once

@@ -202,8 +202,8 @@ class ShardBackup {
         if (auto gone = target_->remove(name); !gone) return gone.error();
         return false;
       }
-      // With sync=os no process has synced it; a power failure must not cut a file that two stores
-      // share.
+      // With sync=os no process has synced the file. A power failure must not cut a file that two
+      // stores share.
       auto file = target_->open(name, storage::OpenMode::read_write);
       if (!file) return std::move(file).error();
       if (auto synced = (*file)->sync_data(); !synced) return synced.error();

@@ -31,7 +31,7 @@ struct Nameless {
   std::vector<std::string> keys;  // one key for each part
   std::uint64_t unreachable = 0;  // messages that no key finds under the present name
 
-  // One in this many sets of such keys belongs to this shard by chance.
+  // The chance that such keys all belong to this shard by accident is 1 in this many.
   [[nodiscard]] double chances(std::uint32_t shards) const {
     return std::pow(static_cast<double>(shards), static_cast<double>(keys.size()));
   }

@@ -38,9 +38,9 @@ class SalvagedQueues {
   /// Names the queues that have lost their names. `files`: the shard's.
   Named name(const StoreIdentity& store, ReadShard& shard, const SegmentFiles& files) const;
 
-  /// Gives a shard that has lost data the settings and pauses that other shards know better. Also
-  /// makes queues there that are missing and have settings or a pause. Returns how many queues it
-  /// has changed or made. Call it after `name`.
+  /// Gives a shard that has lost data the settings and pauses that other shards know better. In
+  /// that shard it also makes missing queues that have settings or a pause. Returns how many queues
+  /// it has changed or made. Call it after `name`.
   std::uint64_t agree(ReadShard& shard) const;
 
  private:

@@ -67,7 +67,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
     return claim_->gone || left() == 0 || (taken_ > 0 && bytes_ >= request().max_bytes);
   }
 
-  // Which of the queue's shards to ask, and in what order.
+  // Chooses which of the queue's shards to ask, and in what order.
   void choose_shards() {
     shard_ = 0;
     shards_.clear();

@@ -3,7 +3,7 @@
 //
 // A claim looks at its queues. A claim that finds nothing and may wait is parked at them. Each
 // queue knows when to look again (the next due time or a lease's end, as Redis said), and another
-// process's push wakes it before that. Of the claims parked at a queue only one looks at a time; it
+// process's push wakes it before that. Only one of the claims parked at a queue looks at a time. It
 // leaves remaining messages to the next claim. But a claim that names keys or shards looks for
 // itself; these claims stand in lists of their own.
 //

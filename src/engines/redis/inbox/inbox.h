@@ -23,7 +23,8 @@
 //     knows then whether the entry was carried out, so it is set aside with that reason.
 //  5. After a temporary failure (Redis is full, a node is unreachable, keys are damaged) the entry
 //     stays in the stream, and so do all later entries for the same shard: the shard is held. Later
-//     entries for other shards go on, as long as at most `kMostHeld` entries are held.
+//     entries for other shards are still carried out, as long as at most `kMostHeld` entries are
+//     held.
 //
 // While one process works on a batch, the others leave the inbox alone (for `hold_ms` at most).
 // This only saves the server work; correctness does not depend on it.

@@ -33,7 +33,7 @@ RedisEngineOptions without(FaultRig& rig, const std::string& rights) {
   return options;
 }
 
-// The expected state: the verb table, without claims.
+// Computes the expected state by the verb table, without claims.
 class Model {
  public:
   struct Message {

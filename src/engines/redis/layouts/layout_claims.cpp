@@ -134,7 +134,7 @@ class LayoutClaims::Look : public std::enable_shared_from_this<Look> {
         context.log({LogLevel::warning, "layout_unit", error.message});
       }
     }
-    // The call took as many as were asked for, or met members that were no messages: there may be
+    // The call took as many as were asked for, or found members that were no messages: there may be
     // more here.
     const bool more = answer->taken == wish_.max || answer->odd > 0;
     if (answer->seen == Seen()) return go_on(more);

@@ -10,7 +10,7 @@
 namespace tarry::redis {
 namespace {
 
-// Which consumer got which message, and how often.
+// Counts how often each message was handed to a consumer.
 class Books {
  public:
   void got(const std::string& what) {

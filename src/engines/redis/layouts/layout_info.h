@@ -14,7 +14,7 @@
 
 namespace tarry::redis {
 
-/// From the values that layout_describe.lua returns.
+/// Reads the values that layout_describe.lua returns.
 [[nodiscard]] MessageInfo layout_info(const LayoutSpec& spec, const LayoutKeys& keys,
                                       std::string_view key, std::string_view state,
                                       std::string_view due, std::string_view lease_left,

@@ -1,4 +1,4 @@
-// Each ZSET of a layout's queue is a shard, as relays divide them.
+// Each ZSET of a layout's queue counts as a shard, so that relays can divide them.
 #include <set>
 
 #include "support/layout_rig.h"

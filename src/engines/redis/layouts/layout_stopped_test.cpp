@@ -311,7 +311,8 @@ TEST_P(StoppedLayouts, AtEachCallAndAskedAgainLosesNothing) {
   }
 }
 
-// What a repeated call answers, for `hash`. The script is stopped when it first calls `command`.
+// A repeated call on layout `hash` must give the right answer. The script is stopped when it first
+// calls `command`.
 class StoppedHashLayout : public LayoutTest {
  protected:
   static LayoutEngineOptions stopped_at(Script script, const std::string& command) {

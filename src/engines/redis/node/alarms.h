@@ -1,7 +1,7 @@
 // Alarms: functions to be called at a later time. The time is the steady clock's; one timer serves
 // all alarms. Or, in tests, it is a manual clock's BOOTTIME; then `moved` calls the functions.
 //
-// Thread safety: none; on the io_context's thread, where the calls run too.
+// Thread safety: none; on the io_context's thread. The calls run on that thread too.
 #pragma once
 
 #include <chrono>

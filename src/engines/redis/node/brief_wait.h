@@ -1,7 +1,7 @@
 // BriefWait: a write on a node of a cluster waits until a replica has it, if there is one. The wait
-// is short, and then the work goes on without the replica, because no user has asked for replicas.
-// While a WAIT is outstanding, its connection does nothing else. So one WAIT serves all earlier
-// writes, and after a WAIT that failed no WAIT is sent for a while.
+// is short. If it fails, the work continues without the replica, because no user has asked for
+// replicas. While a WAIT is outstanding, its connection does nothing else. So one WAIT serves all
+// earlier writes, and after a WAIT that failed no WAIT is sent for a while.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once

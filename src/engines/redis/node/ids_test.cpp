@@ -75,7 +75,7 @@ TEST_F(IdsTest, AProcessThatGoesOnTakesThemTogether) {
   EXPECT_EQ(seen.size(), 2u);
 }
 
-// When a server is back, all processes connect again at once, and most of them push little.
+// After a server's restart all processes connect again at once, and most of them push little.
 TEST_F(IdsTest, AProcessThatComesBackTakesFew) {
   const auto engine = rig_.open();
   for (int i = 0; i < 150; ++i) {

@@ -25,7 +25,8 @@ struct ReplicaWish {
   std::uint32_t replicas = 0;
   std::int64_t timeout_ms = 1'000;  // 1 .. kMaxReplicaTimeoutMs
 };
-/// Below the client's time-out for commands, because other callers may have to wait behind a WAIT.
+/// Below the client's time-out for commands, because other callers may have to wait until a WAIT
+/// has ended.
 inline constexpr std::int64_t kMaxReplicaTimeoutMs = 5'000;
 
 class ReplicaWait {

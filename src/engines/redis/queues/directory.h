@@ -85,7 +85,7 @@ class Directory {
   using Asked = std::unordered_map<std::string, Waiting>;
 
   bool joins(Asked& asked, const std::string& queue, Found& done);
-  /// What a look-up is for, and how often the record has changed during it.
+  /// A look-up: whether it makes a missing queue, and how often the record has changed during it.
   struct Look {
     bool makes = false;
     int tries = 0;

@@ -3,8 +3,9 @@
 //   u8 flags, u32 CRC-32C of member, headers and payload, [6 bytes id], [u32 priority],
 //   [u16 max_attempts], [3 bytes push time], [u16 length, headers], payload
 //
-// A part in brackets is present if its flag is set; integers are little-endian, ids big-endian.
-// Also the body of a remembered message. docs/formats/redis.md says why it is so short.
+// A part in brackets is present if its flag is set; integers are little-endian, ids big-endian. A
+// remembered message has a body of another form; this header reads it too. docs/formats/redis.md
+// says why bodies are so short.
 //
 // Thread safety: pure functions.
 #pragma once

@@ -1,5 +1,5 @@
--- Makes a shard of a queue if it is missing. Each of its keys holds a placeholder for good: while a cluster moves a
--- slot, Redis would answer TRYAGAIN for ever to a script whose key does not exist.
+-- Makes a shard of a queue if it is missing. Each of the shard's keys always holds a placeholder, because while a
+-- cluster moves a slot, Redis answers TRYAGAIN to every script with a missing key.
 --
 -- KEYS as for all scripts on a shard. ARGV: 1 the generation, 2 the settings, 3 until when it is paused (as in META;
 -- '-': it is not), 4 '1' if only the placeholders are wanted yet. Answers 1 if it was made.

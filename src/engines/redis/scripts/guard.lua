@@ -4,7 +4,7 @@ local ran, result = pcall(script)
 if ran then return result end
 if finish then pcall(finish) end
 if type(result) == 'table' then result = result.err end
--- In Redis 7 this is the error's text, with its code in front. Before, and for an error in Lua, it begins
--- with the place of the error.
+-- In Redis 7 this is the error's text, with its code in front. Before Redis 7, and for an error in Lua,
+-- the text begins with the place of the error.
 if string.find(result, '^%u+ ') then return redis.error_reply(result) end
 error(result, 0)

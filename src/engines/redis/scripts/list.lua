@@ -1,10 +1,10 @@
 -- List: a page of the messages. They come place by place, and in each place by score and then by member. Leased
 -- messages come group by group, in the order in which the leases end.
 --
--- ARGV: 5 the state (its first letter, or 'y' ready, empty: all), 6 the place to go on in (0: the first), 7 and 8
--- score and member of the last one listed there (empty: none), 9 how many to look at. Answers now, the place to go on
--- in (-1: none), score and member of the last one looked at, and then for each the result of describe, its place and
--- its score there.
+-- ARGV: 5 the state (its first letter, or 'y' ready, empty: all), 6 the place to continue in (0: the first), 7 and 8
+-- score and member of the last one listed there (empty: none), 9 how many to look at. Answers now, the place to
+-- continue in (-1: none), score and member of the last one looked at, and then for each the result of describe, its
+-- place and its score there.
 apply_time()
 apply_step()
 local NOW = format('%.0f.75', now)

@@ -1,5 +1,5 @@
 -- The store's record, made if it is missing. KEYS: 1 tarry:{0}:store, 2 tarry:{0}:queues, 3 tarry:{0}:numbers; the
--- last two hold a placeholder for good, as a shard's keys do. ARGV: 1 schema, 2 partitions, 3 the secret for the
+-- last two always hold a placeholder, as a shard's keys do. ARGV: 1 schema, 2 partitions, 3 the secret for the
 -- check of generated keys, 4 the oldest schema that is used, 5 the time in ms (tests only; empty: the server's).
 -- Answers schema, partitions and secret as they are, and now; adds nothing to a record that the caller will refuse.
 for _, key in ipairs(KEYS) do

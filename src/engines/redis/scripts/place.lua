@@ -129,9 +129,9 @@ end
 -- A score in DUE or ODD without BIG.
 local function plain(score) return score >= BIG and score - BIG or score end
 
--- ---- leased: LEASED has its group, and a '!' behind that once it is cancelled. A group is what one
--- claim took, or one extension; CLAIMS has its members, and the runs of their scores. A bulk claim has nothing in
--- LEASED until it is spread.
+-- ---- leased: LEASED has the message's group, followed by '!' once the message is cancelled. A group is the
+-- messages of one claim or of one extension. CLAIMS has the group's members, and the runs of their scores. A bulk
+-- claim has nothing in LEASED until it is spread.
 
 local function group_in(lease) return byte(lease, -1) == 33 and sub(lease, 1, -2) or lease end
 local function is_stopping(lease) return byte(lease, -1) == 33 end

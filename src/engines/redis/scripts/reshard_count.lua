@@ -2,8 +2,8 @@
 -- name and value.
 local FROM = 'from:' .. ARGV[6]
 if call('HGET', META, FROM) then return 0 end
--- One write holds everything, including the note that it was done: stopped at any call, it is done wholly or not at
--- all.
+-- One write adds everything, and records that it was done. So wherever the script is stopped, all counters are
+-- added or none.
 local written = { FROM, 1 }
 for i = 7, #ARGV, 2 do
   written[#written + 1] = ARGV[i]

@@ -1,7 +1,7 @@
--- Which commands of scripts this user may not run. Checked before anything is written, because a script that is
--- refused in the middle has done half of its work. ARGV: 1 a key that never exists, 2 '' or 'try' (to try the
--- commands, as Redis 6.2 must); then the commands. Answers the missing ones, or nil if all commands that take a key
--- are allowed.
+-- Finds the commands of scripts that this user may not run. Checked before anything is written, because a script
+-- that is refused in the middle has done half of its work. ARGV: 1 a key that never exists, 2 '' or 'try' (to try
+-- the commands, as Redis 6.2 must); then the commands. Answers the missing ones, or nil if all commands that take a
+-- key are allowed.
 local key = ARGV[1]
 -- Each command is tried with arguments that change nothing: the key does not exist, or Redis refuses the arguments
 -- after it has checked the right. Everything works without the commands marked `false`: an inbox that may not be read

@@ -22,8 +22,8 @@ local server = type(info) == 'string' and string.match(info, 'master_replid:(%x+
 if server ~= giver then
   -- Servers that know the same ids, one after the other, are separated by the time since then, at 1,024 a ms. The
   -- later one must begin above all ids that the former gave, because it counts up and would run through them. Beyond
-  -- 2^20 ms the gap grows only by what the time gives back; otherwise a store that is rarely used would soon have no
-  -- ids left. In a store from before `gave` nobody knows since when: then the time modulo 2^20 is used.
+  -- 2^20 ms the gap grows only as fast as the time itself provides ids; otherwise a store that is rarely used would
+  -- soon have no ids left. In a store from before `gave` nobody knows since when: then the time modulo 2^20 is used.
   local since = tonumber(gave) and math.max(0, now - gave) or now % 2 ^ 20
   last = last + 2 ^ 28 + 16 * since + 1008 * math.min(since, 2 ^ 20)
 end

@@ -20,7 +20,7 @@ class ForecastSpans {
   explicit ForecastSpans(const core::ForecastRequest& request) : request_(request) { clear(); }
 
   void clear();
-  /// Adds the script's arguments: width, spans, where to go on, and the most spans to tell.
+  /// Adds the script's arguments: width, spans, where to continue, and the most spans to tell.
   void ask(std::uint32_t shard, std::int64_t most, net::RedisCommand& command);
   /// False for an answer that no script of ours gives. Sets `again` to true if the shard has more.
   [[nodiscard]] bool read(std::uint32_t shard, net::RedisView told, bool& again);

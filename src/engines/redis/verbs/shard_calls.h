@@ -127,7 +127,7 @@ class ShardCalls : public std::enable_shared_from_this<ShardCalls> {
     end(std::exchange(error_, std::nullopt));
   }
 
-  // What was done so far, in words; empty if nothing, as far as is known.
+  // Tells in words what was done so far; empty if nothing was done, as far as is known.
   [[nodiscard]] std::string so_far() const {
     if (messages) return messages() > 0 ? core::messages_so_far(messages()) : "";
     if (answered_ > 0) return core::shards_so_far(answered_, shards_);

@@ -1,6 +1,6 @@
 // KeptRoom: the reserve of a journal's room, so that a full disk stops pushes and nothing else. As
 // a disk fills up, pushes are refused first. Then claims have to wait for cleaning, and then verbs
-// that return claimed messages to the queue. Verbs that end messages always go on. The room for
+// that return claimed messages to the queue. Verbs that end messages always work. The room for
 // cleaning one segment is given to nothing else, and cleaning uses no other room. Why that is
 // enough: docs/decisions/0001.
 //
@@ -81,7 +81,7 @@ class KeptRoom {
     std::uint64_t growth = 0;    // copies of claimed messages will be longer by this
     std::uint64_t work = 0;
     std::uint64_t leases = 0;  // for leases that run out
-    std::uint64_t claims = 0;  // growth and leases of messages that can still be claimed
+    std::uint64_t claims = 0;  // the same two for messages that can still be claimed
   };
   [[nodiscard]] Parts parts(std::uint64_t more_bytes = 0, std::uint64_t more = 0) const noexcept;
 

@@ -29,10 +29,10 @@ class NextJob {
   void end(const OperationPtr& op);
   /// If the job fails, the part's items fail.
   void end(const Part& part);
-  /// For a part that changed a whole queue: once that is durable, counts this shard and `messages`
+  /// Ends a part that changed a whole queue. Once that is durable, counts this shard and `messages`
   /// as changed.
   void end_changing(const OperationPtr& op, std::uint64_t messages = 0);
-  /// For a part that did nothing: it fails with `error`, whether the job fails or not.
+  /// Ends a part that did nothing: the part fails with `error`, whether the job fails or not.
   void refuse(const Part& part, const Error& error);
   /// The task itself ends its part.
   void add_task(CommitTask task) { job_.tasks.push_back(std::move(task)); }
