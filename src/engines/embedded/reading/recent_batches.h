@@ -34,8 +34,8 @@ class RecentBatches {
   /// The bytes of the record at that place, at most as many as its position says; empty if its
   /// batch is not kept.
   [[nodiscard]] std::string_view find(const RecordPlace& place) const noexcept;
-  /// Finds the records at all `places`, and lists each batch that holds some of them once. False if
-  /// a record is not kept.
+  /// Finds the records at all `places`, and lists once each batch that holds some of these records.
+  /// False if a record is not kept.
   [[nodiscard]] bool find(std::span<const RecordPlace> places,
                           std::vector<std::string_view>& records,
                           std::vector<std::shared_ptr<const SealedBatch>>& batches) const;

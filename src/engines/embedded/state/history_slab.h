@@ -24,14 +24,13 @@ inline constexpr HistoryHandle kNoHistory = 0xFFFF'FFFF;
 struct History {
   Tallies tallies;
   std::uint32_t attempt = 0;          // attempts used so far; released attempts do not count
-  std::int64_t until_ms = 0;          // leased: its end as decided, by BOOTTIME; else by REALTIME
+  std::int64_t until_ms = 0;          // leased: planned end, BOOTTIME; else kept until, REALTIME
   std::int64_t stamp_ms = 0;          // leased: the lease's length; dead, remembered: since when
   std::uint32_t reason = 0;           // dead: number in the shard's reasons
   Ending ending = Ending::acked;      // remembered
   bool unwritten : 1 = true;          // the message's full record does not hold it
   bool reason_unwritten : 1 = false;  // dead: nor does it hold the reason (LiveBytes)
-  std::uint16_t late_ms = 0;          // leased: how much later the lease begins and ends than
-                                      // decided
+  std::uint16_t late_ms = 0;          // leased: it begins and ends this much later than planned
 
   /// BOOTTIME. The lease wheel uses until_ms; late_ms is checked only when that time has come,
   /// because most leases end before.

@@ -21,7 +21,8 @@ using net::RedisReply;
 constexpr std::uint32_t kMostClaimedAtOnce = 500;
 // Foreign producers publish nothing, so a waiting claim looks this often.
 constexpr std::int64_t kLookAgainMs = 1'000;
-// Redisson's entries are found by their ids only by looking through all of them.
+// To find Redisson's entries by their ids, Redis looks through all of them. So a claim by key looks
+// only this often.
 constexpr std::int64_t kWalkAgainMs = 5'000;
 constexpr std::int64_t kNotSoonMs = INT64_MAX;
 

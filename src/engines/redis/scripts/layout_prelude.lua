@@ -132,8 +132,9 @@ local function tell_head(member, score)
   end
 end
 
--- A lease's score, and when it ends in ms. Programs that count in seconds write whole numbers. So in seconds
--- the score gets a fraction, made from the claim's nonce, which tells it from their scores.
+-- A lease's score, and when it ends in ms. Programs that count in seconds write whole numbers. So if scores
+-- are seconds, a lease's score gets a fraction, made from the claim's nonce. No other program writes such a
+-- score.
 local function lease_until(ms, nonce)
   local score = score_of(ms)
   if UNIT > 1 then

@@ -46,7 +46,7 @@ local function lacks_bodies(set)
   return true
 end
 
--- Takes one member of a set, which is due or was named by key.
+-- Takes one member of a set. The member is due, or was named by its key.
 local put_off = 0
 local function take(set, member, score)
   if M > 1 then
