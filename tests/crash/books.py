@@ -1,10 +1,10 @@
-"""The store's figures against what its clients saw: invariant 13."""
+"""Compares the store's figures with what its clients saw: invariant 13."""
 
 PENDING = ("scheduled", "ready", "leased", "dead")
 
 
 class Books:
-    """Tells `broken(13, text, None)` what does not add up."""
+    """Calls `broken(13, text, None)` for each figure that does not add up."""
 
     def __init__(self, history, stories, broken):
         self.history = history
@@ -45,8 +45,8 @@ class Books:
 
         done = snapshot.ended
         accepted = sum(1 for s in mine if s.accepted and s.push.sent < done)
-        # One that a loss made doubtful may be in the file, and have been ended, before anybody saw
-        # it, by what the same loss made doubtful.
+        # A push that became doubtful by a loss may be in the file, and may have ended before
+        # anybody saw it, because of other operations that the same loss made doubtful.
         doubted = sum(1 for s in mine if not s.accepted and not s.refused and s.push.sent < done
                       and getattr(s.push, "doubted", False))
         check("accepted, as clients saw it", c["accepted"], accepted, accepted + doubted)
@@ -58,7 +58,7 @@ class Books:
             check(what, c[what], low, high)
 
     def _verbs(self, name, done):
-        """(counter, least, most), as the answers have it, and what had no answer may add."""
+        """(counter, least, most): from the answers, and from the operations without an answer."""
         def of(operations):
             return [o for o in operations if o.queue == name and o.sent < done]
 
@@ -97,7 +97,7 @@ class Books:
             yield what, least, most
 
     def _counted(self, operation):
-        """Surely counted under its name: not so a settle that only ended a cancelled message."""
+        """Surely counted as this verb. A settle that only ended a cancelled message is not."""
         story = self.stories.by_receipt[operation.receipt][0]
         if any(end.kind in ("stopping", "cancelled") for end in story.ends):
             return False

@@ -8,19 +8,20 @@ from history import (TOKEN, Cancel, Claim, Delivery, Extend, Item, Push, Resched
                      Snapshot, Tallies, now_ms)
 
 MAX_BATCH = 10_000  # items of one request: docs/reference/limits.md
-TIMEOUT_SECONDS = 60  # bounds waits that only a failure makes long
+TIMEOUT_SECONDS = 60  # a limit for waits that are long only after a failure
 
 
 class Lost(Exception):
-    """No answer: the server was killed, or is. Or the client is to ask no more."""
+    """There is no answer, because the server was killed or is being killed; or the client must ask
+    no more."""
 
 
 class WrongAnswer(Exception):
-    """An answer that no correct client gets."""
+    """An answer that a correct client never gets."""
 
 
 def as_json(data, name):
-    """The field of that name, or with _base64."""
+    """The field with that name, or with _base64 appended to the name."""
     try:
         return {name: data.decode("utf-8")}
     except UnicodeDecodeError:
@@ -28,14 +29,15 @@ def as_json(data, name):
 
 
 def from_json(fields, name):
-    """The bytes of a field that may have come as _base64."""
+    """The bytes of a field that may have been sent as _base64."""
     if name in fields:
         return fields[name].encode("utf-8")
     return base64.b64decode(fields.get(name + "_base64", ""))
 
 
 def headers_from_json(message):
-    """As (name, bytes), in order. Where `headers` cannot say it all there is `header_list` too."""
+    """Headers as (name, bytes), in order. If `headers` cannot express them, there is a
+    `header_list` too."""
     listed = message.get("header_list")
     if listed is None:
         return tuple((name, value.encode()) for name, value in message["headers"].items())
@@ -43,7 +45,7 @@ def headers_from_json(message):
 
 
 def token_of(headers):
-    """The number of the push that a message comes from, as it says itself."""
+    """The number of the push that made the message; a header contains it."""
     values = [value for name, value in headers if name == TOKEN]
     return int(values[0]) if len(values) == 1 and values[0].isdigit() else None
 
@@ -56,8 +58,9 @@ class Client:
     def __init__(self, server, history):
         self.server = server
         self.history = history
-        self.on_event = lambda: None  # after each request that went out, and each answer
-        self.ending = False  # set: asks nothing more
+        # Called after each request that was sent, and after each answer.
+        self.on_event = lambda: None
+        self.ending = False  # if set, the client asks nothing more
         self._connection = http.client.HTTPConnection("127.0.0.1", server.port,
                                                       timeout=TIMEOUT_SECONDS)
 
@@ -65,7 +68,7 @@ class Client:
         self._connection.close()
 
     def connect(self):
-        """Raises Lost where nobody is there; then nothing was asked."""
+        """Raises Lost if nobody listens; then nothing was sent."""
         if self._connection.sock is None:
             try:
                 self._connection.connect()
@@ -87,7 +90,7 @@ class Client:
         for operation in operations:
             operation.sent = sent
             operation.asked_of = self.server
-            self.history.add(operation)  # only what was sent may have been done
+            self.history.add(operation)  # only an operation that was sent may have been done
         try:
             self._connection.request(method, path, data,
                                      {} if data is None else {"Content-Type": "application/json"})
@@ -96,7 +99,7 @@ class Client:
         self.on_event()
 
     def _ask(self, operations, method, path, body=None, statuses=(200,)):
-        """Stamps the operations; their answer as JSON."""
+        """Notes when the operations were sent and answered. Returns the answer's JSON."""
         self._send(operations, method, path, body)
         try:
             response = self._connection.getresponse()
@@ -114,7 +117,7 @@ class Client:
         return json.loads(text)
 
     def _refused(self, operations, status, text, ended):
-        """May raise what fits better than WrongAnswer."""
+        """May raise an error that fits better than WrongAnswer."""
 
     def _refused_item(self, operation, error):
         raise WrongAnswer(f"{operation}: {error}")
@@ -180,7 +183,7 @@ class Client:
         return claim.deliveries
 
     def claim_and_hang_up(self, queues, max_, lease, wait):
-        """A claim whose answer nobody will read."""
+        """Sends a claim, and does not read its answer."""
         claim = Claim(0, queues=tuple(queues), max=max_, lease=lease, hung_up=True)
         self._send([claim], "POST", "/v1/claim", self._claim_body(claim, wait))
         self._connection.close()
@@ -217,21 +220,21 @@ class Client:
                                  {"all": True})["count"]
         return revive.count
 
-    # -- looking, and what a test sets up
+    # -- reading, and setting up a test
 
     def ask(self, method, path, body=None):
-        """What no history needs."""
+        """A request that the history need not contain."""
         return self._ask([], method, path, body)
 
     def configure(self, queue, settings):
         self._ask([], "PUT", f"/v1/queues/{queue}", settings)
 
     def figures(self):
-        """queue -> figures."""
+        """The figures of each queue, by its name."""
         return {queue["queue"]: queue for queue in self._ask([], "GET", "/v1/stats")["queues"]}
 
     def pages(self, queue, limit=2000):
-        """Every message of the queue, as it is listed."""
+        """Every message of the queue, from its list."""
         after = ""
         while True:
             tail = f"&after={after}" if after else ""
@@ -242,7 +245,7 @@ class Client:
                 return
 
     def snapshot(self, why, final=False):
-        """Everything there is. Only while nobody else asks."""
+        """Everything in the store. Use it only while no other client asks."""
         while True:
             snapshot = self._snapshot(why, final)
             if self.history.lists_miss_nothing or self._still(snapshot):
@@ -251,7 +254,7 @@ class Client:
 
     @staticmethod
     def _still(snapshot):
-        """No lease ran out meanwhile, and nothing else was done."""
+        """Whether no lease ran out meanwhile, and nothing else was done."""
         return all(snapshot.before.get(queue, {}).get("counters") == figures["counters"]
                    for queue, figures in snapshot.after.items())
 

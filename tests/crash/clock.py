@@ -1,9 +1,9 @@
-"""Rounds under a clock that is moved by hand: it is advanced, sleeps, and is stepped both ways,
+"""Rounds with a clock that the test moves. It is advanced, suspended, and stepped forward and back,
 while messages with times and with delays are pushed, claimed, settled, moved and cancelled.
 
-Nothing happens here at a time that is not known to the millisecond. So a model says what each
-answer must be, and no answer is left to chance, but where the store has leave to take a step of up
-to a second for none: a delay may then be up to twice that off by the time that really passed.
+Everything happens at a time that is known to the millisecond, so a model says what each answer must
+be. There is one exception: the store may take a step of up to a second for none. A delay may then
+end up to two seconds too early or too late, by the time that has really passed.
 """
 
 import random
@@ -18,11 +18,11 @@ from rounds import Failure, add
 from server import FAILURE_SECONDS, Server, ServerFailure, run
 
 QUEUES = ("orders", "mail")
-START = (1_577_836_800_000, 3_600_000)  # where `tarry serve --test-clock` stands at first
+START = (1_577_836_800_000, 3_600_000)  # the time at which `tarry serve --test-clock` starts
 HOUR = 3_600_000
-SMALL_STEP = 1000  # and up to that, it may have been none
+SMALL_STEP = 1000  # up to this size, the store may have taken a step for none
 LEAVE = 2 * SMALL_STEP
-OPERATIONS = 60  # a round
+OPERATIONS = 60  # per round
 ROUNDS_A_STORE = 10
 MANY = 5000
 
@@ -32,7 +32,8 @@ class Message:
     queue: str
     key: str
     due: int  # by the wall clock
-    passed: int | None  # when its delay has really passed, by BOOTTIME; a time: none
+    # The BOOTTIME at which its delay has passed; None for a message with a due time.
+    passed: int | None
     receipt: str | None = None
     lease_end: int = 0
     stopping: bool = False
@@ -57,13 +58,14 @@ class ClockLife:
         self.server = Server(f"shards={self.shards}&segment={plan.segment}&sync={plan.sync}",
                              plan.parent, words=("--test-clock",))
         self.realtime, self.boottime = START
-        self._sat_out = START[0]  # until the wall clock says so, a small step back is sat out
+        # Until this wall-clock time the store waits after a small step back.
+        self._sat_out = START[0]
         self.figures = Counter()
         self._messages = {}  # (queue, key) -> Message
-        self._receipts = []  # (receipt, its message, lease_end) that may be used, or be too old
+        self._receipts = []  # (receipt, its message, lease_end): receipts that may be live or stale
         self._number = 0
         self._client = None
-        self._told = []  # the last that happened, for a report
+        self._told = []  # the last events, for a report
 
     # -- the life
 
@@ -91,7 +93,7 @@ class ClockLife:
                 raise Failure(f"{words}: {code}\n{said}")
 
     def _connect(self):
-        # What it keeps of our own time is not looked at.
+        # This test does not use the history's times, which are of the real clock.
         self._client = Client(self.server, History({}))
 
     def tell(self):
@@ -113,7 +115,8 @@ class ClockLife:
         self.realtime += by
         if move != "step":
             self.boottime += by
-        # What falls due in a second that comes again may wait for its end.
+        # After a small step back, a message that falls due in the repeated time may wait for its
+        # end.
         self._sat_out = min(max(self._sat_out, before), self.realtime + LEAVE)
         if move == "step" and abs(by) > LEAVE:
             self._sat_out = self.realtime
@@ -171,7 +174,7 @@ class ClockLife:
             self.figures["pushed"] += 1
 
     def _deliver(self, delivery, lease, instants):
-        """Checks one delivery against what it may be, at one of these moments."""
+        """Checks one delivery: it must be allowed at one of these moments."""
         name = delivery.queue, delivery.key
         message = self._messages.get(name)
         if message is None:
@@ -198,7 +201,8 @@ class ClockLife:
         self._say(f"got {delivery.key}")
 
     def _claim_all(self, lease, wait=0):
-        """Everything that must come has come, once it answers nothing more."""
+        """Claims until nothing more comes. After that, everything that had to come must have
+        come."""
         got = []
         while True:
             deliveries = self._client.claim(QUEUES, self._random.choice((3, MANY)), lease, wait)
@@ -304,7 +308,7 @@ class ClockLife:
         def claim():
             try:
                 got.extend(client.claim(QUEUES, MANY, lease, wait))
-            except Exception as error:  # told by the main thread
+            except Exception as error:  # the main thread reports it
                 errors.append(error)
 
         self._say(f"claim, waiting {wait}")
@@ -314,7 +318,7 @@ class ClockLife:
         for _ in range(r.randrange(1, 5)):
             self._move()
             instants.append((self.realtime, self.boottime))
-        # It may come to the server only now, so that its wait begins anew.
+        # The server may begin the claim only now, and then its wait begins now too.
         deadline = time.monotonic() + FAILURE_SECONDS
         while waiter.is_alive():
             if time.monotonic() > deadline:
@@ -337,7 +341,8 @@ class ClockLife:
             settle = Settle(0, receipt=delivery.receipt)
             self._client.settle([settle])
             alive = message.leased(self.boottime)
-            # A lease begins when the claim is on disk, which may have been a move later.
+            # A lease begins when the claim is on disk, which may have been after the next move of
+            # the clock.
             if alive and settle.outcome != "done":
                 self._wrong(f"ack was answered {settle.outcome}", message)
             if settle.outcome == "done":
@@ -349,7 +354,8 @@ class ClockLife:
     # -- crash, end
 
     def _crash(self):
-        """Killed; the next one's clock begins where all such clocks do, and is set right first."""
+        """Kills the server. The next one's clock begins where all test clocks begin, so it is set
+        right first."""
         self.server.kill()
         self._client.close()
         self.server.start()
@@ -372,14 +378,15 @@ class ClockLife:
                         f"{len(self._messages)} and {held}")
 
     def _heal(self):
-        """The clock is set right and runs on: without another push, all there is gets delivered."""
+        """Sets the wall clock right, and lets time pass: then everything must be delivered without
+        another push."""
         self._ask_clock("step", START[0] - START[1] - (self.realtime - self.boottime))
         while self._messages:
             far = max(max(m.due - self.realtime, m.lease_end - self.boottime,
                           0 if m.passed is None else m.passed + LEAVE - self.boottime)
                       for m in self._messages.values())
             self._ask_clock("advance", max(0, self._random.choice((far, far // 2 + 1))))
-            if not self._messages:  # the last was one that was cancelled
+            if not self._messages:  # the last one was a cancelled one
                 return
             for delivery in self._claim_all(60_000):
                 settle = Settle(0, receipt=delivery.receipt)
@@ -391,7 +398,7 @@ class ClockLife:
 
 
 def run_clock(plan, figures):
-    """All rounds; adds to the figures. Raises Failure at the first store that fails."""
+    """Runs all rounds, and adds to the figures. Raises Failure at the first store that fails."""
     rng = random.Random(plan.seed)
     done = number = 0
     while done < plan.rounds and not plan.over():

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """The clock is advanced, sleeps, and is stepped by seconds and hours both ways; a model says what
-every answer must be. TARRY_CRASH_SEED repeats a run, but for where a waiting claim fell."""
+every answer must be. TARRY_CRASH_SEED repeats a run, except the moments at which waiting claims
+begin.
+"""
 
 import os
 import random
@@ -14,7 +16,7 @@ ROUNDS = 30
 
 
 class Believer(ClockLife):
-    """Its model does not know that leases end by the time that passes: it takes the wall clock."""
+    """A wrong model: it ends leases by the wall clock, not by BOOTTIME."""
 
     def _ask_clock(self, move, by):
         super()._ask_clock(move, by)

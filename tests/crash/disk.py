@@ -1,9 +1,9 @@
-"""A small file system of its own, made to be filled: ext4 in a file that is mounted by a loop
-device, or where that is not permitted a tmpfs of the same size.
+"""A small file system for tests that fill it: ext4 in a file that a loop device mounts or, if that
+is not permitted, a tmpfs of the same size.
 
-It is mounted in a private namespace, which a helper process holds open: when that ends, and it does
-when we do, however we end, the mount is gone and the loop device is free. Until then everybody
-reaches it by the helper's /proc/PID/root.
+It is mounted in a private namespace, which a helper process holds open. The helper ends when we
+end, in whatever way; then the mount is gone and the loop device is free. Until then all processes
+reach it by the helper's /proc/PID/root.
 """
 
 import errno
@@ -17,7 +17,7 @@ SIZE = 64 << 20
 FAILURE_SECONDS = 60
 SBIN = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 HOLD = 'mount "$@" && echo mounted && exec cat'
-ATTEMPTS = (  # (what it is, how the namespace is made, by root only)
+ATTEMPTS = (  # (what it is, how the namespace is made, only for root)
     ("ext4 on a loop device", ("unshare", "-m"), True),
     ("tmpfs", ("unshare", "-m"), True),
     ("tmpfs in a user namespace", ("unshare", "-rm"), False),
@@ -25,7 +25,7 @@ ATTEMPTS = (  # (what it is, how the namespace is made, by root only)
 
 
 class NoDisk(Exception):
-    """None can be made here: why."""
+    """No disk can be made here; the text says why."""
 
 
 class SmallDisk:
@@ -55,7 +55,7 @@ class SmallDisk:
             image = self._base / "image"
             with open(image, "wb") as file:
                 file.truncate(self._size)
-            # No blocks kept for root: who fills the disk may be root.
+            # No blocks are kept for root, because root may be the user that fills the disk.
             made = subprocess.run(
                 [shutil.which("mkfs.ext4", path=SBIN) or "mkfs.ext4", "-q", "-F", "-m", "0", image],
                 capture_output=True, timeout=FAILURE_SECONDS, check=False)
@@ -73,12 +73,13 @@ class SmallDisk:
         self.path = Path(f"/proc/{self._holder.pid}/root{self._base}/mnt")
 
     def left(self):
-        """Bytes that may still be written."""
+        """The number of bytes that may still be written."""
         figures = os.statvfs(self.path)
         return figures.f_bavail * figures.f_frsize
 
     def fill(self, leave=0):
-        """Somebody else's file takes all but so much; it may be called again."""
+        """Makes a foreign file that takes all free space except `leave` bytes. May be called
+        again."""
         with open(self.path / "foreign", "ab") as file:
             piece = 1 << 20
             while piece >= 512:
@@ -107,7 +108,8 @@ class SmallDisk:
         holder.stderr.close()
 
     def close(self, keep=False):
-        """Nobody may have a file open on it any more, or the kernel keeps it until then."""
+        """Frees the disk. No process may have a file open on it any more, otherwise the kernel
+        keeps it."""
         self._let_go()
         if not keep:
             shutil.rmtree(self._base)

@@ -1,5 +1,5 @@
-"""Where a relay hands messages on to, each to be killed and started again on what it had: Redis,
-RabbitMQ, and a receiver of webhooks. Each tells what has arrived there.
+"""The systems to which a relay hands messages: Redis, RabbitMQ and a receiver of webhooks. Each can
+be killed and started again with its data, and each says which messages have arrived.
 """
 
 import collections
@@ -13,12 +13,13 @@ from pathlib import Path
 
 from redis_server import RedisServer
 
-# What came: by the far end's clock, or its reader's; both are this machine's.
+# A message that arrived. at_ms is by the clock of the far end, or of its reader; both are this
+# machine's.
 Arrival = collections.namedtuple("Arrival", "at_ms key attempt due_ms payload")
 
 
 class RedisEnd:
-    """A stream, each entry on disk before it is confirmed."""
+    """A stream. Each entry is on disk before it is confirmed."""
 
     name = "redis"
 
@@ -48,19 +49,19 @@ class RedisEnd:
 
 
 class RabbitEnd:
-    """A durable queue, whose consumer comes back when the broker does."""
+    """A durable queue, and a consumer that connects again when the broker is back."""
 
     name = "rabbitmq"
 
     def __init__(self, _):
-        # Not where redis alone is wanted: pika may not be installed.
+        # Imported only if needed: pika may not be installed.
         import rabbit_server  # pylint: disable=import-outside-toplevel
         self._errors = (rabbit_server.pika.exceptions.AMQPError, OSError)
         self._server = rabbit_server.RabbitServer()
         self._server.start()
         with self._server.connect() as connection:
             connection.channel().queue_declare("due", durable=True)
-        # The broker writes that down a while later, and forgets the queue if it is shot before.
+        # The broker writes the queue down only later, and forgets it if it is killed before that.
         self._server.control("eval", "mnesia:sync_log().")
         self.to = f"amqp://127.0.0.1:{self._server.port}/?routing_key=due"
         self._arrived = {}  # by key and attempt
@@ -86,7 +87,8 @@ class RabbitEnd:
             said = properties.headers
             arrival = Arrival(int(time.time() * 1000), said["tarry-key"], said["tarry-attempt"],
                               said["tarry-due-ms"], body.decode())
-            # What was not acked here when the broker died comes again, and is not the relay's.
+            # A message that this consumer had not acked when the broker died is redelivered. The
+            # relay did not send it again.
             again = method.redelivered and (arrival.key, arrival.attempt) in self._arrived
             if not again:
                 self._arrived.setdefault((arrival.key, arrival.attempt), []).append(arrival)
@@ -108,7 +110,7 @@ class RabbitEnd:
 
 
 class WebhookEnd:
-    """A process that writes each request to a file before it answers."""
+    """A process that writes each request into a file before it answers."""
 
     name = "webhook"
 
@@ -136,7 +138,7 @@ class WebhookEnd:
             self.shoot()
 
     def arrived(self):
-        # A kill may have cut the last line of its life: that request was not confirmed.
+        # A kill may have cut the last line of the receiver's life; that request was not confirmed.
         lines = self._file.read_text().split("\n")
         return [Arrival(*json.loads(line)) for line in lines if line.endswith("]")]
 

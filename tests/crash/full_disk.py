@@ -1,6 +1,6 @@
-"""Lives of a store on a disk without room. The disk is filled by pushes, or by somebody else's file
-while the head segment is open; then the store is used and killed while it is full, and has room
-again."""
+"""Lives of a store on a full disk. Pushes fill the disk, or a foreign file does while the head
+segment is open. Then the store is used and killed while the disk is full, and later has room again.
+"""
 
 import time
 
@@ -11,7 +11,8 @@ from rounds import Failure, Life
 from server import FAILURE_SECONDS, Server, run
 from tolerant import Cramped, Refused, ResignedCramped
 
-MOST_PUSHED = 5000  # what our own bookkeeping can take; the rest of the disk is somebody else's
+# So many that our own bookkeeping can take them; a foreign file takes the rest of the disk.
+MOST_PUSHED = 5000
 STORE_BYTES = (6 << 20, 40 << 20)
 TINY = 8
 LARGE = 20_000
@@ -27,9 +28,9 @@ class FullDiskLife(Life):
             self.disk.close()
             raise
         self.most_pending = MOST_PUSHED + 1000
-        self._foreign = rng.random() < 0.5  # the file of somebody else's comes last
+        self._foreign = rng.random() < 0.5  # whether a foreign file takes the last room
         self._payload = rng.choice((TINY, 100, 700, 3000, 20_000, 150_000))
-        self._token = 10_000_000  # apart from the producers'
+        self._token = 10_000_000  # tokens that no producer uses
         self._client_now = None
         plan.say(f"{self.disk.kind}, {self.shards} shards, segments "
                  f"{self._segment or 'by the disk'}, payloads of {self._payload} bytes, filled by "
@@ -60,7 +61,7 @@ class FullDiskLife(Life):
         self.hold_everything()
         for number in range(rounds):
             self.squeeze()
-            self.round(number)  # a kill under load, and a start on what is still full
+            self.round(number)  # a kill under load, and a start while the disk is still full
             if self._random.random() < 0.5:
                 self.hold_everything()
         self.make_room()
@@ -72,7 +73,7 @@ class FullDiskLife(Life):
     # -- filling
 
     def _push(self, client, count, payload):
-        """How many of them were accepted."""
+        """Pushes messages. Returns how many were accepted."""
         r = self._random
         pushes = []
         for _ in range(count):
@@ -113,7 +114,7 @@ class FullDiskLife(Life):
         client.close()
 
     def _push_until_full(self, client):
-        """Until not even a tiny message is accepted, three times in a row."""
+        """Pushes until even a tiny message is refused three times in a row."""
         refused = 0
         batch = max(1, min(100, 400_000 // self._payload))
         for _ in range(2 * MOST_PUSHED):
@@ -129,7 +130,7 @@ class FullDiskLife(Life):
         raise Failure("the disk never filled")
 
     def squeeze(self):
-        """Full again, after what the round before has freed."""
+        """Fills the disk again with what the round before has freed."""
         if self._foreign:
             self.disk.fill()
         client = self._client()
@@ -139,7 +140,7 @@ class FullDiskLife(Life):
     # -- while it is full
 
     def _claim(self, client, max_, lease, wait=0):
-        """A claim may be refused while cleaning makes room for it; then not for long."""
+        """Claims. A claim may be refused while cleaning makes room for it, but not for long."""
         deadline = time.monotonic() + FAILURE_SECONDS / 4
         tries = 0
         while True:
@@ -179,7 +180,8 @@ class FullDiskLife(Life):
                 client.figures()
 
     def hold_everything(self):
-        """All that is due is claimed and held; then some of it is given back, some is ended."""
+        """Claims and holds everything that is due. Then some messages are given up again, and some
+        are ended."""
         r = self._random
         client = self._client()
         for _ in range(r.choice((1, 2, 4)) if self._payload < LARGE else 1):
@@ -208,7 +210,7 @@ class FullDiskLife(Life):
         client.close()
 
     def _consume(self, client, deadline):
-        """While the disk is full, a claim may be refused here too, and not for long."""
+        """While the disk is full, a claim may be refused here too, but not for long."""
         first = True
         while time.monotonic() < deadline:
             deliveries = self._claim(client, 500, 30_000, 100)
@@ -218,10 +220,10 @@ class FullDiskLife(Life):
             self._settle(client, [delivery.receipt for delivery in deliveries], "ack")
         return False
 
-    # -- and after
+    # -- after that
 
     def make_room(self):
-        """The foreign file goes, or the messages do: then pushes are accepted again."""
+        """Removes the foreign file, or ends messages; then pushes are accepted again."""
         client = self._client()
         if self._foreign or self._random.random() < 0.5:
             self.disk.free()

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""A file system of 64 MiB without room: what ends messages goes on, what brings them is refused
-clearly, a kill costs nothing, and all recovers. TARRY_CRASH_SEED repeats the choices of a run."""
+"""A full file system of 64 MiB: requests that end messages still work, requests that bring messages
+are refused clearly, a kill loses nothing, and later everything works again. TARRY_CRASH_SEED
+repeats the choices of a run.
+"""
 
 import os
 import random

@@ -1,8 +1,9 @@
-"""What a store's clients asked and were told: all the evidence that the oracle has.
+"""The requests of a store's clients, and the answers: all the evidence that the oracle has.
 
-Times are milliseconds since 1970 by this machine's clock, which is the store's clock too. What an
-operation did, it did between `sent` and `ended`. Where no answer came, `known` is false: the server
-was killed meanwhile, `ended` is when it was surely dead, and it may have been done or not.
+Times are milliseconds since 1970 by this machine's clock, which is the store's clock too. The
+effect of an operation came between `sent` and `ended`. If no answer came, `known` is false: the
+server was killed meanwhile, `ended` is a time at which it was surely dead, and the operation may
+have been done or not.
 
 Push, cancel and reschedule of one key are asked one after the other, never two at once; everything
 else may overlap.
@@ -14,11 +15,12 @@ from dataclasses import dataclass, field
 FOREVER = float("inf")
 NO_SPACE = "no_space"
 UNAVAILABLE = "unavailable"
-NOT_DONE = (NO_SPACE, UNAVAILABLE)  # outcomes: refused, and nothing was done
+NOT_DONE = (NO_SPACE, UNAVAILABLE)  # outcomes: refused, so nothing was done
 TOKEN = "token"  # the header that says which push a message comes from
 
 
-# What time ends is put off by so much on a full disk (docs/reliability.md), and noticed after that.
+# On a full disk, effects of time come later by up to the first number (docs/reliability.md), and
+# are noticed after the second.
 LEASE_GOES_ON_MS = 1000 + 500
 
 
@@ -31,19 +33,20 @@ class Operation:
     sent: float
     ended: float = FOREVER
     known: bool = False
-    asked_of: object = field(default=None, repr=False, compare=False)  # the server
+    asked_of: object = field(default=None, repr=False, compare=False)  # the server that was asked
 
 
 @dataclass
 class Timed(Operation):
-    """Sets a due time: after a delay, or at a moment."""
+    """An operation that sets a due time: after a delay, or at a moment."""
 
     delay: int | None = None
     due: int | None = None
-    due_ms: int | None = None  # as answered
+    due_ms: int | None = None  # the answered one
 
     def range(self):
-        """The due times that it can have set: the store adds a delay to its clock, rounding up."""
+        """The due times that it may have set: the store adds a delay to its clock, and rounds
+        up."""
         if self.due is not None:
             return self.due, self.due
         return self.sent + self.delay - 1, self.ended + self.delay + 2
@@ -52,10 +55,10 @@ class Timed(Operation):
 @dataclass
 class Push(Timed):
     queue: str = ""
-    key: str = ""  # empty: the store makes one
+    key: str = ""  # empty: the store generates one
     token: int = 0
     payload: bytes = field(default=b"", repr=False)
-    headers: tuple = ()  # of (name, bytes), the token among them
+    headers: tuple = ()  # (name, bytes) pairs; one of them is the token
     priority: int = 1024
     rule: str = "reject"
     outcome: str | None = None
@@ -91,7 +94,7 @@ class Delivery:
     queue: str
     key: str
     id: int
-    token: int | None  # None: the header is not there, or is no number
+    token: int | None  # None: the header is missing, or is not a number
     payload: bytes = field(repr=False)
     headers: tuple
     receipt: str
@@ -101,7 +104,7 @@ class Delivery:
     attempt: int
     priority: int
     tallies: Tallies
-    claim: "Claim" = None  # the request that it answers
+    claim: "Claim" = None  # the claim that brought it
 
 
 @dataclass
@@ -110,8 +113,8 @@ class Claim(Operation):
     max: int = 1
     lease: int = 0
     deliveries: list = field(default_factory=list, repr=False)
-    hung_up: bool = False  # by the client, before the answer
-    half_lost: bool = False  # answered by some shards, while others died
+    hung_up: bool = False  # the client hung up before the answer
+    half_lost: bool = False  # some shards answered, others died
 
 
 @dataclass
@@ -130,7 +133,7 @@ class Extend(Operation):
 
 @dataclass
 class Revive(Operation):
-    """Of all the dead of a queue."""
+    """Revives all dead messages of a queue."""
 
     queue: str = ""
     count: int | None = None
@@ -138,7 +141,7 @@ class Revive(Operation):
 
 @dataclass
 class Item:
-    """A message as a list shows it."""
+    """A message in a list."""
 
     queue: str
     key: str
@@ -151,15 +154,16 @@ class Item:
     attempt: int
     priority: int
     tallies: Tallies
-    how: str | None = None  # remembered only
+    how: str | None = None  # only for remembered messages
 
 
 @dataclass
 class Snapshot(Operation):
-    """All that is in the store, while nothing else was asked, and the figures before and after."""
+    """Everything in the store at a time at which no client asked, and the figures before and
+    after."""
 
     why: str = ""
-    final: bool = False  # everything was delivered and acked: nothing must be left
+    final: bool = False  # everything was delivered and acked, so nothing may be left
     items: list = field(default_factory=list)
     before: dict = field(default_factory=dict)  # queue -> figures as in /v1/stats
     after: dict = field(default_factory=dict)
@@ -167,7 +171,7 @@ class Snapshot(Operation):
 
 @dataclass
 class Queue:
-    """Settings that what happens depends on."""
+    """Settings that the oracle needs."""
 
     max_attempts: int = 10
     remember: int = 0
@@ -176,8 +180,8 @@ class Queue:
 class History:
     """The life of one store. Lists of operations, in no particular order."""
 
-    ties_in_push_order = True  # of what is claimed
-    lists_miss_nothing = True  # though a lease runs out meanwhile
+    ties_in_push_order = True  # for claimed messages
+    lists_miss_nothing = True  # even if a lease runs out meanwhile
 
     def __init__(self, queues, shards=1):
         self.queues = queues  # name -> Queue
@@ -191,7 +195,7 @@ class History:
         self.revives = []
         self.snapshots = []
         self.kills = []  # (sent, dead)
-        self.cramped = None  # (from, to): the disk may have been full
+        self.cramped = None  # (from, to): in this time the disk may have been full
 
         self._lists = {Push: self.pushes, Cancel: self.cancels, Reschedule: self.reschedules,
                        Claim: self.claims, Settle: self.settles, Extend: self.extends,
@@ -201,25 +205,25 @@ class History:
         self._lists[type(operation)].append(operation)
 
     def operations(self):
-        """All of them but the snapshots."""
+        """All operations except the snapshots."""
         for operations in self._lists.values():
             yield from operations
 
     def lets_leases_go_on(self, end, sent):
-        """A lease that ends on a full disk goes on, a second at a time, until there is room to
-        write down that it ran out."""
+        """On a full disk, a lease that ends is prolonged, a second at a time, until there is room
+        to record that it ran out."""
         if self.cramped is None:
             return False
         began, ended = self.cramped
         return began <= end and sent <= ended + LEASE_GOES_ON_MS
 
     def lost_claims(self):
-        """Claims that may have taken what nobody was given."""
+        """Claims that may have taken messages without giving them to anybody."""
         return [claim for claim in self.claims if not claim.known or claim.half_lost]
 
     def died(self, killed, dead, server=None):
-        """The server is dead: what has had no answer by now will have no effect after. Where there
-        are several, this one."""
+        """The server is dead: requests that it has not answered will have no effect later. If there
+        are several servers, only those of this one."""
         self.kills.append((killed, dead))
         for operation in self.operations():
             if operation.ended == FOREVER and server in (None, operation.asked_of):
@@ -227,15 +231,15 @@ class History:
 
 
 class RedisHistory(History):
-    """Of a store in Redis."""
+    """The history of a store in Redis."""
 
     ties_in_push_order = False
     lists_miss_nothing = False
 
     def engine_died(self, killed, dead):
-        """What the store lives in is dead, and not who serves it: of each request that had no
-        answer by then he says himself whether it may have been done. But who claims from several
-        shards is given what some of them gave, and not told of the others."""
+        """Redis is dead, but the daemons that serve the store are not. So a daemon itself says, of
+        each request without an answer, whether it may have been done. Exception: a claim from
+        several shards gets the messages of some shards, and does not learn of the others."""
         self.kills.append((killed, dead))
         for claim in self.claims:
             if claim.sent < dead and claim.ended > killed and self.shards * len(claim.queues) > 1:

@@ -1,4 +1,5 @@
-"""librdkafka's mock cluster as a process of a test's own, and what has come to a topic in it."""
+"""librdkafka's mock cluster in a process of its own, and the records that have arrived in a topic.
+"""
 
 import collections
 import os
@@ -11,7 +12,7 @@ Record = collections.namedtuple("Record", "key attempt due_ms made_ms partition"
 
 
 class KafkaCluster:
-    """Brokers on free ports of 127.0.0.1. What it prints goes to a file in `parent`."""
+    """Brokers on free ports of 127.0.0.1. Their output goes to a file in `parent`."""
 
     def __init__(self, brokers, topic, *, parent):
         self._out = Path(parent) / f"kafka-{topic}"
@@ -22,7 +23,7 @@ class KafkaCluster:
         self.brokers = self._wait_for(lambda lines: lines and lines[0])
 
     def _lines(self):
-        """Whole lines only: another may be on its way."""
+        """Only whole lines: the last one may still be incomplete."""
         return self._out.read_text(encoding="utf-8").split("\n")[:-1]
 
     def _wait_for(self, wanted):
@@ -35,14 +36,14 @@ class KafkaCluster:
             os.sched_yield()
 
     def say(self, word):
-        """down or up; returns once that is done."""
+        """Says `down` or `up`, and returns once that is done."""
         self._told += 1
         self._process.stdin.write(f"{word}\n".encode())
         self._process.stdin.flush()
         self._wait_for(lambda lines: sum(line in ("down", "up") for line in lines) >= self._told)
 
     def records(self):
-        """What has come so far."""
+        """The records that have arrived so far."""
         return [Record(fields[0], *map(int, fields[1:]))
                 for fields in (line.split() for line in self._lines()[1:]) if len(fields) == 5]
 

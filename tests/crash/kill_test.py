@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""SIGKILL of `tarry serve` under load, again and again, with an oracle outside the process.
+"""SIGKILL of `tarry serve` under load, again and again; an oracle in another process judges the
+answers.
 
 TARRY_CRASH_SEED repeats the choices of a run; what the operating system does differs each time.
 """
@@ -13,12 +14,13 @@ from rounds import Failure, Plan, run_plan
 
 ROUNDS = 30
 CUT = 4096
-SPARED = 512  # a segment's header and the beginning of what it opens with
+SPARED = 512  # a segment's header, and the beginning of its opening
 NOTICED = "does not check, though it was durable"
 
 
 def cut_journal(store):
-    """Takes back the last that was written, as if it had been answered before it was durable."""
+    """Removes the last batch that was written, as if the server had answered before it was
+    durable."""
     for segment in sorted(store.glob("shard-*/*.seg"), reverse=True):
         data = segment.read_bytes()
         end = len(data.rstrip(b"\0"))
@@ -39,7 +41,7 @@ class Kill(unittest.TestCase):
         for name in sorted(figures):
             print(f"  {figures[name]:8} {name}")
         self.assertEqual(figures["rounds"], ROUNDS)
-        # A run in which little happened has shown nothing.
+        # A run in which little happened has not tested anything.
         self.assertGreaterEqual(figures["kills"], ROUNDS)
         for name in ("pushed", "delivered", "cancelled", "rescheduled", "redelivered",
                      "of these accepted", "operations without an answer", "segments cleaned"):
@@ -50,8 +52,8 @@ class Kill(unittest.TestCase):
             plan = Plan(seed=seed, rounds=3, shards=(1,), sabotage=cut_journal)
             with self.assertRaises(Failure) as caught:
                 run_plan(plan, Counter())
-            # Where a later batch proves that what was cut had been durable, the store refuses to
-            # start: then there is nothing for the oracle to see.
+            # If a later batch proves that the removed one was durable, the store refuses to start,
+            # and the oracle has nothing to judge.
             if NOTICED not in str(caught.exception):
                 break
         self.assertTrue(caught.exception.verdict.violations, caught.exception)

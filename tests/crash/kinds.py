@@ -16,9 +16,11 @@ from redis_reshard import (RedisBareClusterReshardLife, RedisClusterReshardLife,
 from rounds import run_plan
 from stop import StopLife, run_workers
 
-WORKERS_A_ROUND = 10  # a round with workers takes seconds; one for so many of the server's
+# A round with workers takes seconds; there is one for every so many rounds of the server.
+WORKERS_A_ROUND = 10
 MESSAGES_A_ROUND = 1000
-MESSAGES_A_SECOND = 4000  # 8 daemons and 8 Python clients on two cores do more
+# The work of 8 daemons and 8 Python clients on two cores is more than that.
+MESSAGES_A_SECOND = 4000
 
 
 def run_kill(plan, figures):
@@ -26,7 +28,7 @@ def run_kill(plan, figures):
 
 
 def run_full_disk(plan, figures):
-    """Raises disk.NoDisk where none can be mounted."""
+    """Raises disk.NoDisk if no disk can be mounted."""
     run_plan(plan, figures, FullDiskLife)
 
 

@@ -1,7 +1,8 @@
-"""Clients that do everything a store can do, at random: producers and consumers.
+"""Random clients, which use every verb of a store: producers and consumers.
 
-A producer alone pushes, cancels and moves the messages whose keys it made, one request after the
-other. Consumers claim from everybody. What they remember of the store survives a crash of it.
+Only the producer that made a key pushes, cancels and moves its message, one request after the
+other. Consumers claim messages of all producers. Their knowledge of the store survives a crash of
+the store.
 """
 
 import random
@@ -10,7 +11,7 @@ from client import Lost
 from history import TOKEN, Extend, Push, Reschedule, Settle, now_ms
 
 QUEUES = ("orders", "mail")
-QUIET_MS = 3_600_000  # messages that no round will see due
+QUIET_MS = 3_600_000  # delay of messages that do not fall due in any round
 MOST_KEYS = 200
 RULES = ("reject", "reject", "keep", "replace", "earlier", "later")
 
@@ -27,7 +28,7 @@ class Producer:
         self._room = 0
 
     def work(self, client, room):
-        """Until the server is lost. At most so many new messages."""
+        """Works until the server is lost. Pushes at most `room` new messages."""
         self._room = room
         try:
             self._ask_again(client)
@@ -39,7 +40,8 @@ class Producer:
     def _step(self, client):
         dice = self._random.random()
         if (dice < 0.50 and self._room > 0) or not self._keys:
-            self._push_new(client)  # a step asks something, or a lost server is not noticed
+            # A step must send something, otherwise a lost server is not noticed.
+            self._push_new(client)
         elif dice < 0.60:
             self._push_again(client)
         elif dice < 0.80:
@@ -67,7 +69,7 @@ class Producer:
         head = f"{token}:".encode()
         dice = r.random()
         if dice < 0.003:
-            return head + r.randbytes(300_000)  # more than a segment holds
+            return head + r.randbytes(300_000)  # larger than a segment
         if dice < 0.15:
             return head + r.randbytes(r.randrange(2000))
         return head + b"x" * r.choice((0, 10, 100, 700, 3000))
@@ -110,14 +112,15 @@ class Producer:
         self._send(client, pushes, single=count == 1 and self._random.random() < 0.5)
 
     def _push_again(self, client):
-        """A key that was used: what is with it decides."""
+        """Pushes a key that was used before: the outcome depends on the message that has it."""
         picked = self._pick(1)
         if picked:
             queue, key = picked[0]
             self._send(client, [self._message(queue, key, self._random.choice(RULES))], True)
 
     def _ask_again(self, client):
-        """After a crash: the answer says whether the push before was accepted."""
+        """After a crash: pushes again, and the answer says whether the earlier push was
+        accepted."""
         while self._doubtful:
             queue = self._doubtful[-1].queue
             again = [push for push in self._doubtful if push.queue == queue]
@@ -127,7 +130,7 @@ class Producer:
     # -- keys
 
     def _pick(self, count):
-        """Keys of one queue, each once."""
+        """Different keys of one queue."""
         if not self._keys:
             return []
         queue, _ = self._random.choice(self._keys)
@@ -152,10 +155,10 @@ class Producer:
 class Consumer:
     def __init__(self, seed):
         self._random = random.Random(seed)
-        self._kept = []  # (since when it may be used, receipt)
+        self._kept = []  # (the time from which it may be used, receipt)
 
     def work(self, client):
-        """Until the server is lost."""
+        """Works until the server is lost."""
         try:
             while True:
                 self._step(client)
@@ -198,7 +201,7 @@ class Consumer:
             return [Settle(0, receipt=receipt, action="release")]
         if dice < 0.87:
             return [Settle(0, receipt=receipt, action="bury")]
-        # Its lease may run out, the server may die, or neither.
+        # Its lease may run out, the server may die, or neither happens.
         self._kept.append((now_ms() + r.choice((0, 20, 400, 900)), receipt))
         return []
 

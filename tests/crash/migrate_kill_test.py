@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""SIGKILL of `tarry store migrate` at random moments, again and again until it has come to its end:
-then every message is there once, as it was. TARRY_CRASH_SEED repeats the choices of a run,
-TARRY_CRASH_ROUNDS makes it longer."""
+"""SIGKILL of `tarry store migrate` at random moments, again and again until it completes. Then
+every message is there once, unchanged. TARRY_CRASH_SEED repeats the choices of a run,
+TARRY_CRASH_ROUNDS makes it longer.
+"""
 
 import json
 import os
@@ -15,13 +16,13 @@ from redis_server import RedisServer
 from server import FAILURE_SECONDS, PROGRAM, Daemon, environment
 
 MESSAGES = 12_000
-LONGEST = 0.2  # seconds until a kill; a whole run takes about half of one
-KILLS = 10  # at most, of one way
-FORGETS = ("id", "kept_until", "kept_until_ms")  # a store's own
+LONGEST = 0.2  # seconds until a kill; a whole run takes about half a second
+KILLS = 10  # at most, for one direction
+FORGETS = ("id", "kept_until", "kept_until_ms")  # fields that each store sets itself
 
 
 def tarry(store, *words, stdin=""):
-    """What the program answers, as JSON."""
+    """Runs the program; returns its JSON."""
     finished = subprocess.run([PROGRAM, "--store", store, "-o", "json", *words], input=stdin,
                               capture_output=True, text=True, timeout=FAILURE_SECONDS,
                               env=environment(), check=False)
@@ -40,7 +41,7 @@ def fill(store, rng):
     for queue in ("orders", "mails"):
         tarry(store, "push", queue, "--jsonl", "-",
               stdin="\n".join(lines[0::2] if queue == "orders" else lines[1::2]))
-        # Some that have been tried, and some that are dead.
+        # Some messages that were tried, and some that are dead.
         for i in range(20):
             tarry(store, "push", queue, f"tried {i}", "--priority", "1")
             receipt = tarry(store, "claim", queue)["messages"][0]["receipt"]
@@ -51,13 +52,13 @@ def fill(store, rng):
 
 
 def all_of(store):
-    """(queue, key) -> all that is told of the message, once each."""
+    """(queue, key) -> every field of the message; each message once."""
     found = {}
     for queue in tarry(store, "queue", "ls")["queues"]:
         name = queue["queue"]
         for message in tarry(store, "ls", name, "--limit", "10000")["messages"]:
             assert (name, message["key"]) not in found, message
-            # Redis keeps no more of a push time than the minute.
+            # Redis keeps only the minute of a push time.
             message["pushed"] = message.pop("pushed_ms") // 60_000
             found[name, message["key"]] = {field: value for field, value in message.items()
                                            if field not in FORGETS}
@@ -65,12 +66,12 @@ def all_of(store):
 
 
 def is_made(store):
-    """A store in a file is made by the run that opens it first; it may have been killed before."""
+    """The first run that opens a file store makes it; that run may have been killed before."""
     return not store.startswith("file:") or os.path.exists(f"{store[len('file:'):]}/STORE")
 
 
 class Mover:
-    """Migrates, and is killed meanwhile."""
+    """Runs a migration, and kills it meanwhile."""
 
     def __init__(self, rng):
         self._rng = rng
@@ -78,7 +79,7 @@ class Mover:
         self.in_both = 0
 
     def move(self, source, target, look):
-        """Until it is done. `look` is called after each kill."""
+        """Repeats the migration until it completes. Calls `look` after each kill."""
         words = [PROGRAM, "-o", "json", "store", "migrate", source, target]
         for _ in range(KILLS):
             process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -111,7 +112,8 @@ class MigrateKill(unittest.TestCase):
         self.server.start()
 
     def look(self, before, source, target, mover):
-        """Between two runs: nothing is lost, and what is there twice is delivered nowhere."""
+        """Between two runs: no message is lost, and a message that is in both stores is delivered
+        in neither."""
         here = all_of(source)
         there = all_of(target) if is_made(target) else {}
         self.assertEqual(before.keys() - here.keys() - there.keys(), set())
@@ -150,7 +152,7 @@ class MigrateKill(unittest.TestCase):
                 print(f"  {source.split(':')[0]} to {target.split(':')[0]}: {mover.kills} kills, "
                       f"{mover.in_both} in both, {time.monotonic() - started:.1f} s", flush=True)
             store = ways[-1][1]
-        # A run in which it was never killed has shown nothing.
+        # A run in which the migration was never killed has not tested anything.
         self.assertGreaterEqual(mover.kills, 2 * rounds)
 
 

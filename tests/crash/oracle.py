@@ -42,7 +42,7 @@ class Verdict:
 
 
 def judge(history):
-    """All violations, and figures."""
+    """The violations, and figures."""
     return _Judge(history).run()
 
 
@@ -75,7 +75,7 @@ class _Judge:
         self.count()
         return self.verdict
 
-    # -- the new due times that were answered
+    # -- answered due times
 
     MOVES = ("pushed", "replaced", "revived", "moved", "rescheduled", "done")
 
@@ -127,7 +127,7 @@ class _Judge:
                     self.broken(9, "never delivered: still there at the end", story)
 
     def item(self, story, seen):
-        """What a list says of the message is what should stand."""
+        """A listed message must be as its story says."""
         item = seen.item
         self.due(story, seen.sent, seen.ended, item.due_ms, seen.where)
         self.tallies(story, item, seen.sent, seen.ended, seen.where)
@@ -160,7 +160,7 @@ class _Judge:
                                f"are {[(s.kind, s.low, s.high) for s in possible]}", story)
 
     def tallies(self, story, thing, start, end, where):
-        """Claims, releases and attempts are neither forgotten nor made up."""
+        """Checks that no claim, release or attempt was forgotten or invented."""
         tallies = thing.tallies
         if tallies.revives == 0 and thing.attempt != tallies.claims - tallies.releases:
             self.broken(8, f"{where}: attempt {thing.attempt} after {tallies.claims} claims, "
@@ -180,7 +180,8 @@ class _Judge:
         least = sum(1 for r in releases if r.known and r.ended < start)
         most = sum(1 for r in releases if r.sent < end)
         most += sum(1 for c in self.lost_claims if c.hung_up and c.sent < end)
-        # One of a message that was cancelled meanwhile ends it, and is no release.
+        # A release of a message that was cancelled meanwhile ends it, and does not count as a
+        # release.
         if any(e.kind in ("stopping", "cancelled") for e in story.ends):
             least = 0
         if not least <= tallies.releases <= most:
@@ -215,7 +216,7 @@ class _Judge:
                     self.broken(5, f"{where}, though claim {earlier.number} was buried", story)
 
     def chain(self, story):
-        """Why each delivery but the first was made."""
+        """Checks why each delivery after the first one was made."""
         before = None
         for leased in story.deliveries:
             number = leased.number
@@ -245,7 +246,7 @@ class _Judge:
             before = leased
 
     def redelivered(self, story, before, leased, start, end, lost):
-        """The claim before had ended sometime between start and end, by hand or by time."""
+        """The previous claim had ended sometime between start and end, by a request or by time."""
         count = self.verdict.figures
         count["redelivered"] += 1
         if lost:
@@ -284,7 +285,7 @@ class _Judge:
             remember = self.history.queues[story.push.queue].remember
             if operation.outcome == "done":
                 if settling.kind == "ack" and leased.acked_before(settling, remember):
-                    continue  # done again
+                    continue  # an ack that was repeated
                 if operation.sent <= high + SLACK_MS:
                     pass
                 elif self.history.lets_leases_go_on(high, operation.sent):
@@ -312,7 +313,7 @@ class _Judge:
         if order != sorted(order):
             self.broken(8, f"a claim's messages are out of order: {order}", None)
 
-    # -- for the report
+    # -- figures for the report
 
     def count(self):
         count = self.verdict.figures

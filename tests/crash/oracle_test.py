@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The oracle can fail: each invariant, broken once in a made-up history, is reported; and a correct
-history is not."""
+"""Shows that the oracle can fail: for each invariant, a made-up history that breaks it is reported;
+a correct history is not.
+"""
 
 import unittest
 
@@ -23,7 +24,7 @@ class OracleTest(unittest.TestCase):
 
 
 class Fine(OracleTest):
-    """What a correct store may do."""
+    """Histories of a correct store."""
 
     def test_one_life(self):
         tale = Tale()
@@ -527,7 +528,8 @@ class Flips(OracleTest):
 
 
 class Restart(OracleTest):
-    """One message, retried once and far from due; what a list says of it after a crash."""
+    """One message that was retried once and is due much later, and how a list shows it after a
+    crash."""
 
     def told(self):
         tale = Tale()
@@ -644,7 +646,7 @@ class Figures(OracleTest):
 
 
 class Redis(OracleTest):
-    """What its histories are told besides."""
+    """Additional rules for histories of stores in Redis."""
 
     def half_lost(self, shards):
         tale = Tale(shards, kind=LossyHistory)
@@ -672,7 +674,7 @@ class Redis(OracleTest):
         self.fine(tale)
 
     def lost(self, back):
-        """A message is pushed and another acked; then all that is undone, or less."""
+        """A message is pushed and another one acked; then both are undone, or only one is."""
         tale = Tale(kind=LossyHistory)
         old = tale.push("old")
         cut = Cut(tale.now, tale.now, 0)

@@ -10,8 +10,8 @@ from history import Extend, History, Settle, now_ms
 from server import Server, run
 
 COUNT = 100_000
-DUE = 1_100  # of them at once
-PART = 100  # of those that are claimed have the same past
+DUE = 1_100  # this many of them at once
+PART = 100  # messages of each part get the same history
 HOUR_MS = 3_600_000
 QUEUE = "orders"
 KEYS_A_GET = 1_000
@@ -22,7 +22,7 @@ def payload_of(number):
 
 
 def comparable(message):
-    """What a restart must not change: all but what time alone changes."""
+    """The fields that a restart must not change: all except those that time changes."""
     return {name: value for name, value in message.items() if name != "lease_left_ms"}
 
 
@@ -39,7 +39,7 @@ class Pending(unittest.TestCase):
         return client
 
     def push(self):
-        """All of them, with `tarry push --jsonl`: delays and moments."""
+        """Pushes all messages with `tarry push --jsonl`, with delays and with due times."""
         base = int(now_ms()) + HOUR_MS
         orders = self.server.path / "orders.jsonl"
         with open(orders, "w", encoding="utf-8") as file:
@@ -58,7 +58,8 @@ class Pending(unittest.TestCase):
         return base
 
     def use(self, client):
-        """Gives some of those that are due a past: attempts, leases, the dead. Its receipts."""
+        """Gives some of the due messages a history: attempts, leases, deaths. Returns the receipts
+        of leased ones."""
         receipts = [d.receipt for d in client.claim([QUEUE], 6 * PART, HOUR_MS)]
         self.assertEqual(len(receipts), 6 * PART)
         parts = [receipts[start:start + PART] for start in range(0, 6 * PART, PART)]
@@ -67,7 +68,8 @@ class Pending(unittest.TestCase):
             client.settle([Settle(0, receipt=receipt, action=action, delay=delay)
                            for receipt in part])
         client.extend([Extend(0, receipt=receipt, lease=2 * HOUR_MS) for receipt in parts[5]])
-        # Of the rest but half of what was retried at once: second attempts are among them.
+        # The rest, and half of those that were retried at once, so that second attempts are among
+        # them.
         rest = DUE - 6 * PART + PART + PART // 2
         return parts[5] + [d.receipt for d in client.claim([QUEUE], rest, HOUR_MS)]
 
@@ -118,7 +120,7 @@ class Pending(unittest.TestCase):
                              [payload_of(number) for number in numbers])
 
     def settle(self, client, leased):
-        """Receipts of before the crash are good."""
+        """Receipts from before the crash must still be good."""
         settles = [Settle(0, receipt=receipt) for receipt in leased]
         client.settle(settles)
         self.assertEqual({settle.outcome for settle in settles}, {"done"})

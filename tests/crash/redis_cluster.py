@@ -1,4 +1,4 @@
-"""A Redis cluster of a test's own: masters, mostly with a replica each, on free ports."""
+"""A test's own Redis cluster: masters, usually with a replica each, on free ports."""
 
 import binascii
 import shutil
@@ -13,8 +13,8 @@ from server import FAILURE_SECONDS, ServerFailure
 
 SLOTS = 16384
 MASTERS = 3
-FAILOVER_SECONDS = 6  # Redis itself gives one up after 5
-KEYS_AT_ONCE = 3  # that move to the other side together, so that a queue's are on both for a while
+FAILOVER_SECONDS = 6  # Redis itself gives up an attempt after 5
+KEYS_AT_ONCE = 3  # so few move at a time that a queue's keys are on both sides for a while
 
 
 def slot_of(tag):
@@ -34,16 +34,16 @@ class Node(RedisServer):
 
 
 class Cluster:
-    """What a life asks of its Redis, and what can happen to a cluster."""
+    """The actions of a life on its Redis cluster, and the events that can happen to it."""
 
     torn = 0
 
     def __init__(self, *words, parent=None, replicas=True):
         self.path = Path(tempfile.mkdtemp(prefix="tarry-cluster-", dir=parent))
-        # Who takes whose place is for a run to say.
+        # The test decides which replica takes over.
         words = ("--cluster-replica-no-failover", "yes", *words)
         self.nodes = [Node(self.path, *words) for _ in range((1 + replicas) * MASTERS)]
-        self.owners = {}  # of slots that were moved, by number
+        self.owners = {}  # the owners of slots that were moved, by the slot's number
 
     @property
     def url(self):
@@ -104,10 +104,10 @@ class Cluster:
         if not keep:
             shutil.rmtree(self.path)
 
-    # -- what happens to it
+    # -- events
 
     def fail_over(self, rng):
-        """A replica takes its master's place, in good order."""
+        """Makes a replica the master, by an orderly failover."""
         replica = rng.choice([node for node in self.nodes
                               if node.says("INFO replication", "role:slave")
                               and node.says("INFO replication", "master_link_status:up")])
@@ -126,8 +126,8 @@ class Cluster:
         self._settle()
 
     def kill_master(self, rng):
-        """SIGKILL of one, which comes back with what its file has. Answers when it was killed, and
-        when it was dead."""
+        """Kills a master with SIGKILL; it starts again with the data of its file. Returns when it
+        was killed, and when it was dead."""
         node = rng.choice(self.masters())
         killed = now_ms()
         node.shoot()
@@ -140,9 +140,9 @@ class Cluster:
         return killed, dead
 
     def _settle(self):
-        """Until all nodes say the same of who serves what, and know the newest epoch. A node that
-        takes a slot in an older epoch than its last owner's loses it again to an old message of
-        that owner. Then each of the two redirects to the other for good."""
+        """Waits until all nodes agree which node serves which slot, and know the newest epoch. If a
+        node takes a slot in an older epoch than that of its last owner, an old message of that
+        owner takes the slot back. Then each of the two redirects clients to the other for ever."""
         def agree():
             views = [self._view(node) for node in self.nodes]
             return all(view == views[0] for view in views)
@@ -157,7 +157,8 @@ class Cluster:
         return epoch, owners
 
     def move_slot(self, tag, rng, between):
-        """To another master, a few keys at a time; `between` runs while it is on its way."""
+        """Moves a slot to another master, a few keys at a time. `between` runs while the slot
+        moves."""
         slot = slot_of(tag)
         source, = (node for node in self.masters() if self._serves(node, slot))
         target = rng.choice([node for node in self.masters() if node is not source])
@@ -180,11 +181,11 @@ class Cluster:
 
     @staticmethod
     def _migrate(source, target, keys):
-        """Keys that a try before this one took along are passed over."""
+        """Moves keys. Keys that an earlier attempt has moved are skipped."""
         try:
             source.ask("MIGRATE", "127.0.0.1", target.port, "", 0, 60000, "KEYS", *keys)
         except Refusal as refused:
-            if "CLUSTERDOWN" not in str(refused):  # a node that was slow to answer another
+            if "CLUSTERDOWN" not in str(refused):  # a node was slow to answer another one
                 raise
             return False
         return True

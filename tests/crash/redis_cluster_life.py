@@ -1,6 +1,7 @@
-"""Lives of a store in a Redis cluster whose slots move and whose masters change under the load, in
-good order, and whose masters are killed and come back with what they have on disk: nothing is lost,
-and nobody is told to try again for good."""
+"""Lives of a store in a Redis cluster. Under the load, slots move, masters change by orderly
+failovers, and masters are killed and start again with their data on disk. Nothing may be lost, and
+no client may be told to try again for ever.
+"""
 
 from redis_cluster import Cluster
 from redis_life import ALWAYS, RedisLife, ResignedDoubting, reach
@@ -10,7 +11,7 @@ PARTITIONS = 4
 
 
 class RedisClusterLife(RedisLife):
-    changes = 4  # a round
+    changes = 4  # per round
 
     def _redis(self, plan):
         return Cluster(*ALWAYS, parent=plan.parent)

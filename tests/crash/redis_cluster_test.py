@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Slots of a cluster move, its replicas take over, its masters are killed, under load.
-TARRY_CRASH_SEED repeats the choices of a run, TARRY_CRASH_ROUNDS makes it longer."""
+"""Under load, slots of a cluster move, replicas take over, and masters are killed. TARRY_CRASH_SEED
+repeats the choices of a run, TARRY_CRASH_ROUNDS makes it longer.
+"""
 
 import unittest
 

@@ -1,5 +1,6 @@
-"""What happens to those who work on one Redis: daemons and workers are killed with leases out, and
-wake-ups get lost."""
+"""Faults of clients of one Redis: daemons and workers are killed while they hold leases, and
+wake-ups are lost.
+"""
 
 import time
 from collections import Counter
@@ -12,10 +13,10 @@ from rounds import Failure, Trigger
 from server import FAILURE_SECONDS, Daemon
 from stop import HANDS, Shop
 
-CONNECTIONS = 2  # of a daemon: for commands, and for wake-ups
+CONNECTIONS = 2  # each daemon has two: one for commands, one for wake-ups
 DEAF = ("deaf", "on", ">pw", "~*", "&*", "+@all", "-subscribe", "-ssubscribe", "-psubscribe")
 WAIT_MS = 30_000
-SWEPT_MS = 10_000  # a sweep comes every second
+SWEPT_MS = 10_000  # sweeps come every second
 
 
 def password_file(redis):
@@ -25,7 +26,7 @@ def password_file(redis):
 
 
 class RedisDaemonKillLife(RedisLife):
-    """SIGKILL of one daemon in the midst of the load; the other one's goes on."""
+    """Kills one daemon with SIGKILL during the load; the load of the other one continues."""
 
     def round(self, number):
         victim = self._random.choice(self.daemons)
@@ -39,7 +40,7 @@ class RedisDaemonKillLife(RedisLife):
         self._join([t for t, c in zip(threads, clients) if c.server is victim])
         victim.bury()
         while self.redis.info("connected_clients") > connected - CONNECTIONS:
-            self.redis.alive_for(0.001)  # what it had sent may still be carried out
+            self.redis.alive_for(0.001)  # requests that it has sent may still be carried out
         self.history.died(killed, now_ms(), victim)
         for client in clients:
             client.on_event = after.event
@@ -51,13 +52,14 @@ class RedisDaemonKillLife(RedisLife):
 
 
 class RedisDeafLife(RedisLife):
-    """One daemon's user may not subscribe; the other's subscription is cut off again and again."""
+    """The user of one daemon may not subscribe; the subscription of the other one is cut off again
+    and again."""
 
     cuts = 20
 
     def __init__(self, plan, number, rng):
         super().__init__(plan, number, rng)
-        self._token = 10_000_000  # apart from the producers'
+        self._token = 10_000_000  # tokens that no producer uses
 
     def _server(self):
         first = super()._server()
@@ -90,7 +92,7 @@ class RedisDeafLife(RedisLife):
                 self.wake(waiting, delay)
 
     def wake(self, waiting, delay):
-        """A claim waits there, and gets what is pushed elsewhere."""
+        """A claim waits at one daemon, and must get the message that is pushed at the other."""
         client, pusher = self._client_of(waiting), self._client()
         self._token += 1
         text = str(self._token).encode()
@@ -133,8 +135,8 @@ class RedisDeafLife(RedisLife):
 
 
 def kill_a_worker(plan, rng):
-    """One worker is killed with messages in hand; another one gets them when their leases have run
-    out, each in its second attempt. Both work on Redis itself."""
+    """One worker is killed while it has messages. Another one gets them after their leases, each as
+    its second attempt. Both workers use Redis directly."""
     messages = rng.randrange(10, 60)
     redis = RedisServer(*ALWAYS, parent=plan.parent)
     shop = None

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Daemons and workers on one Redis are killed with leases out, and wake-ups are lost.
-TARRY_CRASH_SEED repeats the choices of a run, TARRY_CRASH_ROUNDS makes it longer."""
+"""Daemons and workers on one Redis are killed while they hold leases, and wake-ups are lost.
+TARRY_CRASH_SEED repeats the choices of a run, TARRY_CRASH_ROUNDS makes it longer.
+"""
 
 import random
 import unittest

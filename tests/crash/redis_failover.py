@@ -1,9 +1,9 @@
-"""Lives of a store behind Sentinel: its master is killed, also while its replica lags behind, or
-the sentinels are told to make the replica the master. What the old one had confirmed and the new
-one has not got is undone, as the guide says, and is counted; nothing else may be.
-
-How far the new master's history is that of the old one it says itself, and when the old one was as
-far as that its watcher knows."""
+"""Lives of a store behind Sentinel. Its master is killed, sometimes while its replica lags behind,
+or the sentinels are told to make the replica the master. Changes that the old master had confirmed
+and the new one does not have are undone, as the guide says, and are counted; nothing else may be
+undone. The new master says itself how much of the old one's history it has. When the old master had
+got that far, is known from its watcher.
+"""
 
 import base64
 import struct
@@ -16,7 +16,7 @@ from redis_loss import Cut, LossyHistory
 from rounds import Failure
 from server import Daemon, ServerFailure
 
-LAG_SECONDS = 0.3  # at most; less than sentinels wait for a replica
+LAG_SECONDS = 0.3  # at most; shorter than sentinels wait for a replica
 NOTHING_DONE = {
     Push: ("exists", "in_flight", "kept", "settled"),
     Cancel: ("unknown", "settled"),
@@ -27,21 +27,22 @@ NOTHING_DONE = {
 
 
 class Replayed:
-    """What the new master did, and as a replica before: its append-only file says it."""
+    """The changes of the new master, also those from its time as a replica, according to its
+    append-only file."""
 
     def __init__(self, server):
         self._text = b"".join(path.read_bytes()
                               for path in sorted(server.path.glob("appendonlydir/*.incr.aof")))
 
     def has_push(self, token):
-        """Its body holds the header."""
+        """Whether a body with that token in a header is in the file."""
         name, value = TOKEN.encode(), str(token).encode()
         pieces = (struct.pack("<H", len(text)) + text for text in (name, value))
         return b"".join(pieces) in self._text
 
     def has_claim(self, receipt):
-        """The receipt names claim and member (engines/redis/records/receipt.cpp), which
-        stand side by side in `leased`."""
+        """A receipt names claim and member (engines/redis/records/receipt.cpp), which are next to
+        each other in `leased`."""
         receipt = base64.urlsafe_b64decode(receipt + "=" * (-len(receipt) % 4))
         claimed_ms, claim, _, size = struct.unpack_from("<QQHH", receipt, 7)
         member, name = receipt[27:27 + size], b"%d-%d" % (claimed_ms, claim)
@@ -55,9 +56,9 @@ class FailoverHistory(LossyHistory):
         self._replayed = None
 
     def fail_over(self, cut, killed, dead, left, replayed):
-        """Nobody was served between `killed` and `dead`; until `left` the old master may have told
-        what is there, but did nothing any more. What was on its way at the cut: of pushes and
-        claims `replayed` knows; of the others nobody does."""
+        """Between `killed` and `dead` nobody was served. Until `left` the old master may have
+        answered reads, but changed nothing more. For requests that were on their way at the cut:
+        `replayed` knows whether pushes and claims were done; for the others nobody knows."""
         self._replayed = replayed
         for kind, outcomes in NOTHING_DONE.items():
             operations = self._lists[kind]
@@ -91,7 +92,7 @@ class FailoverHistory(LossyHistory):
 
 
 class RedisFailoverLife(RedisKillLife):
-    # What counts is what the replica was sent, and its file shows that as it was.
+    # Only the data that the replica got counts, and its file contains exactly that.
     redis_words = ("--appendonly", "yes", "--appendfsync", "no", "--auto-aof-rewrite-percentage",
                    "0")
 
@@ -157,7 +158,7 @@ class RedisFailoverLife(RedisKillLife):
         return killed, dead
 
     def _ask(self, watcher):
-        """The old master does nothing any more once it has seen its replica go."""
+        """Once the old master has seen that its replica is gone, it changes nothing any more."""
         since = len(watcher.samples)
 
         def alone():

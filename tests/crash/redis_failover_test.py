@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""A store behind Sentinel whose master is killed, or made a replica, under load: what the new
-master had not got is undone, is counted, and nothing else is. TARRY_CRASH_SEED repeats the choices
-of a run, TARRY_CRASH_ROUNDS makes it longer."""
+"""A store behind Sentinel whose master is killed, or replaced by a failover, under load. Changes
+that the new master had not received are undone and counted; nothing else is undone.
+TARRY_CRASH_SEED repeats the choices of a run, TARRY_CRASH_ROUNDS makes it longer.
+"""
 
 import unittest
 from collections import Counter
@@ -14,7 +15,7 @@ ROUNDS = 4
 
 
 class Unaware(RedisFailoverLife):
-    """Takes what was cut off for done."""
+    """A wrong history: it takes changes that were cut off for done."""
 
     KINDS = ("replica cut off, then killed",)
 

@@ -1,4 +1,4 @@
-"""A master, a replica and three sentinels of a test's own, on free ports of 127.0.0.1."""
+"""A test's own master, replica and three sentinels, on free ports of 127.0.0.1."""
 
 import shutil
 import tempfile
@@ -15,9 +15,9 @@ from server import FAILURE_SECONDS, ServerFailure
 NAME = "orders"  # the sentinels' name for the master
 SENTINELS = 3
 DOWN_MS = 500
-# While a master is down its replica is looked at once a second: what was seen of it must be good
-# for longer than that, five ping periods (or three info periods, when it is asked for), and others
-# must leave it alone when it is promoted for as long, four publish periods.
+# While a master is down, a sentinel asks its replica once a second. An answer must stay valid for
+# longer than that, which means for five ping periods (or three info periods). And other sentinels
+# must leave a promoted replica alone for as long, which means for four publish periods.
 QUICK = ("info-period", 400, "ping-period", 300, "ask-period", 100, "publish-period", 500)
 WATCH = f"""\
 sentinel monitor {NAME} 127.0.0.1 {{port}} {SENTINELS // 2 + 1}
@@ -27,8 +27,8 @@ sentinel failover-timeout {NAME} 3000
 SAMPLE_SECONDS = 0.001
 ASK_AGAIN_SECONDS = 0.5
 
-# The master had written that much of its history to its replicas, and had so many of them: nothing
-# that was asked after `high` is in it, and everything that was answered before `low`.
+# One observation of the master: it had written `written` bytes of its history to its `replicas`.
+# Requests after `high` are not in these bytes; all requests that were answered before `low` are.
 Sample = namedtuple("Sample", "low high written replicas")
 
 
@@ -42,12 +42,12 @@ class Member(RedisServer):
         return self.ask("REPLICAOF", "127.0.0.1", other.port) == "OK"
 
     def replication(self):
-        """What INFO says of it, by name."""
+        """The fields of INFO replication, by name."""
         lines = (line.partition(":") for line in self.ask("INFO", "replication").splitlines())
         return {name: value for name, colon, value in lines if colon}
 
     def written(self):
-        """How long its history is, in bytes."""
+        """The length of its history, in bytes."""
         return int(self.replication()["master_repl_offset"])
 
 
@@ -67,13 +67,13 @@ class Sentinel(RedisServer):
         return int(self.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME)[1])
 
     def knows(self, others):
-        """All of them, and the replica, are there for it."""
+        """Whether it knows all other sentinels, and the replica."""
         return f"status=ok,address=127.0.0.1:{self.master()},slaves=1,sentinels={others}" in \
             self.ask("INFO", "sentinel")
 
 
 class MasterWatcher:
-    """Writes down how far a master's history is, and when, until it is stopped or the master is
+    """Records again and again how long a master's history is, until it is stopped or the master is
     gone."""
 
     def __init__(self, master):
@@ -100,7 +100,7 @@ class MasterWatcher:
 
 
 class Family:
-    """What a life asks of its Redis, and what can happen to it."""
+    """The actions of a life on its Redis, and the events that can happen to it."""
 
     torn = 0
 
@@ -123,15 +123,16 @@ class Family:
         self.settle()
 
     def follow(self):
-        """The replica does."""
+        """Makes the replica follow the master."""
         self.until("the replica to be one", lambda: self.replica.follow(self.master))
 
     def settle(self):
-        """The replica has all, and the sentinels know each other and both of them."""
+        """Waits until the replica has everything, and until all sentinels know each other and both
+        servers."""
         self.until("the replica to follow", lambda: (
             self.replica.replication().get("master_link_status") == "up"))
-        # One that has just got its copy counts as a good replica, but is sent what comes after that
-        # only when it has said for the first time how far it is.
+        # A replica that has just got its copy counts as good. But the master sends it later changes
+        # only after it has reported its position for the first time.
         self.until("the master to say more", lambda: (
             self.master.ask("PUBLISH", "settle", "") >= 0))
         written = []
@@ -142,7 +143,8 @@ class Family:
                 s.master() == self.master.port and s.knows(SENTINELS)))
 
     def until(self, what, true):
-        """Sentinels cut a server's connections when they change what it is: then it asks again."""
+        """Waits until the condition is true. Sentinels cut a server's connections when they change
+        its role; then it asks again."""
         deadline = time.monotonic() + FAILURE_SECONDS
 
         def is_so():
@@ -162,7 +164,7 @@ class Family:
         return all(lives)
 
     def guard(self, replicas):
-        """Writes are refused while the master has less."""
+        """The master refuses writes while it has fewer replicas."""
         for server in (self.master, self.replica):
             self.until("the settings to be taken", lambda s=server: (
                 s.ask("CONFIG", "SET", "min-replicas-to-write", replicas) == "OK"))
@@ -177,10 +179,10 @@ class Family:
         if not keep:
             shutil.rmtree(self.path)
 
-    # -- what happens to it
+    # -- events
 
     def cut_off_replica(self):
-        """What the master does from now on reaches nobody; the replica stands still."""
+        """Freezes the replica, so that later changes of the master reach nobody."""
         self.replica.freeze()
         self.master.ask("CLIENT", "KILL", "TYPE", "replica")
 
@@ -189,7 +191,7 @@ class Family:
         self.master.bury()
 
     def ask_for_failover(self, until):
-        """A sentinel that was told may give it up again."""
+        """Asks again and again, because a sentinel may give up a failover."""
         asked = 0
 
         def done():
@@ -200,14 +202,14 @@ class Family:
                 asked = time.monotonic()
                 try:
                     self.sentinels[0].ask("SENTINEL", "FAILOVER", NAME)
-                except Refusal:  # it is at it, or no replica is fit for it yet
+                except Refusal:  # a failover is in progress, or no replica is fit for it yet
                     pass
             return False
 
         self.until("the failover that was asked for", done)
 
     def promoted(self):
-        """Waits for it: how much of the old master's history the new one has."""
+        """Waits for the promotion. Returns how much of the old master's history the new one has."""
         said = {}
 
         def promoted():
@@ -225,6 +227,6 @@ class Family:
                        lambda s=sentinel: s.master() == self.master.port)
 
     def old_master_is_replica(self):
-        """Waits until the sentinels have made it one; it has no clients then."""
+        """Waits until the sentinels have made the old master a replica; then it has no clients."""
         self.until("the old master to follow",
                    lambda: self.replica.replication()["role"] == "slave")

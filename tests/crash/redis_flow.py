@@ -1,5 +1,6 @@
-"""Four producers and four workers, each a process with a daemon of its own between it and the one
-Redis; what each worker saw of every message is put together at the end."""
+"""Four producers and four workers. Each is a process with its own daemon between it and the one
+Redis. At the end, the observations of all workers are put together for each message.
+"""
 
 import multiprocessing
 import random
@@ -21,7 +22,8 @@ MOST_DELAY_MS = 5000
 PUSHED_AT_ONCE = 50
 CLAIMED_AT_ONCE = 100
 LEASE_MS = 3000
-FORGOTTEN = 0.005  # of what is delivered first: it must come again
+# Part of the first deliveries that are not settled, and so must be delivered again.
+FORGOTTEN = 0.005
 PERCENTILES = (50, 99, 99.9)
 
 
@@ -38,10 +40,10 @@ def client_of(port):
 
 
 def produce(port, tokens, rate, seed, pipe):
-    """So many a second. Sends how many were accepted, and how long it took."""
+    """Pushes `rate` messages a second. Sends how many were accepted, and how long it took."""
     r = random.Random(seed)
     client = client_of(port)
-    pace = threading.Event()  # that nobody sets: so many a second are wanted, no more
+    pace = threading.Event()  # nobody sets it: waiting for it keeps the rate
     began = time.monotonic()
     accepted = 0
     for start in range(0, len(tokens), PUSHED_AT_ONCE):
@@ -59,8 +61,9 @@ def produce(port, tokens, rate, seed, pipe):
 
 
 def work(port, seed, stop, pipe):
-    """Until told to stop. Sends what it saw, a list a delivery: token, attempt, leases run out,
-    lateness in ms, whether it is what was pushed and not early, what became of it."""
+    """Works until told to stop. Sends its observations, one list per delivery: token, attempt,
+    leases that ran out, lateness in ms, whether the message was the pushed one and not early, and
+    how it was settled."""
     r = random.Random(seed)
     client = client_of(port)
     seen = []
@@ -145,7 +148,8 @@ class Flow:
         return queue
 
     def _until_acked(self):
-        """No progress for too long is a failure, and no time is too long in which there is some."""
+        """Fails if there is no progress for too long. As long as there is progress, it may take any
+        time."""
         acked = -1
         while acked < len(self._tokens):
             before = acked
@@ -168,7 +172,8 @@ class Flow:
         for token, deliveries in by_token.items():
             deliveries.sort()
             outcomes = [outcome for _, _, outcome in deliveries]
-            # Each but the last ended with its lease, and the last one with its ack.
+            # Each delivery except the last must have ended by its lease, and the last one by its
+            # ack.
             explained = [(i + 1, i) for i in range(len(deliveries))]
             if [delivery[:2] for delivery in deliveries] != explained or \
                     outcomes.count("done") != 1 or outcomes[-1] != "done":

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Four producers and four workers with eight daemons on one Redis: each message is delivered once,
-or again with a cause. TARRY_CRASH_MESSAGES=200000 for a run by hand, TARRY_CRASH_RATE for how many
-are pushed a second."""
+or again for a known cause. TARRY_CRASH_MESSAGES=200000 for a run by hand, TARRY_CRASH_RATE for how
+many are pushed a second.
+"""
 
 import os
 import unittest

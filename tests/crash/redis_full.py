@@ -1,4 +1,6 @@
-"""Lives of a store in a Redis that has reached its maxmemory, under load and then alone."""
+"""Lives of a store in a Redis that has reached its maxmemory: first under load, then with a single
+client.
+"""
 
 from client import WrongAnswer
 from history import NO_SPACE, TOKEN, Claim, Extend, Push, Settle
@@ -8,13 +10,13 @@ from rounds import Failure
 from tolerant import Cramped, Refused, Resigned
 
 SQUEEZES = 8
-TOO_LITTLE = "1mb"  # less than an empty server has
+TOO_LITTLE = "1mb"  # less memory than an empty server uses
 HELD = 30
 LEASE_MS = 60_000
 
 
 class FullRedis(Cramped):
-    """A claim that is refused is wrong here, at once."""
+    """With this client, a refused claim is wrong at once."""
 
     said = "is full (maxmemory)"
 
@@ -31,7 +33,7 @@ class ResignedFullRedis(Resigned, FullRedis):
 class RedisFullLife(RedisLife):
     def __init__(self, plan, number, rng):
         super().__init__(plan, number, rng)
-        self._token = 10_000_000  # apart from the producers'
+        self._token = 10_000_000  # tokens that no producer uses
 
     def _client_of(self, daemon):
         return FullRedis(daemon, self.history)
@@ -59,7 +61,7 @@ class RedisFullLife(RedisLife):
         self.alone()
         self._look(f"after it was full {number}")
 
-    # -- nobody else asks
+    # -- with a single client
 
     def _messages(self, count, delay):
         r = self._random
@@ -115,7 +117,8 @@ class RedisFullLife(RedisLife):
         client.close()
 
     def _claim_all(self, client):
-        """What is due now, and what falls due while the claim waits; then nothing."""
+        """Claims the due messages, and those that fall due while the claim waits; then there must
+        be none."""
         held = []
         while True:
             deliveries = client.claim(QUEUES, HELD, LEASE_MS, 100)

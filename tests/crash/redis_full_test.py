@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""A Redis that has reached its maxmemory: what ends messages goes on, and what brings them is
-refused whole. TARRY_CRASH_SEED repeats the choices of a run, TARRY_CRASH_ROUNDS makes it longer."""
+"""A Redis that has reached its maxmemory: requests that end messages still work, and requests that
+bring messages are refused as a whole. TARRY_CRASH_SEED repeats the choices of a run,
+TARRY_CRASH_ROUNDS makes it longer.
+"""
 
 import unittest
 

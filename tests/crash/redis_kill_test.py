@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""SIGKILL of Redis under load, which loses nothing with appendfsync always. TARRY_CRASH_SEED
-repeats the choices of a run, TARRY_CRASH_ROUNDS makes it longer."""
+"""Kills Redis with SIGKILL under load, which loses nothing with appendfsync always.
+TARRY_CRASH_SEED repeats the choices of a run, TARRY_CRASH_ROUNDS makes it longer.
+"""
 
 import unittest
 from collections import Counter
@@ -14,7 +15,8 @@ CUT = 40_000
 
 
 class Forgetful(RedisKillLife):
-    """Takes back the last that was written, as if it had been answered before it was durable."""
+    """Removes the last data that were written, as if Redis had answered before they were
+    durable."""
 
     def killed(self, killed, dead):
         super().killed(killed, dead)

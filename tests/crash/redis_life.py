@@ -1,5 +1,6 @@
-"""Lives of a store in Redis that several daemons serve, under the load of all the other lives; and
-what can happen to Redis meanwhile."""
+"""Lives of a store in Redis that several daemons serve, under the same load as the other lives; and
+the events that can happen to Redis meanwhile.
+"""
 
 import time
 from collections import Counter
@@ -17,7 +18,8 @@ LONGEST_LEASE_MS = 700  # of load.py's consumers
 
 
 class Doubting(Tolerant):
-    """Redis may be away: then nobody knows what became of a request that was on its way to it."""
+    """Redis may be unreachable. Then nobody knows whether a request on its way to Redis was
+    done."""
 
     codes = frozenset((UNAVAILABLE, UNKNOWN))
 
@@ -27,7 +29,7 @@ class ResignedDoubting(Resigned, Doubting):
 
 
 def reach(redis, daemon):
-    """Until it has found Redis again. Its own tries are seconds apart at most."""
+    """Waits until the daemon has found Redis again. The daemon tries every few seconds."""
     client = Doubting(daemon, None)
     deadline = time.monotonic() + FAILURE_SECONDS
     while True:
@@ -43,7 +45,7 @@ def reach(redis, daemon):
 
 
 class RedisLife(Life):
-    """The daemons outlive whatever happens to Redis."""
+    """The daemons survive every event of Redis."""
 
     redis_words = ALWAYS
 
@@ -65,7 +67,7 @@ class RedisLife(Life):
         return RedisHistory(queues, self.shards)
 
     def _daemon(self):
-        """One after the other."""
+        """The daemons take turns."""
         self._turn += 1
         return self.daemons[self._turn % len(self.daemons)]
 
@@ -76,7 +78,7 @@ class RedisLife(Life):
         return Client(daemon, self.history)
 
     def _set_up(self):
-        """Redis runs, and no daemon yet."""
+        """Redis runs already, but no daemon yet."""
 
     def begin(self):
         self.redis.start()
@@ -116,7 +118,7 @@ class RedisLife(Life):
                                                                     plan.most_events), 0)
 
     def finish(self):
-        """Whoever comes anew to what is empty finds it empty."""
+        """A new daemon that opens the empty store finds it empty."""
         for daemon in self.daemons:
             daemon.stop()
         self.server.start()
@@ -127,7 +129,7 @@ class RedisLife(Life):
 
 
 class RedisKillLife(RedisLife):
-    """SIGKILL of Redis in the midst of the load, which goes on when Redis is there again."""
+    """Kills Redis with SIGKILL during the load, which continues when Redis is back."""
 
     def _load_client(self):
         return ResignedDoubting(self._daemon(), self.history)
@@ -144,7 +146,7 @@ class RedisKillLife(RedisLife):
         self.redis.bury()
         dead = now_ms()
         for client in clients:
-            client.let_pass()  # an answer from before may still be on its way to the history
+            client.let_pass()  # an earlier answer may still be on its way to the history
         self.killed(killed, dead)
         for client in clients:
             client.on_event = lambda: None
@@ -163,7 +165,7 @@ class RedisKillLife(RedisLife):
 
 
 class RedisFlushLife(RedisLife):
-    """SCRIPT FLUSH, again and again: no error reaches anybody."""
+    """Runs SCRIPT FLUSH again and again: no client may get an error."""
 
     flushes = 20
 
@@ -183,7 +185,7 @@ class RedisFlushLife(RedisLife):
 
 
 class RedisStopLife(RedisLife):
-    """SIGSTOP of Redis for longer than any lease; commands wait in its sockets meanwhile."""
+    """Stops Redis by SIGSTOP for longer than any lease; commands wait in its sockets meanwhile."""
 
     def round(self, number):
         before, after = self._trigger(), self._trigger()
@@ -191,7 +193,7 @@ class RedisStopLife(RedisLife):
         self._wait_for(before)
         self.redis.freeze()
         still = self._random.uniform(1.05, 2.5) * LONGEST_LEASE_MS / 1000
-        if not self.redis.alive_for(still):  # time passes, and nobody answers
+        if not self.redis.alive_for(still):  # time passes, and Redis does not answer
             raise Failure("redis-server died while it was stopped")
         for client in clients:
             client.on_event = after.event
@@ -205,7 +207,7 @@ class RedisStopLife(RedisLife):
 
 
 class Unsure(Doubting):
-    """Redis may carry out what it was sent long after nobody waits for it any more."""
+    """Redis may carry out a request long after its caller has stopped waiting."""
 
     def _note(self, operation, code, text):
         super()._note(operation, code, text)
@@ -218,9 +220,10 @@ class ResignedUnsure(Resigned, Unsure):
 
 
 class RedisLongStopLife(RedisLife):
-    """SIGSTOP of Redis until the daemons take it for dead; then it does all that it was sent."""
+    """Stops Redis by SIGSTOP until the daemons consider it dead; then it carries out all requests
+    that it got."""
 
-    still = 12  # a command waits for 10 s
+    still = 12  # commands time out after 10 s
 
     def _load_client(self):
         return ResignedUnsure(self._daemon(), self.history)

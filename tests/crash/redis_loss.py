@@ -1,5 +1,6 @@
-"""Lives of a store in a Redis that forgets its last moments, as appendfsync everysec lets it when
-the machine dies: its append-only file is cut to where it ended a moment before it was killed."""
+"""Lives of a store in a Redis that forgets its last moments, which appendfsync everysec permits if
+the machine dies: after the kill, its append-only file is cut to an earlier end.
+"""
 
 import threading
 import time
@@ -11,20 +12,20 @@ from redis_life import ALWAYS, RedisKillLife, reach
 from redis_server import RedisServer
 from server import Daemon
 
-MOST_LOST_MS = 2000  # an fsync a second, and one that is late
+MOST_LOST_MS = 2000  # the time between two fsyncs, plus a late one
 SAMPLE_SECONDS = 0.002
-# Not everysec itself: that may put off a write while an fsync runs, and then nobody can say what
-# was in the file when. What is cut off is what everysec may lose.
+# Not everysec itself: everysec may delay a write while an fsync runs, and then nobody could say
+# what was in the file when. The bytes that the test cuts off are those that everysec may lose.
 WRITTEN_AT_ONCE = ("--appendonly", "yes", "--appendfsync", "no", "--auto-aof-rewrite-percentage",
                    "0")
 
-# Everything that was answered before `low` is in the first `size` bytes, if they end with a whole
-# transaction, and nothing of what was asked after `high`.
+# A place to cut: the first `size` bytes contain everything that was answered before `low` (if they
+# end with a whole transaction), and nothing that was asked after `high`.
 Cut = namedtuple("Cut", "low high size")
 
 
 class Watcher:
-    """Writes down how long the file is, and when, until it is stopped."""
+    """Records the length of the file again and again, with the time, until it is stopped."""
 
     def __init__(self, path):
         self._path = path
@@ -52,14 +53,15 @@ class LossyHistory(RedisHistory):
         self.undone_receipts = set()
 
     def knows_all_deliveries(self, cut):
-        """None is on its way at that time that may be in the file or not."""
+        """Whether no delivery was on its way at the cut, so that each is known to be in the file or
+        not."""
         return not any(claim.ended >= cut.low and delivery.claimed_ms <= cut.high
                        for claim in self.claims if claim.sent <= cut.high
                        for delivery in claim.deliveries)
 
     def sees_all_pushes(self, cut):
-        """None that is on its way at that time may have been ended at that time too: there would
-        be nothing left to tell whether it is in the file."""
+        """Whether no push that was on its way at the cut may also have been ended then. Nothing
+        would be left that shows whether it is in the file."""
         def at_that_time(operations):
             return Counter((o.queue, o.key or getattr(o, "generated_key", None)) for o in operations
                            if o.ended >= cut.low and o.sent <= cut.high)
@@ -68,8 +70,8 @@ class LossyHistory(RedisHistory):
         return not any(count > 1 or key in cancelled for key, count in pushed.items())
 
     def rewind(self, cut, killed, dead):
-        """What was done after the cut and before the kill was never done. What was on its way at
-        either time may have been done or not."""
+        """Operations after the cut and before the kill were never done. Operations that were on
+        their way at either time may have been done or not."""
         self.kills.append((killed, dead))
         for kind, operations in self._lists.items():
             operations[:] = [o for o in operations if self._stands(kind, o, cut, killed, dead)]
@@ -103,7 +105,7 @@ class LossyHistory(RedisHistory):
 
     @staticmethod
     def _doubt(operation):
-        """As if there had been no answer; but what it said holds if it was done."""
+        """Treats the operation as if it had no answer; but if it was done, the answer was right."""
         operation.known = False
         operation.doubted = True
         if operation.outcome not in ("pushed", "rescheduled", "done"):
@@ -119,7 +121,7 @@ class RedisLossLife(RedisKillLife):
         return LossyHistory(queues, self.shards)
 
     def round(self, number):
-        # A new daemon takes new ids, in what may be lost.
+        # A new daemon takes new ids, in the time that may be lost.
         daemon = self._random.choice(self.daemons)
         daemon.stop()
         daemon.start()
@@ -160,7 +162,7 @@ class RedisLossLife(RedisKillLife):
 
 
 class Rewound:
-    """A store in Redis and the daemons on it, of which each outlives what Redis loses."""
+    """A store in Redis and its daemons, each of which survives the loss of Redis's last moments."""
 
     def __init__(self):
         self.redis = RedisServer(*ALWAYS, "--auto-aof-rewrite-percentage", "0")
@@ -170,7 +172,7 @@ class Rewound:
         self.redis.start()
 
     def client(self):
-        """Of a new daemon."""
+        """A client of a new daemon."""
         daemon = Daemon(self.redis.url)
         self.daemons.append(daemon)
         daemon.start()
@@ -178,7 +180,7 @@ class Rewound:
         return self._clients[-1]
 
     def mark(self):
-        """What is done from now on will be lost. Without a mark it is everything."""
+        """Changes from now on will be lost. Without a mark, all changes are."""
         self._size = self.redis.aof().stat().st_size
 
     def lose(self):

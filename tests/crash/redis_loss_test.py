@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A Redis that forgets its last moments: what was confirmed in them is lost or undone, is counted,
-and nothing else is. TARRY_CRASH_SEED repeats the choices of a run."""
+"""A Redis that forgets its last moments: changes that it confirmed then are lost or undone, and
+counted; nothing else is. TARRY_CRASH_SEED repeats the choices of a run.
+"""
 
 import unittest
 
@@ -20,7 +21,7 @@ class Loss(unittest.TestCase):
 
 
 class AfterALoss(unittest.TestCase):
-    """What a daemon remembers of what is undone misleads nobody."""
+    """What a daemon remembers of undone changes does no harm."""
 
     def setUp(self):
         self.store = Rewound()

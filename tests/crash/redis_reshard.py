@@ -1,7 +1,8 @@
-"""Lives of a store in Redis whose queues get other shards under the load, again and again; three
-movers in four are killed, or another one takes over, and it is run again. Beside them a queue on
-which nobody works is resharded in the same way, and looked at behind each kill. On a cluster slots
-move meanwhile, and daemons are killed."""
+"""Lives of a store in Redis whose queues are resharded under the load, again and again. Three
+movers in four are killed, or another one takes over, and the command is run again. A further queue,
+which no client uses, is resharded in the same way, and checked after each kill. In a cluster, slots
+move meanwhile and daemons are killed.
+"""
 
 import json
 import random
@@ -18,19 +19,19 @@ from still_queue import NAME, StillQueue
 
 MOST_SHARDS = 5
 PARTITIONS = 4
-KILLED = 0.75  # of the movers
+KILLED = 0.75  # the share of movers that are killed
 DONE, CONFLICT, UNREACHABLE = 0, 4, 5
 
 
 class RedisReshardLife(RedisLife):
-    redis_words = ()  # it is not killed
-    changes = 2  # a round, of each queue
+    redis_words = ()  # Redis is not killed
+    changes = 2  # per round and queue
 
     def _store(self):
         return f"{self.redis.url}?shards={self.shards}"
 
     def _history(self, queues):
-        # Messages of two sets of shards come in no order.
+        # The order of messages in two sets of shards is not defined.
         return RedisHistory(queues, MOST_SHARDS)
 
     def begin(self):
@@ -77,7 +78,7 @@ class RedisReshardLife(RedisLife):
             if queue == NAME:
                 self._still.look(f"on the way to {shards} shards")
         if queue == NAME:
-            self._still.release()  # what is leased is waited for
+            self._still.release()  # a reshard waits for leased messages
         self._move_to_the_end(queue, shards)
         self.figures["reshards"] += 1
         if queue == NAME:
@@ -85,7 +86,8 @@ class RedisReshardLife(RedisLife):
             self._still.look(f"with {shards} shards")
 
     def _move_to_the_end(self, queue, shards):
-        """By one or two at a time. One that a slot or a replica keeps waiting is run again."""
+        """Reshards to the end, by one mover or two at a time. A mover that a slot or a replica
+        holds up is run again."""
         deadline = time.monotonic() + 2 * FAILURE_SECONDS
         while True:
             rivals = [self._mover(queue, shards) for _ in range(self._random.choice((1, 1, 2)))]
@@ -110,7 +112,7 @@ class RedisReshardLife(RedisLife):
 
 
 class RedisClusterReshardLife(RedisReshardLife):
-    """Slots move all the while, a few keys at a time, and a daemon is killed in each round."""
+    """Slots move all the time, a few keys at a time, and a daemon is killed in each round."""
 
     replicas = True
 
@@ -161,7 +163,7 @@ class RedisClusterReshardLife(RedisReshardLife):
         victim.shoot()
         self._join([t for t, c in zip(threads, clients) if c.server is victim])
         victim.bury()
-        for _ in range(5):  # what it had sent is read before what comes later
+        for _ in range(5):  # requests that it had sent are read before later ones
             for node in self.redis.nodes:
                 node.ask("PING")
         self.history.died(killed, now_ms(), victim)
@@ -170,6 +172,6 @@ class RedisClusterReshardLife(RedisReshardLife):
 
 
 class RedisBareClusterReshardLife(RedisClusterReshardLife):
-    """Of masters alone."""
+    """With a cluster of masters only."""
 
     replicas = False

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Queues get other shards under load, and their movers are killed. TARRY_CRASH_SEED repeats the
-choices of a run, TARRY_CRASH_ROUNDS makes it longer."""
+"""Queues are resharded under load, and the movers are killed. TARRY_CRASH_SEED repeats the choices
+of a run, TARRY_CRASH_ROUNDS makes it longer.
+"""
 
 import unittest
 
@@ -15,7 +16,7 @@ class RedisReshard(unittest.TestCase):
     def test_nothing_is_lost_while_shards_change(self):
         figures = run_rounds(RedisReshardLife, ROUNDS, rounds_a_store=1)
         self.assertGreaterEqual(figures["reshards"], figures["rounds"])
-        if figures["rounds"] > 3:  # in fewer all may have been too fast
+        if figures["rounds"] > 3:  # in fewer rounds, all reshards may have been too fast for a kill
             self.assertGreater(figures["movers killed"], 0)
         self.assertGreater(figures["messages moved"], ROUNDS)
         self.assertGreater(figures["delivered"], ROUNDS)

@@ -1,4 +1,4 @@
-"""Rounds with Redis, as a test runs them."""
+"""Runs rounds with Redis in a test."""
 
 import os
 import random
@@ -14,7 +14,7 @@ def seed_of_run():
 
 
 def rounds_of_run(rounds):
-    """TARRY_CRASH_ROUNDS in the environment: more of them."""
+    """TARRY_CRASH_ROUNDS in the environment changes the number of rounds."""
     return int(os.environ.get("TARRY_CRASH_ROUNDS", rounds))
 
 
@@ -28,7 +28,7 @@ def tell(figures):
 
 
 def run_rounds(life, rounds, **more):
-    """The figures. Raises Failure."""
+    """Returns the figures. Raises Failure."""
     figures = Counter()
     run_plan(Plan(seed=seed_of_run(), rounds=rounds_of_run(rounds), most_events=500, say=say,
                   **more), figures, life)

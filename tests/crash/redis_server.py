@@ -1,6 +1,5 @@
-"""A redis-server of a test's own, on a unix socket in a fresh directory, made to be killed.
-
-TARRY_REDIS_SERVER in the environment: another program than redis-server.
+"""A test's own redis-server, on a unix socket in a new directory, which a test can kill.
+TARRY_REDIS_SERVER in the environment names a program instead of redis-server.
 """
 
 import contextlib
@@ -23,11 +22,11 @@ PR_SET_PDEATHSIG = 1
 
 
 class Refusal(Exception):
-    """An error that Redis answers."""
+    """An error reply of Redis."""
 
 
 def read_reply(file):
-    """One reply: int, str, None, or a list of them."""
+    """Reads one reply: an int, a str, None, or a list of them."""
     line = file.readline()
     if not line.endswith(b"\r\n"):
         raise ConnectionError("no answer")
@@ -47,7 +46,7 @@ def read_reply(file):
 
 
 def written(*words):
-    """A command."""
+    """The bytes of a command."""
     data = b"*%d\r\n" % len(words)
     for word in words:
         text = str(word).encode()
@@ -61,18 +60,19 @@ class RedisServer:
         self.socket = self.path / "redis.sock"
         self.url = f"redis+unix://{self.socket}"
         self._words = [str(word) for word in words]
-        self._config = ()  # a file, where there is one
-        self.login = ()  # user and password, where it asks for them
+        self._config = ()  # the configuration file, if there is one
+        self.login = ()  # user and password, if Redis asks for them
         self._process = None
         self._dying = threading.Event()
-        self.torn = 0  # times that its file did not end with a whole transaction
+        self.torn = 0  # how often its file did not end with a whole transaction
 
     def _ends_with_us(self):
         LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
     def _mend(self):
-        """Cuts a torn file behind its last whole transaction. Redis itself cuts it in the midst of
-        one (7.0.15; valkey-io/valkey#4342), and carries that half out when it starts once more."""
+        """Cuts a torn file after its last whole transaction. Redis itself cuts it in the middle of
+        one (7.0.15; valkey-io/valkey#4342), and carries out that half when it starts the next
+        time."""
         manifest, = self.path.glob("appendonlydir/*.manifest")
         mended = subprocess.run(["redis-check-aof", "--fix", str(manifest)], input=b"y\n",
                                 executable=shutil.which(PROGRAM), capture_output=True,
@@ -82,11 +82,11 @@ class RedisServer:
         self.torn += b"Successfully truncated" in mended.stdout
 
     def start(self):
-        """Runs it on what is in its directory, until it answers."""
+        """Starts it with the data in its directory, and waits until it answers."""
         if self._dying.is_set() and (self.path / "appendonlydir").exists():
             self._mend()
         self._dying.clear()
-        self.socket.unlink(missing_ok=True)  # a killed one leaves it behind
+        self.socket.unlink(missing_ok=True)  # a killed server leaves it
         with open(self.path / "log", "ab") as log:
             self._process = subprocess.Popen(
                 [PROGRAM, *self._config, "--port", "0", "--unixsocket", str(self.socket), "--dir",
@@ -108,7 +108,7 @@ class RedisServer:
         return text[-most:]
 
     def ask(self, *words):
-        """One command, on a connection of its own. Raises Refusal for an error."""
+        """Sends one command on a new connection. Raises Refusal for an error reply."""
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(FAILURE_SECONDS)
             connection.connect(str(self.socket))
@@ -121,7 +121,8 @@ class RedisServer:
 
     @contextlib.contextmanager
     def listening(self, channel):
-        """Gives what waits for one message that is published there, and returns it."""
+        """Returns a function that waits for one message on that channel, and returns the
+        message."""
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(FAILURE_SECONDS)
             connection.connect(str(self.socket))
@@ -131,7 +132,8 @@ class RedisServer:
                 yield lambda: read_reply(file)[2]
 
     def lease_left_ms(self, queue):
-        """Of the only relay that shares the queue; None: there is none."""
+        """What is left of the session of the only relay that shares the queue; None if there is no
+        relay."""
         for members in self.ask("KEYS", f"tarry:relays:{{{queue}-*}}:members"):
             _, ends = self.ask("ZRANGE", members, 0, -1, "WITHSCORES")
             seconds, microseconds = map(int, self.ask("TIME"))
@@ -139,14 +141,14 @@ class RedisServer:
         return None
 
     def info(self, name):
-        """The number of that name in INFO."""
+        """The number with that name in INFO."""
         for line in self.ask("INFO", "everything").splitlines():
             if line.startswith(name + ":"):
                 return int(line.partition(":")[2])
         raise KeyError(name)
 
     def alive_for(self, seconds):
-        """Gives it that much more to live: whether it lived."""
+        """Waits that long. Returns whether it was still alive at the end."""
         try:
             self._process.wait(seconds)
             return False
@@ -158,7 +160,7 @@ class RedisServer:
         return self._dying.is_set()
 
     def shoot(self):
-        """SIGKILL, and no waiting. Any thread."""
+        """Sends SIGKILL without waiting. Any thread may call it."""
         self._dying.set()
         self._process.kill()
 
@@ -168,12 +170,12 @@ class RedisServer:
             raise ServerFailure(f"redis-server ended by itself: {code}\n{self.log()}")
 
     def aof(self):
-        """The append-only file that it writes to, while none is rewritten."""
+        """The append-only file that it writes, while no rewrite is in progress."""
         path, = self.path.glob("appendonlydir/*.incr.aof")
         return path
 
     def lose_all_behind(self, size):
-        """It died with its machine, and had that much on disk."""
+        """Acts as if its machine had died with only the first `size` bytes on disk."""
         self.shoot()
         self.bury()
         with open(self.aof(), "r+b") as file:
@@ -181,7 +183,7 @@ class RedisServer:
         self.start()
 
     def freeze(self):
-        """SIGSTOP: it stands still, and does not know."""
+        """Stops it by SIGSTOP; the server does not notice."""
         self._process.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WNOWAIT)
 

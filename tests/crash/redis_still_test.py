@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Redis forgets its scripts, and stands still, under load: nobody is told of either.
-TARRY_CRASH_SEED repeats the choices of a run, TARRY_CRASH_ROUNDS makes it longer."""
+"""Under load, Redis forgets its scripts, and stands still: no client may notice either.
+TARRY_CRASH_SEED repeats the choices of a run, TARRY_CRASH_ROUNDS makes it longer.
+"""
 
 import unittest
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A relay to Kafka is killed again and again, and its brokers go and come back, under load.
-
-At the far end: every message at least once, none before its time. Duplicates are counted, each with
-its attempt. RELAY_KILLS, RELAY_MESSAGES and RELAY_SEED in the environment: for longer than CI.
+"""A relay to Kafka is killed again and again, and its brokers stop and start, under load. Every
+message must reach the far end at least once, and none before its time. Duplicates are counted; each
+must be another attempt. RELAY_KILLS, RELAY_MESSAGES and RELAY_SEED in the environment allow longer
+runs than CI's.
 """
 
 import collections
@@ -72,7 +72,7 @@ class KafkaKills(ProgramTest):
             gone, perhaps = self.cancel(chosen)
             cancelled |= gone
             wanted |= set(keys) - gone - perhaps
-            # Somewhere in its midst.
+            # Somewhere in the middle of the round.
             some = chance.randrange(1, per_round * 3 // 4)
             before = self.counts()["counters"]["acked"]
             eventually(lambda: self.counts()["counters"]["acked"] >= before + some
@@ -87,7 +87,7 @@ class KafkaKills(ProgramTest):
             self.kill_relay()
         self.start_relay()
         eventually(lambda: not self.pending(), "everything is handed on", seconds=300)
-        # What is acked is with the cluster; its reader may still be on its way there.
+        # The cluster has all acked records; its reader may not have read them yet.
         eventually(lambda: {record.key for record in self.cluster.records()} >= wanted,
                    "the reader has them all")
         records = self.cluster.records()
@@ -100,11 +100,11 @@ class KafkaKills(ProgramTest):
         doubles = len(records) - len(times)
         attempts = collections.Counter(record.attempt for record in records)
         pairs = collections.Counter((record.key, record.attempt) for record in records)
-        # Sent again by the producer itself: a real broker knows them by their sequence numbers, the
-        # mock cluster does not look at those.
+        # The producer itself sent these again. A real broker recognises them by their sequence
+        # numbers; the mock cluster does not look at those.
         resent = sum(count - 1 for count in pairs.values())
         self.assertLessEqual(resent, IN_FLIGHT * OUTAGES)
-        # A kill or an outage repeats at most what was with the sink.
+        # A kill or an outage repeats at most the messages that the sink had.
         self.assertLessEqual(doubles, IN_FLIGHT * (KILLS + OUTAGES))
         self.assertEqual(self.counts()["dead"], 0)
         print(f"{len(times)} messages, {len(cancelled)} cancelled, {doubles} duplicates, "

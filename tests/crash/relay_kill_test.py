@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""A relay is killed again and again, and so is what it hands on to, while messages flow: a Redis,
-a RabbitMQ, a receiver of webhooks.
+"""A relay is killed again and again while messages flow, and so is the system to which it hands
+them: a Redis, a RabbitMQ, a receiver of webhooks. At the far end, every message must arrive at
+least once, none before its time, and none that was cancelled in time. Duplicates are counted: each
+must have a kill as its cause, and be another attempt.
 
-At the far end: every message at least once, none before its time, none that was cancelled in time.
-Duplicates are counted: each is one of a kill, and is another attempt. In the environment, for more
-than CI has: RELAY_KILLS, RELAY_RESTARTS (of the far end), RELAY_MESSAGES (in all), RELAY_SEED.
+In the environment, for longer runs than CI's: RELAY_KILLS, RELAY_RESTARTS (of the far end),
+RELAY_MESSAGES (in all), RELAY_SEED.
 """
 
 import collections
@@ -48,7 +49,7 @@ class RelayKills(ProgramTest):
             self.relay = None
 
     def start_relay(self, end):
-        # A short lease: what a killed relay had is soon another's.
+        # A short lease, so that another relay soon gets the messages of a killed one.
         self.relay = subprocess.Popen(
             [PROGRAM, "--store", self.server.url, "relay", "q", "--lease", "1s", "--in-flight",
              str(IN_FLIGHT), "--to", end.to],
@@ -87,8 +88,8 @@ class RelayKills(ProgramTest):
             self.post("/v1/queues/q/messages", {"messages": items})
 
     def cancel(self, keys):
-        """Those of them that are cancelled for sure, and those that may be: of what was with the
-        relay the delivery that goes on is the last."""
+        """Returns the keys that are surely cancelled, and those that may be: if a message was with
+        the relay, its running delivery is the last one."""
         answer = self.post("/v1/queues/q/cancel", {"keys": keys})
         by = {outcome: {key for key, result in zip(keys, answer["results"])
                         if result.get("outcome") == outcome}
@@ -114,13 +115,13 @@ class RelayKills(ProgramTest):
             gone, perhaps = self.cancel(chosen)
             cancelled |= gone
             wanted |= set(keys) - gone - perhaps
-            # Somewhere in its midst.
+            # Somewhere in the middle of the round.
             before, some = self.acked(), chance.randrange(1, len(keys) * 3 // 4)
             self.await_that(lambda: self.acked() >= before + some or not self.pending(),
                             "some are acked")
             if number in restarted:
                 end.shoot()
-                # The relay meets an end that is gone, in one of two lives.
+                # In one of two rounds, the relay finds a far end that is gone.
                 if number % 2:
                     self.kill_relay()
                 end.start()
@@ -142,7 +143,7 @@ class RelayKills(ProgramTest):
         for key, numbers in attempts.items():
             self.assertEqual(len(numbers), len(set(numbers)), f"{key}: attempts {numbers}")
         twice = len(arrived) - len(attempts)
-        # A kill repeats at most what was with the sink.
+        # A kill repeats at most the messages that the sink had.
         self.assertLessEqual(twice, most_twice)
         self.assertEqual(self.counts()["dead"], 0)
         print(f"{len(attempts)} messages, {twice} duplicates, each another attempt", flush=True)

@@ -1,5 +1,6 @@
-"""Rounds: start the server, load it, kill it, look at what is there; after some of them drain the
-store, and let the oracle judge its whole life."""
+"""Rounds: start the server, load it, kill it, check the store. After some rounds drain the store,
+and let the oracle judge its whole life.
+"""
 
 import itertools
 import random
@@ -18,7 +19,7 @@ from server import FAILURE_SECONDS, Server, ServerFailure, run
 PRODUCERS = 2
 CONSUMERS = 3
 MOST_PENDING = 1500
-STEP_MS = 20  # more than the wall clock may move against the time that passes
+STEP_MS = 20  # the wall clock may move by at most this, relative to the time that passes
 SETTINGS = {
     "orders": {"dead_keep": "30d"},
     "mail": {"max_attempts": 4, "remember": "3s"},
@@ -26,7 +27,7 @@ SETTINGS = {
 
 
 class Failure(Exception):
-    """With everything that one needs to see, and the oracle's verdict where it gave one."""
+    """A failure with everything that a reader needs, and the oracle's verdict if there is one."""
 
     def __init__(self, text, verdict=None):
         super().__init__(text)
@@ -38,23 +39,24 @@ class Plan:
     seed: int
     rounds: int = 50
     rounds_a_store: int = 10
-    shards: tuple = (1, 4)  # one store after the other
+    shards: tuple = (1, 4)  # numbers of shards; the stores take turns
     sync: str = "always"
     segment: str = "256KiB"
-    least_events: int = 40  # a round ends after so many requests and answers
+    least_events: int = 40  # a round ends after at least so many requests and answers
     most_events: int = 1500
-    parent: str | None = None  # where the stores go
-    keep: bool = False  # the store, on failure
-    sabotage: object = None  # done to the store's directory after each kill: the oracle must see it
+    parent: str | None = None  # the directory for the stores
+    keep: bool = False  # keep the store after a failure
+    # A fault done to the store's directory after each kill, which the oracle must detect.
+    sabotage: object = None
     say: object = field(default=lambda line: None)
-    until: float | None = None  # by time.monotonic: no store is begun after that
+    until: float | None = None  # by time.monotonic: no store is begun after this time
 
     def over(self):
         return self.until is not None and time.monotonic() > self.until
 
 
 class Trigger:
-    """Shoots the server at the nth event, be it a request that went out or an answer."""
+    """Kills the server at the nth event. An event is a request that was sent, or an answer."""
 
     def __init__(self, server, events, linger):
         self._server = server
@@ -72,13 +74,13 @@ class Trigger:
 
 
 class Life:
-    """One store, from its making to its drained end."""
+    """One store, from its first start until it is drained."""
 
     def __init__(self, plan, number, rng):
         self._plan = plan
         self._random = rng
         self.shards = plan.shards[number % len(plan.shards)]
-        self.figures = Counter()  # besides the oracle's
+        self.figures = Counter()  # besides the oracle's figures
         self.most_pending = MOST_PENDING
         self.server = self._server()
         self.history = self._history({name: Queue(settings.get("max_attempts", 10),
@@ -101,7 +103,7 @@ class Life:
         return Client(self.server, self.history)
 
     def _load_client(self):
-        """For a producer or a consumer."""
+        """A client for a producer or a consumer."""
         return self._client()
 
     def close(self, keep):
@@ -124,19 +126,19 @@ class Life:
         def guarded():
             try:
                 work()
-            except Exception as error:  # told by the main thread
+            except Exception as error:  # the main thread reports it
                 self._errors.append(error)
         return threading.Thread(target=guarded)
 
     def live(self, rounds):
-        """From its making to its end."""
+        """The whole life, from the first start to the end."""
         self.begin()
         for number in range(rounds):
             self.round(number)
         self.drain()
 
     def _load(self, on_event):
-        """Starts producers and consumers: their clients and threads."""
+        """Starts producers and consumers, with their clients and threads."""
         there = len(self.history.snapshots[-1].items) if self.history.snapshots else 0
         room = max(0, self.most_pending - there) // PRODUCERS
         clients = [self._load_client() for _ in range(PRODUCERS + CONSUMERS)]
@@ -172,7 +174,7 @@ class Life:
         client.close()
 
     def round(self, number):
-        """From a started server to the next one that is started."""
+        """One round: begins with a running server, and ends with the next one running."""
         r = self._random
         linger = r.choice((None, r.uniform(0, 0.005)))
         trigger = Trigger(self.server, r.randrange(self._plan.least_events,
@@ -200,7 +202,7 @@ class Life:
     # -- the end
 
     def drain(self):
-        """Lets everything fall due, delivers and acks it, and looks again."""
+        """Lets everything fall due, delivers and acks it, and checks the store."""
         deadline = time.monotonic() + FAILURE_SECONDS
         client = self._client()
         while True:
@@ -219,7 +221,7 @@ class Life:
         self.finish()
 
     def finish(self):
-        """What is empty is stopped clean, and is still empty."""
+        """Stops the empty store cleanly, and starts it again: it must still be empty."""
         self.server.stop()
         self.server.start()
         client = self._client()
@@ -231,7 +233,7 @@ class Life:
             raise Failure(f"store check: {code}\n{said}")
 
     def store_figures(self):
-        """Of the segments that the journals began, how many are there no more."""
+        """How many of the segments that the journals began exist no longer."""
         begun = there = 0
         for shard in self.server.directory.glob("shard-*"):
             numbers = [int(segment.stem) for segment in shard.glob("*.seg")]
@@ -251,7 +253,8 @@ class Life:
 
     @staticmethod
     def _consume(client, deadline):
-        """Until nothing came for a while, or too long: whether nothing came at all."""
+        """Claims until nothing has come for a while, or until the deadline. Returns whether nothing
+        came at all."""
         first = True
         while time.monotonic() < deadline:
             deliveries = client.claim(QUEUES, 500, 30_000, 100)
@@ -263,7 +266,7 @@ class Life:
 
 
 def add(figures, more):
-    """Sums, but of what is a maximum."""
+    """Adds figures; for maxima, takes the larger one."""
     for name, value in more.items():
         figures[name] = max(figures[name], value) if name.endswith("at most") else \
             figures[name] + value
@@ -274,7 +277,7 @@ def _clocks():
 
 
 def run_life(plan, number, rounds, rng, kind=Life):
-    """The verdict's figures. Raises Failure."""
+    """Returns the verdict's figures. Raises Failure."""
     life = kind(plan, number, rng)
     kept = False
     clocks = _clocks()
@@ -302,8 +305,8 @@ def run_life(plan, number, rounds, rng, kind=Life):
 
 
 def run_plan(plan, figures, kind=Life):
-    """All rounds; adds to the figures. Raises Failure at the first store that fails."""
-    sys.setswitchinterval(0.0005)  # so that clients really overlap
+    """Runs all rounds, and adds to the figures. Raises Failure at the first store that fails."""
+    sys.setswitchinterval(0.0005)  # so that clients run at the same time
     rng = random.Random(plan.seed)
     done = 0
     for number in itertools.count():

@@ -1,4 +1,4 @@
-"""`tarry serve`, made to be killed, or to be stopped for a while."""
+"""`tarry serve` as tests kill it, or stop it for a while."""
 
 import os
 import shutil
@@ -9,27 +9,27 @@ import threading
 from pathlib import Path
 
 PROGRAM = os.environ.get("TARRY_PROGRAM", "")
-FAILURE_SECONDS = 60  # bounds waits that only a failure makes long
+FAILURE_SECONDS = 60  # a limit for waits that are long only after a failure
 
 
 def environment():
-    """Ours, without what would lead a test to somebody's store."""
+    """Our environment without variables that would lead a test to a user's store."""
     return {name: value for name, value in os.environ.items() if not name.startswith("TARRY_")}
 
 
 def run(*words):
-    """The program's exit code, and all that it said."""
+    """Runs the program. Returns its exit code and its whole output."""
     finished = subprocess.run([PROGRAM, *words], capture_output=True, timeout=FAILURE_SECONDS,
                               env=environment(), check=False)
     return finished.returncode, (finished.stdout + finished.stderr).decode("utf-8", "replace")
 
 
 class ServerFailure(Exception):
-    """The server did what it must never do, as refusing to start after a kill."""
+    """The server did something that is never allowed, such as refusing to start after a kill."""
 
 
 class Daemon:
-    """One process after the other that serves the store with that URL."""
+    """Runs one process after the other, which serves the store with that URL."""
 
     def __init__(self, url, parent=None, words=()):
         self.path = Path(tempfile.mkdtemp(prefix="tarry-crash-", dir=parent))
@@ -42,7 +42,7 @@ class Daemon:
         self.starts = 0
 
     def log(self, most=20_000):
-        """The end of what its processes have written to standard error."""
+        """The end of the standard error of its processes."""
         self._log.seek(0, os.SEEK_END)
         self._log.seek(max(0, self._log.tell() - most))
         return self._log.read().decode("utf-8", "replace")
@@ -62,7 +62,7 @@ class Daemon:
         return port_file
 
     def start(self):
-        """Runs it until it is ready."""
+        """Starts it, and waits until it is ready."""
         port_file = self._spawn()
         watchdog = threading.Timer(FAILURE_SECONDS, self._process.kill)
         watchdog.start()
@@ -74,7 +74,7 @@ class Daemon:
         self.port = int(port_file.read_text())
 
     def start_and_kill(self, seconds):
-        """Kills it while it starts, that long after it began."""
+        """Starts it, and kills it that many seconds after its start."""
         self._spawn()
         try:
             self._process.wait(seconds)
@@ -85,16 +85,16 @@ class Daemon:
 
     @property
     def dying(self):
-        """It was killed, or is just about to be."""
+        """Whether it was killed, or will be at once."""
         return self._dying.is_set()
 
     def shoot(self):
-        """SIGKILL, and no waiting. Any thread."""
+        """Sends SIGKILL without waiting. Any thread may call it."""
         self._dying.set()
         self._process.kill()
 
     def alive_for(self, seconds):
-        """Gives it that much more to live: whether it lived."""
+        """Waits that long. Returns whether it was still alive at the end."""
         try:
             self._process.wait(seconds)
             return False
@@ -102,7 +102,7 @@ class Daemon:
             return True
 
     def bury(self):
-        """Waits for a process that was shot."""
+        """Waits for the end of a process that was killed."""
         code = self._process.wait(FAILURE_SECONDS)
         self._process.stdout.close()
         if code != -signal.SIGKILL:
@@ -113,7 +113,7 @@ class Daemon:
         self.bury()
 
     def freeze(self):
-        """SIGSTOP: it stands still, and does not know."""
+        """Stops it by SIGSTOP; the process does not notice."""
         self._process.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WNOWAIT)
 
@@ -121,7 +121,7 @@ class Daemon:
         self._process.send_signal(signal.SIGCONT)
 
     def stop(self):
-        """SIGTERM; it must then end clean."""
+        """Sends SIGTERM; it must then end cleanly."""
         self._process.send_signal(signal.SIGTERM)
         code = self._process.wait(FAILURE_SECONDS)
         self._process.stdout.close()
@@ -129,7 +129,7 @@ class Daemon:
             raise ServerFailure(f"the server ended with {code} after SIGTERM\n{self.log()}")
 
     def close(self, keep=False):
-        """Ends what still runs, and removes the directory."""
+        """Ends a process that still runs, and removes the directory."""
         if self._process is not None and self._process.poll() is None:
             self._process.kill()
             self._process.wait()
@@ -140,7 +140,7 @@ class Daemon:
 
 
 class Server(Daemon):
-    """A daemon on a file store of its own."""
+    """A daemon with its own file store."""
 
     def __init__(self, options="", parent=None, disk=None, words=()):
         super().__init__(None, parent, words)

@@ -1,5 +1,6 @@
-"""A queue that nobody works on while its shards change. So what it holds is known, and whatever
-reads all of its shards must tell that at every moment: lists, exports, figures, audits."""
+"""A queue that no client uses while its shards change. So its contents are known, and every reader
+of all its shards must show exactly them at every moment: lists, exports, figures, audits.
+"""
 
 import json
 import subprocess
@@ -23,7 +24,8 @@ class StillQueue:
         self.looks = 0
 
     def _run(self, *words, stdin=None):
-        """What the program says. While a slot moves a call may wait in vain: it is asked again."""
+        """Runs the program, and returns its output. While a slot moves, a call may time out; then
+        it is repeated."""
         deadline = time.monotonic() + FAILURE_SECONDS
         while True:
             done = subprocess.run([PROGRAM, "--store", self._url, "-o", "json", *words],
@@ -45,7 +47,7 @@ class StillQueue:
         self.claim()
 
     def claim(self):
-        """Those that keep a reshard from its end."""
+        """Claims messages, so that a reshard cannot end before they are released."""
         claimed = self._run("claim", NAME, "--max", str(LEASED), "--lease", "1h")["messages"]
         self._receipts = [message["receipt"] for message in claimed]
         if len(self._receipts) != LEASED:
@@ -58,7 +60,7 @@ class StillQueue:
         self.looks += 1
         listed = self._run("ls", NAME, "--limit", "10000")["messages"]
         states = [message["state"] for message in listed]
-        # A list may tell a message twice while it moves.
+        # A list may contain a message twice while it moves.
         if sorted({message["key"] for message in listed}) != sorted(self._keys):
             missing = set(self._keys) - {message["key"] for message in listed}
             raise Failure(f"{when}: a list lacks {sorted(missing)}: {states}")

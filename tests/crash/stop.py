@@ -1,5 +1,6 @@
-"""Rounds in which nobody is killed, but stands still for longer than a lease: the server under
-load, and a worker with messages in hand."""
+"""Rounds in which no process is killed, but one stands still for longer than a lease: the server
+under load, or a worker with messages.
+"""
 
 import json
 import os
@@ -14,12 +15,13 @@ from server import FAILURE_SECONDS, PROGRAM, Server, environment, run
 
 LONGEST_LEASE_MS = 700  # of load.py's consumers
 QUEUE = "jobs"
-HANDS = 4  # messages that the stopped worker has in hand
+HANDS = 4  # messages that the stopped worker holds
 
 
 class StopLife(Life):
     def round(self, number):
-        """Loaded, stopped, and loaded on; the connections and what waits in them outlive it."""
+        """Loads the server, stops it, and continues the load. Its connections, and the requests
+        that wait in them, survive."""
         r = self._random
         before, after = (Trigger(self.server, r.randrange(self._plan.least_events,
                                                           self._plan.most_events), 0)
@@ -28,7 +30,7 @@ class StopLife(Life):
         self._wait_for(before)
         self.server.freeze()
         still = r.uniform(1.05, 2.5) * LONGEST_LEASE_MS / 1000
-        if not self.server.alive_for(still):  # time passes, and nobody is there
+        if not self.server.alive_for(still):  # time passes while the server does nothing
             raise Failure("the server died while it was stopped")
         for client in clients:
             client.on_event = after.event
@@ -50,8 +52,8 @@ class StopLife(Life):
 
 
 class Shop:
-    """A queue of jobs, and workers whose commands wait for a file. Where no store is named, all go
-    to the server."""
+    """A queue of jobs, and workers whose commands wait for a file. Without `store`, all of them use
+    the server."""
 
     def __init__(self, server, messages, store=None):
         self.server = server
@@ -88,7 +90,7 @@ class Shop:
         return Counter(word.partition("/")[0] for word in self.log.read_text().split())
 
     def attempts(self):
-        """key -> the attempts in which it was worked on."""
+        """key -> the attempts in which a command ran for it."""
         attempts = {}
         for word in self.log.read_text().split():
             key, _, attempt = word.partition("/")
@@ -123,8 +125,8 @@ class Shop:
 
 
 def stop_a_worker(plan, rng):
-    """One worker stands still with messages in hand; another one must get them, once their leases
-    have run out, and the first one's late acks must change nothing."""
+    """One worker is stopped while it has messages. Another one must get them once their leases have
+    run out, and the late acks of the first one must change nothing."""
     messages = rng.randrange(10, 60)
     shop = Shop(Server("shards=1", plan.parent), messages)
     try:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""SIGSTOP of the server under load, and of a worker, for longer than a lease. TARRY_CRASH_SEED
-repeats the choices of a run; what the operating system does differs each time."""
+"""Stops the server under load, and a worker, by SIGSTOP for longer than a lease. TARRY_CRASH_SEED
+repeats the choices of a run; what the operating system does differs each time.
+"""
 
 import os
 import random

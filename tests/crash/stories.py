@@ -1,11 +1,11 @@
-"""From a history to the stories of its messages."""
+"""Builds the stories of messages from a history."""
 
 from history import NOT_DONE, Cancel, Push, Reschedule, Revive
 from story import Absent, End, Leased, Seen, Setter, Settling, Story
 
 
 class Stories:
-    """Builds them. What fits no story is told to `broken(invariant, text, story)`."""
+    """Builds the stories. If something fits no story, calls `broken(invariant, text, story)`."""
 
     def __init__(self, history, broken):
         self.history = history
@@ -29,7 +29,8 @@ class Stories:
             story.sort()
 
     def _given_again(self):
-        """A push in doubt whose id went to a later one was undone: it has neither id nor key."""
+        """If the id of a doubtful push was given to a later one, the push was undone: its story has
+        neither id nor key."""
         last = {}
         for push in sorted(self.history.pushes, key=lambda push: push.sent):
             story = self.by_token[push.token]
@@ -41,7 +42,8 @@ class Stories:
             last[story.id] = story
 
     def _name(self, story, id_, key, where):
-        """It is seen under this id and key: always the same ones, and nobody else's id."""
+        """The message was seen under this id and key. They must always be the same, and no other
+        message may have the id."""
         if story.id is None:
             story.id = id_
         if story.key is None:
@@ -55,7 +57,7 @@ class Stories:
             self.broken(4, f"{where}: the id {id_} is also that of token {other.push.token}", story)
 
     def _identify(self, thing, where):
-        """The story of a delivery or an item, checked to be what was pushed."""
+        """The story of a delivery or an item. Checks that it is what was pushed."""
         story = self.by_token.get(thing.token)
         if story is None:
             self.broken(4, f"{where}: a message that nobody pushed: {thing}", None)
@@ -108,7 +110,7 @@ class Stories:
                     story.absent.append(Absent(snapshot.sent, snapshot.ended, snapshot.why))
 
     def _remembered(self):
-        """Of these only the key is left."""
+        """Only the key of these messages is left."""
         kinds = {"acked": ("acked",), "cancelled": ("cancelled", "stopping")}
         for snapshot in self.history.snapshots:
             for item in snapshot.items:
@@ -137,7 +139,7 @@ class Stories:
             if kind == "ack":
                 remember = self.history.queues[story.push.queue].remember
                 if any(ack.known for ack in leased.acked_before(settling, remember)):
-                    continue  # done again
+                    continue  # an ack that was repeated
                 story.ends.append(
                     End("acked", settle.sent, settle.ended, settle.known, leased.number))
             elif kind == "retry" and (settle.due_ms is not None or not settle.known):
@@ -148,7 +150,7 @@ class Stories:
                     Setter("retry", settle.sent, settle.ended, settle.known, low, high))
 
     def _of_no_claim(self, settle):
-        """The store lost what gave this receipt."""
+        """The store lost the claim that gave this receipt."""
         if settle.known and settle.outcome == "done":
             self.broken(5, f"done with the receipt of a claim that was undone: {settle}", None)
 
@@ -157,11 +159,11 @@ class Stories:
             for story in self.by_token.values():
                 if story.push.queue == revive.queue and story.push.sent < revive.ended:
                     story.revived.append(revive)
-                    # Not definite: only what was dead then is revived.
+                    # Not definite, because only messages that were dead at that time are revived.
                     story.setters.append(Setter("revive", revive.sent, revive.ended, False,
                                                 revive.sent - 1, revive.ended + 2))
 
-    # -- what was asked by key
+    # -- operations by key
 
     def _timelines(self):
         lines = {}
@@ -175,8 +177,10 @@ class Stories:
             self._walk(operations)
 
     def _walk(self, operations):
-        """Who can have had the key when; what each answer says of them."""
-        holders = []  # the newest that may have it, and what may have it still
+        """Finds which messages may have had the key at which time, and checks each answer against
+        that."""
+        # The newest message that may have the key, and older ones that may still have it.
+        holders = []
         involved = []
         for operation in operations:
             for story in involved:
@@ -215,7 +219,7 @@ class Stories:
             story.absent.append(Absent(operation.sent, operation.ended, where))
 
     def _there(self, stories, operation, where, leased=False):
-        """Somebody has the key; where only one can, it is that one."""
+        """A message has the key; if only one message is possible, it is that one."""
         if not stories:
             self.broken(4, f"{where}, and no message can have had that key: {operation}", None)
         elif len(stories) == 1:

@@ -1,8 +1,8 @@
-"""One message's story, put together from a history: who pushed it, what can have ended it or moved
-it, where it was seen and where it was not.
+"""The story of one message, built from a history: who pushed it, what may have ended or moved it,
+and where it was seen and where it was missing.
 
-An *end* takes the message from the store for good (ack, cancel, replace). A definite one was
-confirmed; another may have happened or not, until the message is seen after it.
+An *end* takes the message from the store for good (ack, cancel, replace). A definite end was
+confirmed; another one may have happened or not, until the message is seen after it.
 """
 
 from dataclasses import dataclass, field
@@ -17,12 +17,12 @@ class End:
     sent: float
     ended: float
     definite: bool
-    claims: int | None = None  # acked: of the claim that was acked
+    claims: int | None = None  # for an ack: the number of the claim that was acked
 
 
 @dataclass
 class Setter:
-    """Sets the due time, to something between low and high."""
+    """An operation that sets the due time to a value between low and high."""
 
     kind: str
     sent: float
@@ -37,15 +37,16 @@ class Setter:
 
 @dataclass
 class Seen:
-    """It was there, sometime between sent and ended, and, where it was listed, so."""
+    """The message existed at some time between sent and ended; if a list showed it, with these
+    fields."""
 
     sent: float
     ended: float
     where: str
     item: Item | None = None
     leased: bool = False
-    begins: bool = False  # a delivery, and no later sight of one
-    final: bool = False  # nothing was to be left
+    begins: bool = False  # seen by a delivery, and not by something later
+    final: bool = False  # nothing should have been left
 
 
 @dataclass
@@ -57,7 +58,7 @@ class Absent:
 
 @dataclass
 class Settling:
-    """What was done, or tried, with a receipt."""
+    """An operation that was tried with a receipt."""
 
     operation: object
     kind: str  # ack, retry, release, bury, extend
@@ -65,13 +66,14 @@ class Settling:
 
 @dataclass
 class Leased:
-    """A delivery and all that was done with its receipt."""
+    """A delivery, and all operations with its receipt."""
 
     delivery: object
     settlings: list = field(default_factory=list)
 
     def acked_before(self, settling, remember):
-        """Earlier acks by this receipt that may have been done, and be remembered when it comes."""
+        """Earlier acks by this receipt that may have been done, and may be remembered when this one
+        comes."""
         if remember == 0:
             return []
         before = [s.operation for s in takewhile(lambda s: s is not settling, self.settlings)
@@ -85,7 +87,8 @@ class Leased:
         return self.delivery.tallies.claims
 
     def lease_end(self, start, end):
-        """When the lease runs out, at the earliest and the latest, as it stands in that time."""
+        """The earliest and the latest time at which the lease may run out, as it stands between
+        start and end."""
         low = self.delivery.claimed_ms + self.delivery.lease_ms
         high = self.delivery.claim.ended + self.delivery.lease_ms
         extends = sorted((s.operation for s in self.settlings if s.kind == "extend"
@@ -101,7 +104,7 @@ class Leased:
         return low, high
 
     def ended_by_hand(self, before):
-        """What may have settled this claim before then."""
+        """The operations that may have settled this claim before that time."""
         return [s for s in self.settlings if s.kind != "extend" and s.operation.sent < before
                 and s.operation.outcome in (None, "done")]
 
@@ -117,8 +120,8 @@ class Story:
         self.seen = []
         self.absent = []
         self.deliveries = []  # Leased, by claim number
-        self.key_operations = []  # for telling the story
-        self.revived = []  # revives of all the dead of its queue
+        self.key_operations = []  # for the report
+        self.revived = []  # revives of all dead messages of its queue
         if not self.refused:
             low, high = push.range()
             if push.due_ms is not None:
@@ -127,11 +130,11 @@ class Story:
 
     @property
     def accepted(self):
-        """For sure, be it that only a later sight of it said so."""
+        """Surely accepted, even if only a later sight of the message shows it."""
         return not self.refused and (self.push.known or bool(self.seen))
 
     def accepted_by(self):
-        """Since when it was surely there."""
+        """The time from which it surely existed."""
         times = [seen.ended for seen in self.seen]
         if self.push.known:
             times.append(self.push.ended)
@@ -143,7 +146,7 @@ class Story:
         self.absent.sort(key=lambda absent: absent.ended)
 
     def live_ends(self):
-        """The ends that were not disproved by a sight of the message after them."""
+        """The ends that no later sight of the message has disproved."""
         return [end for end in self.ends if end.definite or not self.disproved(end)]
 
     def disproved(self, end):
@@ -151,25 +154,25 @@ class Story:
             if seen.sent < end.ended:
                 continue
             if end.kind in ("cancelled", "stopping"):
-                # A cancel that found a claim running shows only when that has ended.
+                # A cancel that met a running claim takes effect only when that claim has ended.
                 if seen.item is None or seen.item.state == "leased" and seen.item.stopping:
                     continue
             return True
         return any(leased.delivery.claim.sent >= end.ended for leased in self.deliveries)
 
     def possibly_alive(self, at):
-        """It may be there at that time or later, as far as ends tell."""
+        """Whether it may exist at that time or later, according to its ends."""
         if self.refused:
             return False
         return not any(end.definite and end.ended < at and end.kind != "stopping"
                        for end in self.ends)
 
     def surely_alive(self, start, end):
-        """It was there all the time between the two, or something is lost."""
+        """Whether it must have existed all the time between the two."""
         return self.accepted_by() <= start and not any(e.sent < end for e in self.live_ends())
 
     def leased_between(self, start, end):
-        """The claim that surely ran all the time between the two, if there is one."""
+        """The claim that surely lasted all the time between the two, if there is one."""
         for leased in self.deliveries:
             low, _ = leased.lease_end(start, end)
             if leased.delivery.claim.ended <= start and end < low and \
@@ -178,14 +181,14 @@ class Story:
         return None
 
     def possible_dues(self, start, end):
-        """Setters of which one set the due time that stood sometime between the two."""
+        """The operations one of which set the due time that was valid sometime between the two."""
         candidates = [setter for setter in self.setters if setter.sent <= end]
         return [setter for setter in candidates
                 if not any(later.definite and later.sent >= setter.ended and later.ended <= start
                            for later in candidates)]
 
     def tell(self):
-        """All of it, for a report."""
+        """The whole story, for a report."""
         lines = []
 
         def add(at, text):

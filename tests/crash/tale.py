@@ -1,5 +1,6 @@
-"""Made-up histories: what the oracle's own tests tell it. One thing after the other, 10 ms apart;
-each verb is answered as a correct store would, unless the test says otherwise."""
+"""Made-up histories for the oracle's own tests. Operations follow each other every 10 ms. Each verb
+is answered as a correct store would, unless the test says otherwise.
+"""
 
 from history import (TOKEN, Cancel, Claim, Delivery, Extend, History, Item, Push, Queue, Reschedule,
                      Revive, Settle, Snapshot, Tallies)
@@ -24,7 +25,7 @@ class Tale:
         self.now += ms
 
     def _ask(self, operation, known=True):
-        """Takes 2 ms, and 8 to the next."""
+        """The operation takes 2 ms; the next one begins 8 ms later."""
         operation.sent = self.now
         if known:
             operation.ended = self.now + 2
@@ -71,7 +72,7 @@ class Tale:
         return move
 
     def claim(self, push=None, number=1, due_ms=None, lease=1000, known=True, **more):
-        """A claim that gets this message, for the nth time; or nothing."""
+        """A claim that gets this message, as its nth claim; or gets nothing."""
         claim = Claim(0, queues=("q",), max=1, lease=lease)
         at = more.pop("at", self.now + 1)
         self._ask(claim, known)
@@ -114,7 +115,7 @@ class Tale:
         return self._ask(Revive(0, queue="q", count=1))
 
     def list(self, *items, final=False, remembered=(), **counters):
-        """What is there, as (push, state) or (push, state, changes)."""
+        """A list that shows these messages, as (push, state) or (push, state, changes)."""
         snapshot = Snapshot(self.now, self.now + 5, True, why="list", final=final)
         for push, state, *changes in items:
             values = dict(queue="q", key=push.key or push.generated_key, id=push.token,

@@ -1,4 +1,4 @@
-"""Clients of a store that may be out of reach, or full: a clear refusal is an answer."""
+"""Clients of a store that may be unreachable or full: a clear refusal is an answer."""
 
 import json
 import threading
@@ -7,20 +7,20 @@ from client import TIMEOUT_SECONDS, Client, WrongAnswer
 from history import NO_SPACE, NOT_DONE
 
 UNKNOWN = "unknown_outcome"
-RETRY_AFTER_SECONDS = 0.02  # or the history is all refusals
+RETRY_AFTER_SECONDS = 0.02  # otherwise the history would contain mostly refusals
 
 
 class Refused(Exception):
-    """A whole request was, and nothing was done; or nobody can know whether anything was."""
+    """A whole request was refused: nothing was done, or nobody can know whether anything was."""
 
 
 class Tolerant(Client):
-    """Refusals with these codes are in the history, as what they say; all others are wrong."""
+    """Refusals with these codes go into the history with their meaning; all others are wrong."""
 
     codes = frozenset()
 
     def _check(self, code, text, operation):
-        """Raises where this operation must not be refused so."""
+        """Raises if this operation must not be refused with this code."""
 
     def _note(self, operation, code, text):
         self._check(code, text, operation)
@@ -45,7 +45,7 @@ class Tolerant(Client):
 
 
 class Resigned(Tolerant):
-    """For producers and consumers, who go on."""
+    """For producers and consumers, which continue after a refusal."""
 
     def __init__(self, server, history):
         super().__init__(server, history)
@@ -54,7 +54,7 @@ class Resigned(Tolerant):
         self._done = 0
 
     def let_pass(self):
-        """Returns when the verb that is under way, if any, is in the history with its answer."""
+        """Returns when the verb in progress, if any, is in the history with its answer."""
         with self._verbs:
             enough = self._done + self._under_way
             if not self._verbs.wait_for(lambda: self._done >= enough, TIMEOUT_SECONDS):
@@ -66,7 +66,7 @@ class Resigned(Tolerant):
         try:
             return verb(*words, **more)
         except Refused:
-            threading.Event().wait(RETRY_AFTER_SECONDS)  # nobody tells when there is room
+            threading.Event().wait(RETRY_AFTER_SECONDS)  # nobody reports when there is room again
             return []
         finally:
             with self._verbs:
@@ -94,7 +94,7 @@ class Resigned(Tolerant):
 
 
 class Cramped(Tolerant):
-    """On a store that is full. What ends messages is never refused."""
+    """For a store that is full: requests that end messages are never refused."""
 
     codes = frozenset((NO_SPACE,))
     said = "no space"

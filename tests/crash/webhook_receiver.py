@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A receiver of webhooks that is made to be killed: a line of JSON in a file for each request, and
-only then the answer.
+"""A receiver of webhooks that tests kill. For each request it first writes a line of JSON into a
+file, and then answers.
 
 usage: webhook_receiver.py PORT FILE, where port 0 is any; the port is printed once it listens.
 """
@@ -39,13 +39,13 @@ class Server(http.server.ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request, client_address):
-        """A relay that was killed is what this is for."""
+        """A connection that breaks is no error: the relay may have been killed."""
 
 
 def main():
     port, path = int(sys.argv[1]), sys.argv[2]
     server = Server(("127.0.0.1", port), Handler)
-    # Of a life before there may be a line without an end.
+    # An earlier life may have left a line without its end.
     with open(path, "a", encoding="utf-8") as server.file:
         server.file.write("\n")
         print(server.server_address[1], flush=True)

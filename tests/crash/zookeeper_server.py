@@ -1,5 +1,5 @@
-"""A ZooKeeper of a test's own: in a fresh directory, on a free port of 127.0.0.1, alone; made to be
-killed and started again on what it had.
+"""A test's own ZooKeeper: a single server in a new directory, on a free port of 127.0.0.1. It can
+be killed, and started again with its data.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ from ports import free_port
 
 CLASS_PATH = "/usr/share/java/zookeeper.jar"
 START_SECONDS = 120
-TICK_MS = 500  # the least session is two, the longest twenty
+TICK_MS = 500  # the shortest session is two ticks, the longest twenty
 LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1
 
@@ -57,7 +57,7 @@ class ZooKeeperServer:
             return False
 
     def sessions_ms(self):
-        """How long each session that is open lasts without a word."""
+        """How long each open session lasts without a message from its client."""
         return [int(found) for found in re.findall(rb"\bto=(\d+)", self._ask(b"cons"))]
 
     def log(self):

@@ -1,4 +1,4 @@
-"""What a store holds, as its server tells it: every queue, setting, counter and message."""
+"""The contents of a store, as its server shows them: every queue, setting, counter and message."""
 
 import http.client
 import json
@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "integration"))
 
 
 class Api:
-    """The HTTP interface of a server. Errors are raised, also those of single items."""
+    """The HTTP interface of a server. Every error is raised, even that of a single item."""
 
     def __init__(self, port):
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
@@ -29,7 +29,7 @@ class Api:
         return self.ask("POST", path, body)
 
     def advance(self, ms):
-        """Of a server with --test-clock."""
+        """Only for a server with --test-clock."""
         self.post("/v1/clock/advance", {"by_ms": ms})
 
     def close(self):
@@ -53,7 +53,7 @@ def _messages(api, path):
     keys = [_key_of(message) for message in listed]
     found = api.post(f"{path}/get", {"keys": keys})["results"]
     for message in found:
-        message.pop("holder", None)  # the server knows it, not the store
+        message.pop("holder", None)  # the server knows the holder, the store does not
     return {message["id"]: message for message in sorted(found, key=lambda m: int(m["id"]))}
 
 

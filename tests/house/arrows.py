@@ -1,6 +1,5 @@
-"""Who may include whom. Arrows point one way, to what knows less; siblings never meet.
-
-This table is the only place that says so: the CMake files' DEPS are held against it too.
+"""Which folder may include which. Arrows point one way, to folders that know less; siblings never
+include each other. Only this table says so; the DEPS of the CMake files are compared with it too.
 """
 
 import re
@@ -65,8 +64,8 @@ ALLOWED = {
                          "engines/embedded/journal", "engines/embedded/state",
                          "engines/embedded/records", "core", "timing", "storage", "base"],
     "engines/remote": ["core", "net/http", "wire", "base"],
-    # A store in Redis, from the ground up: the texts of the scripts, how a message is written, one
-    # server; then the verbs; `layouts` is an engine of its own, for queues of others.
+    # The engine on Redis, from the ground up: the texts of the scripts, how a message is written,
+    # one server; then the verbs. `layouts` is an engine of its own, for queues of other programs.
     "engines/redis/scripts": [],
     "engines/redis/records": ["core", "net/redis", "net/redis/protocol", "base"],
     "engines/redis/node": ["engines/redis/records", "engines/redis/scripts", "core", "timing",
@@ -98,7 +97,8 @@ ALLOWED = {
              "net/http", "net/redis", "base"],
     "leases": ["core", "base"],
     "worker": ["leases", "core", "base"],
-    # A sink is a folder, and knows no other sink. Any may use what is in `relay/sinks` itself.
+    # A sink is a folder, and includes no other sink. All of them may include files directly in
+    # `relay/sinks`.
     "relay/coordination": ["net/redis", "wire", "base"],
     "relay": ["relay/coordination", "leases", "wire", "core", "base"],
     "relay/rabbit": ["net/rabbit", "leases", "core", "base"],
@@ -113,7 +113,7 @@ ALLOWED = {
     "server/metrics": ["metrics", "core", "base"],
     "server/presets": ["core", "base"],
     "server/listening": ["base"],
-    # What every front shares, and the fronts: none of them knows another one.
+    # The common part of all fronts, and the fronts: no front includes another one.
     "server/session": ["server/listening", "server/metrics", "metrics", "core", "base"],
     "server/http": ["server/session", "server/listening", "server/metrics", "metrics", "core",
                     "net/http", "wire", "base"],
@@ -140,7 +140,7 @@ ALLOWED = {
                             "wire", "core", "base"],
     "app/commands/store": ["app/commands", "app/command_line", "app/transfer", "app/output",
                            "app/system", "open", "wire", "core", "base"],
-    # It puts the server together.
+    # This folder puts the server together.
     "app/commands/service": ["app/commands", "app/command_line", "app/serve", "app/config",
                              "app/relays", "app/output", "app/system", "server/http",
                              "server/session", "server/listening", "server/presets",
@@ -155,7 +155,7 @@ ALLOWED = {
 
 
 def below(top):
-    """That folder of the table, and those in it."""
+    """That folder of the table, and all folders in it."""
     return [folder for folder in ALLOWED if folder == top or folder.startswith(top + "/")]
 
 
@@ -178,16 +178,16 @@ OUTSIDE = {
 }
 TEST_LIBRARIES = ("gtest/", "gmock/", "rapidcheck")
 
-# What a public header may name from outside: the standard library's headers have neither slash
-# nor dot; C's and POSIX's are written <cstdint>, not <stdint.h>.
+# What a public header may include from outside. Headers of the standard library have neither slash
+# nor dot; those of C and POSIX are written <cstdint>, not <stdint.h>.
 _STANDARD = re.compile(r"^[a-z_0-9]+$")
-# Headers for those who have the other library anyway; no other header of ours includes them.
+# Headers for programs that have the other library anyway; no other header of ours includes them.
 ADAPTERS = {"include/tarry/asio.h": "boost/asio/"}
 
 
 def folder_of(path, table=ALLOWED):
-    """The innermost folder of the table that holds src/PATH, or None. A folder of which the table
-    names parts has no other parts."""
+    """The innermost folder of the table that holds src/PATH, or None. If the table names folders
+    within a folder, that folder has no others."""
     parts = path.split("/")[:-1]
     for length in range(len(parts), 0, -1):
         name = "/".join(parts[:length])
@@ -198,7 +198,8 @@ def folder_of(path, table=ALLOWED):
 
 
 def _module(folder):
-    """What is built as one: `engines/redis` of engines/redis/verbs, `relay` of relay/sinks."""
+    """The part that is built as one: `engines/redis` for engines/redis/verbs, `relay` for
+    relay/sinks."""
     return "/".join(folder.split("/")[:2 if folder.startswith("engines/") else 1])
 
 
@@ -258,7 +259,7 @@ def _check_cmake(source):
 
 
 def check(root):
-    """Every arrow of the tree that runs the wrong way."""
+    """Every include of the tree that breaks the table."""
     for source in files(root, ["include", "src"]):
         if source.path.endswith("/CMakeLists.txt"):
             yield from _check_cmake(source)

@@ -1,4 +1,4 @@
-"""Every fuzzer is built and has a corpus, every corpus a fuzzer, and the corpora stay small."""
+"""Every fuzzer is built and has a corpus, every corpus has a fuzzer, and the corpora stay small."""
 
 import re
 from pathlib import Path

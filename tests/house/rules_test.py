@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each rule of the house can fail, and lets pass what it should."""
+"""Each rule of the house can fail, and accepts what it should accept."""
 
 import tempfile
 import unittest

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The scripts say what they do, and refuse what they do not know before they do anything."""
+"""The scripts do what their help says, and refuse unknown arguments before they do anything."""
 
 import subprocess
 import unittest

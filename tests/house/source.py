@@ -62,7 +62,7 @@ def files(root, tops):
             yield Source(path.relative_to(root).as_posix(), text)
 
 
-# Raw strings first, then comments, strings and characters; a digit separator is none of them.
+# Raw strings come first, then comments, strings and characters; a digit separator is none of them.
 _TOKEN = re.compile(
     r'R"(?P<tag>[^()\\\s]{0,16})\((?:.|\n)*?\)(?P=tag)"'
     r"|//[^\n]*(?:\\\n[^\n]*)*"
@@ -73,7 +73,7 @@ _TOKEN = re.compile(
 
 
 def code_only(text):
-    """The text with comments and literals blanked out, line for line as it was."""
+    """The text with comments and literals replaced by blanks, line for line."""
     return _TOKEN.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
 
 

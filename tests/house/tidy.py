@@ -1,4 +1,6 @@
-"""Rules that a formatter and a compiler do not know: each is one line of text to look for."""
+"""Rules that neither the formatter nor the compiler checks: each one is a line of text to search
+for.
+"""
 
 import re
 from dataclasses import dataclass
@@ -22,14 +24,14 @@ def _is_cpp(path):
 
 
 def _is_told_the_time(path):
-    """Code that is handed the time and never asks for it."""
+    """Whether this code gets the time from its caller, and must not read a clock."""
     return path.startswith(("src/core/", "src/timing/", "src/engines/embedded/")) and not (
         path.startswith("src/timing/real_clock"))
 
 
 @dataclass(frozen=True)
 class Ban:
-    """A pattern that must not stand in the code (comments and strings do not count)."""
+    """A pattern that is forbidden in code (comments and strings do not count)."""
 
     rule: str
     applies: Callable[[str], bool]
@@ -94,7 +96,7 @@ def _check_code(source):
 
 
 def _check_dead(sources):
-    """A header nobody includes, or a source file that no build rule picks up."""
+    """Finds headers that nobody includes, and source files that no build rule contains."""
     included = {name for source in sources if source.is_cpp
                 for _, name, _ in includes(source.text)}
     for source in sources:

@@ -29,7 +29,7 @@ def output(*command, **options):
 
 
 def build_with_cmake(component, prefix, work):
-    # CMake's files find their place by themselves: a prefix that was moved still works.
+    # CMake's files find each other by relative paths, so a prefix that was moved still works.
     moved = work / "moved"
     prefix.rename(moved)
     run(CMAKE, "-G", "Ninja", "-S", USER, "-B", work / "user", f"-DCMAKE_PREFIX_PATH={moved}",
@@ -39,7 +39,7 @@ def build_with_cmake(component, prefix, work):
 
 
 def install(build_dir, work):
-    """Into a prefix, as the README says it where what it says it of is what is tested."""
+    """Installs into a prefix, with the commands of the README if it has them for what is tested."""
     root = Path(__file__).resolve().parents[2]
     if Path(build_dir) != root / "build" / "release":
         prefix = work / "prefix"
@@ -53,14 +53,14 @@ def install(build_dir, work):
 
 
 def check_documents(component, prefix, work):
-    """The projects that the documents show, with the smallest program."""
+    """Builds the projects that the documents show, with the smallest program."""
     root = Path(__file__).resolve().parents[2]
     page = root / ("docs/guide/cpp.md" if component == "embedded" else "README.md")
     shown, = re.findall(r"^```cmake\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
     project = work / "shop"
     project.mkdir()
     shutil.copy(root / "examples" / "claim_and_ack.cpp", project / "main.cpp")
-    if "project(" not in shown:  # of a project that is there already
+    if "project(" not in shown:  # a part of a project that exists already
         shown = ("cmake_minimum_required(VERSION 3.25)\nproject(shop LANGUAGES CXX)\n"
                  "add_executable(shop main.cpp)\n") + shown
     (project / "CMakeLists.txt").write_text(shown)
@@ -73,7 +73,7 @@ def check_documents(component, prefix, work):
 
 
 def check_examples(prefix, work):
-    """As a project of their own; one of them, which stands for all."""
+    """Builds one of the examples as a project of its own; it stands for all of them."""
     root = Path(__file__).resolve().parents[2]
     run(CMAKE, "-G", "Ninja", "-S", root / "examples", "-B", work / "examples",
         f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={CXX}")
@@ -81,7 +81,7 @@ def check_examples(prefix, work):
 
 
 def check_components(prefix, work):
-    """A component that is mistyped is named."""
+    """An unknown component is named in the error."""
     project = work / "mistyped"
     project.mkdir()
     (project / "CMakeLists.txt").write_text(
@@ -103,15 +103,15 @@ FREE_FUNCTIONS = ("tarry::open(", "tarry::file_url(", "tarry::detail::no_value("
 
 
 def symbols(library, *options):
-    """What a library defines, without the ABI tags that GCC adds to names."""
+    """The symbols that a library defines, without the ABI tags that GCC adds to names."""
     listed = output("nm", *options, "--demangle", "--defined-only", library).splitlines()
     rows = [line.split(" ", 2) for line in listed if re.match(r"[0-9a-f]+ \w ", line)]
-    # Versions and what the linker adds have no type or an absolute one.
+    # Versions, and symbols that the linker adds, have no type or an absolute one.
     return [re.sub(r"\[abi:\w+\]", "", name) for _, kind, name in rows if kind != "A"]
 
 
 def check_symbols(library, headers):
-    """A shared library shows what the headers declare, all of it, and nothing else."""
+    """A shared library exports everything that the headers declare, and nothing else."""
     public = {path.stem: path.read_text() for path in headers.glob("*.h")}
     owners = {"Store": "store", "Queue": "queue", "Delivery": "queue", "Worker": "worker",
               "Server": "server", "ManualClock": "clock", "Metrics": "metrics"}
@@ -150,7 +150,7 @@ extern "C" __attribute__((visibility("default"))) int plugin_push() {
 
 
 def check_plugin(component, prefix, work):
-    """A plugin that links the static library shows nothing of it."""
+    """A plugin that links the static library exports nothing of it."""
     project = work / "plugin"
     project.mkdir()
     (project / "plugin.cpp").write_text(PLUGIN)
@@ -171,7 +171,7 @@ def check_plugin(component, prefix, work):
 
 
 def check_paths(build_dir, prefix):
-    """What is shipped does not say where it was built."""
+    """The shipped files do not contain the path of the build."""
     root = str(Path(__file__).resolve().parents[2])
     if "CMAKE_BUILD_TYPE:STRING=Release\n" not in (Path(build_dir) / "CMakeCache.txt").read_text():
         return
@@ -181,7 +181,7 @@ def check_paths(build_dir, prefix):
 
 
 def check_subproject(work):
-    """As a part of another project it installs nothing of its own."""
+    """As a part of another project, it installs nothing of its own."""
     root = Path(__file__).resolve().parents[2]
     project = work / "outer"
     project.mkdir()
@@ -207,7 +207,7 @@ def build_with_pkgconfig(component, prefix, work):
 
 
 def check_program(prefix):
-    """What the installed program says of itself lies where man(1) and the shells look for it."""
+    """The installed manual and completions are where man(1) and the shells look for them."""
     program = prefix / "bin" / "tarry"
     for place, words in (("man/man1/tarry.1", ("man",)),
                          ("bash-completion/completions/tarry", ("completion", "bash")),
@@ -241,7 +241,7 @@ def main(component, way, build_dir):
         build = {"cmake": build_with_cmake, "shared": build_shared,
                  "pkgconfig": build_with_pkgconfig}[way]
         program = build(component, prefix, work)
-        if way == "pkgconfig":  # -ltarry takes the shared library where both are
+        if way == "pkgconfig":  # -ltarry takes the shared library if both are there
             os.environ["LD_LIBRARY_PATH"] = str(next(prefix.rglob("libtarry*.so")).parent)
         said = output(program, timeout=60)
         if said != "claimed order:42\n":

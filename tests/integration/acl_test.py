@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tarry store acl: the line that it prints makes a user with whom the program works."""
+"""tarry store acl: the line that it prints makes a user with which the program works."""
 
 import shlex
 import sys
@@ -20,7 +20,8 @@ class Acl(ProgramTest):
         self.assertRegex(line, r"\AACL SETUSER shop reset on >PASSWORD [^\n]+\n\Z")
         (self.directory / "password").write_text("pw\n")
         url = f"{redis.url}?user=shop&password_file={self.directory}/password"
-        self.tarry("push", "orders", "x", store=url, code=UNREACHABLE)  # nobody knows it yet
+        # The user does not exist yet.
+        self.tarry("push", "orders", "x", store=url, code=UNREACHABLE)
         redis.ask("ACL", "LOG", "RESET")
         self.assertEqual(redis.ask(*shlex.split(line.replace("PASSWORD", "pw"))), "OK")
         self.tarry("push", "orders", "x", "--key", "k", store=url)
@@ -47,7 +48,7 @@ class Acl(ProgramTest):
         self.assertIn("+select", self.asked("store", "acl", store="redis://h/3")["rules"])
 
     def test_without_a_url_it_is_for_a_single_server(self):
-        told = self.asked("store", "acl", store="")["rules"]  # whichever its database is
+        told = self.asked("store", "acl", store="")["rules"]  # the same for every database
         self.assertEqual(told, self.asked("store", "acl", store="redis://h/3")["rules"])
 
     def test_a_server_of_ours_is_not_asked(self):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""tarry store backup: beside a server that is busy, whole each time, and left alone afterwards."""
+"""tarry store backup: works beside a busy server, is complete each time, and is not changed later.
+"""
 
 import json
 import os
@@ -12,7 +13,8 @@ from pathlib import Path
 
 from program import FAILED, UNREACHABLE, USAGE, ProgramTest, Server
 
-SMALL = "?segment=1MiB&shards=2&sync=os"  # so that segments are cleaned and their files used again
+# Small, so that segments are cleaned and their files used again.
+SMALL = "?segment=1MiB&shards=2&sync=os"
 ROUNDS = 6
 
 
@@ -24,13 +26,14 @@ def post(server, path, body):
 
 
 class Churn(threading.Thread):
-    """Pushes what stays and what goes, and takes what goes, until it is stopped."""
+    """Pushes messages that stay and messages that are then claimed and acked, until it is
+    stopped."""
 
     def __init__(self, server):
         super().__init__()
         self.server = server
         self.stopped = threading.Event()
-        self.turned = threading.Event()  # another turn is done
+        self.turned = threading.Event()  # another turn is complete
         self.staying = []                # keys whose pushes were confirmed
         self.error = None
 
@@ -74,7 +77,7 @@ class Backup(ProgramTest):
                 confirmed = []
                 first = self.segments()
                 for i in range(ROUNDS):
-                    # So much must happen between two that files are used again.
+                    # Enough must happen between two backups for files to be used again.
                     for _ in range(12):
                         churn.turned.clear()
                         self.assertTrue(churn.turned.wait(60))
@@ -91,7 +94,8 @@ class Backup(ProgramTest):
                                 for path in self.directory.glob("backup*/shard-*/*.seg")))
             for i in range(ROUNDS):
                 self.check_backup(f"file:{self.directory}/backup{i}", confirmed[i])
-        # Those were opened and closed; the store that shares files with them has lost nothing.
+        # The backups were opened and closed; the store that shares files with them has lost
+        # nothing.
         self.tarry("store", "check", "--deep")
         self.assertLessEqual(set(churn.staying), self.keys_of(self.store))
 
@@ -168,7 +172,8 @@ class Backup(ProgramTest):
         self.assertIn("is not empty; a backup needs a new directory",
                       self.tarry("store", "backup", str(full), code=USAGE).err)
         self.assertEqual([path.name for path in full.iterdir()], ["file"])
-        # No store is out of reach there.
+        # This concerns the backup's directory, so the exit code does not say that a store is
+        # unreachable.
         self.assertIn("cannot make", self.tarry("store", "backup", "/proc/x", code=FAILED).err)
         within = str(self.directory / "store" / "within")
         self.assertIn("lies in the store",

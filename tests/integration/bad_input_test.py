@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every bad input, on every route over HTTP, gets an error that names the value and the limit."""
+"""For every bad input, every route over HTTP answers an error that names the value and the limit.
+"""
 
 import http.client
 import json
@@ -16,9 +17,9 @@ CENTURY = 36_525 * 24 * 3_600_000
 OVER_A_CENTURY = {"delay_ms": CENTURY + 1}
 SEEN = {"key": "k", "id": "1", "due_ms": 18 * 10**11, "priority": 1, "tallies": {}}
 
-# (operation, what of it, status, what the detail says)
+# (operation, a bad value for it, status, words of the detail)
 BODIES = (
-    # Types: nothing is taken for something else.
+    # Types: no value is accepted in place of another type.
     ("pushMessage", {"key": 7}, 400, ('"key"', "string", "7")),
     ("pushMessage", {"payload": None}, 400, ('"payload"', "null")),
     ("pushMessage", {"priority": "1"}, 400, ('"priority"', '"1"', "4294967295")),
@@ -93,7 +94,7 @@ BODIES = (
     ("pushMessage", {"payload": "x" * ((1 << 20) + 1)}, 413, ("payload", "1048577", "1048576")),
     ("pushMessage", {"headers": {"n": "v" * 16_384}}, 413, ("headers", "16385", "16384")),
     ("pushMessage", {"headers": [["n", ""]] * 4_097}, 413, ("4097", "4096")),
-    # How many.
+    # Numbers of items.
     ("pushMessage", {"messages": [{}] * TOO_MANY}, 413, ("10001", "10000")),
     ("cancelMessages", {"keys": ["k"] * TOO_MANY}, 413, ("10001", "10000")),
     ("getMessages", {"keys": ["k"] * TOO_MANY}, 413, ("10001", "10000")),
@@ -137,7 +138,7 @@ BODIES = (
     ("pushMessages", {"key": "k"}, 400, ('"key"', "messages")),
     ("reviveMessages", {"keys": [7]}, 400, ("7",)),
     ("reviveMessages", {"keys": ["k", ""]}, 400, ("key", "512")),
-    # From store to store.
+    # Import and move-away.
     ("importMessages", {}, 400, ('"messages"', "lacks")),
     ("importMessages", {"messages": {}}, 400, ('"messages"', "array", "object")),
     ("importMessages", {"messages": [], "mesages": []}, 400, ('"mesages"', "known: messages")),
@@ -179,7 +180,7 @@ QUERIES = (
     ("getStats", {"queue": "a b"}, 400, ('"a b"', "127")),
 )
 
-# What is wrong with one item is said in its place, and the others are carried out.
+# An error of one item is in that item's place, and the others are carried out.
 ITEMS = (
     ("cancelMessages", {"keys": [7]}, "invalid_argument", ("a key", "7")),
     ("cancelMessages", {"keys": [""]}, "invalid_argument", ("key", "1 to 512")),
@@ -296,7 +297,7 @@ ITEMS = (
     ("getMessages", {"keys": [LONG_KEY]}, "too_large", ("key", "512")),
 )
 
-# What a client may send that is no request, or none that is read to its end.
+# Bytes that are no request, or a request that the server does not read to its end.
 POST = "POST /v1/claim HTTP/1.1\r\nHost: localhost\r\n"
 GET = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 FRAMING = (
@@ -358,7 +359,7 @@ class BadInput(ProgramTest):
                                      "too_large" if status == 413 else "invalid_argument")
                     self.says(problem["detail"], words)
                     self.assertLess(len(problem["detail"]), 400)
-        # Nothing of it was done, and no queue was made.
+        # Nothing of the request was done, and no queue was made.
         self.assertEqual(self.ask("listQueues").json["queues"], [])
 
     def test_items(self):
@@ -371,7 +372,7 @@ class BadInput(ProgramTest):
                 self.says(error["message"], words)
 
     def ask_as_it_is(self, method, path, body):
-        """Without a look at the request's schema: it is not valid."""
+        """Sends the request without checking it against its schema, because it is not valid."""
         operation = self.document.root["paths"][path][method.lower()]
         reply = self.client.raw(method, path.replace("{queue}", "orders"), json.dumps(body),
                                 {"Content-Type": "application/json"})
@@ -499,10 +500,11 @@ class BadInput(ProgramTest):
 
 
 class Framing(ProgramTest):
-    """What is wrong below the routes, over a socket: said in words, and then the end."""
+    """Errors below the routes, over a socket: the server says what is wrong, and closes the
+    connection."""
 
     def answer(self, connection):
-        """The one answer, after which the server says nothing more: status, fields and body."""
+        """The only answer before the server closes: status, fields and body."""
         received = b""
         while piece := connection.recv(65_536):
             received += piece
@@ -533,7 +535,7 @@ class Framing(ProgramTest):
             for sent, status, code, words in FRAMING:
                 with self.subTest(sent[:80]):
                     connection = self.connect(server)
-                    # What follows must not be taken for a request of its own.
+                    # The following bytes must not be taken for a second request.
                     connection.sendall((sent + POST + "\r\n").encode())
                     self.refusal(connection, status, code, words)
 
@@ -552,7 +554,7 @@ class Framing(ProgramTest):
 
 
 class Token(ProgramTest):
-    """A server that asks for a token: on every route but the two probes."""
+    """A server that demands a token on every route except the two probes."""
 
     def setUp(self):
         super().setUp()
@@ -579,7 +581,7 @@ class Token(ProgramTest):
                 for given in (None, "Bearer wrong", "Basic s3cret-s3cret-s3cret",
                               "s3cret-s3cret-s3cret", "Bearer"):
                     headers = {} if given is None else {"Authorization": given}
-                    # Also with a body that is never looked at.
+                    # This also holds for a body that the server never reads.
                     reply = client.ask(name, 401, text="{", headers=headers)
                     self.assertEqual(reply.headers["WWW-Authenticate"], "Bearer")
                     self.assertEqual(reply.json["code"], "permission_denied")
@@ -590,7 +592,7 @@ class Token(ProgramTest):
                 reply = client.raw(method, target + "?wrong=1", headers=right)
                 self.assertEqual(reply.status, 400, reply.text)
         for path in ("/healthz", "/readyz"):
-            # Open to who probes, and not to who has a body to leave there.
+            # The probes are open, but not for a request with a body.
             self.assertEqual(nothing.raw("HEAD", path).status, 200)
             self.assertEqual(nothing.raw("GET", path, b"{}").status, 401)
             self.assertEqual(nothing.raw("POST", path, b"{}").status, 401)

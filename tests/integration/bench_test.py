@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tarry bench: what it answers and leaves behind. How fast it was is nobody's business here."""
+"""tarry bench: its answer, and that it leaves nothing behind. Its speed is not tested here."""
 
 import json
 import signal
@@ -101,7 +101,7 @@ class Bench(ProgramTest):
 
     def test_batches_have_the_size_that_is_asked_for(self):
         def pushes(*flags):
-            """Requests, and messages in them."""
+            """The number of push requests, and of messages in them."""
             with Server("memory:") as server:
                 self.tarry("bench", "--messages", "1000", "--each", "100ms", *flags,
                            store=server.url)
@@ -148,7 +148,7 @@ class Bench(ProgramTest):
         with subprocess.Popen([PROGRAM, "--store", self.store, "bench", "--each", "1h"],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               env=environment()) as process:
-            # Once the first load runs, which takes an hour.
+            # The first load, which takes an hour, is running.
             eventually(lambda: "tarry-bench" in self.tarry("queue", "ls").out
                        and self.counts()["counters"]["acked"] > 100_000, "the first load runs")
             process.send_signal(signal.SIGINT)

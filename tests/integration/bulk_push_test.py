@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tarry push --jsonl: good lines in, bad lines named, nothing twice."""
+"""tarry push --jsonl: good lines are pushed, bad lines are named, nothing is pushed twice."""
 
 import base64
 import http.client
@@ -17,8 +17,8 @@ from program import (CONFLICT, DONE, FAILED, PROGRAM, UNREACHABLE, USAGE, Progra
 
 
 class Holding:
-    """Between HTTP clients and a server. What holds `first` is handed on once `second` has been
-    answered, or, where nobody sends that meanwhile, after a second."""
+    """A proxy between HTTP clients and a server. It holds a request that contains `first` until a
+    request that contains `second` was answered, or for a second."""
 
     def __init__(self, port, first, second):
         answered = threading.Event()
@@ -66,7 +66,7 @@ class BulkPush(ProgramTest):
     """On a file store, and over HTTP."""
 
     def push(self, lines, *flags, code=DONE, **more):
-        """Pushes these lines (bytes or objects); the summary."""
+        """Pushes these lines (bytes or objects). Returns the summary."""
         text = b"".join((line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n"
                         for line in lines)
         (self.directory / "in.jsonl").write_bytes(text)
@@ -131,7 +131,7 @@ class BulkPush(ProgramTest):
         self.assertEqual(self.push(lines, "--if-exists", "keep")["kept"], 1200)
 
     def test_lines_of_one_key_stay_in_order(self):
-        """Also when other batches are under way, and over several connections."""
+        """This holds even if other batches are on their way, over several connections."""
         lines = []
         for i in range(4000):
             lines.append({"key": f"k:{i % 7}" if i % 3 == 0 else f"other:{i}", "payload": str(i),
@@ -144,7 +144,8 @@ class BulkPush(ProgramTest):
             self.assertEqual(info["payload"], last[info["key"]])
 
     def test_lines_of_one_key_stay_in_order_where_it_waits_for_all_batches(self):
-        """Which it does at the 64th, of 500 lines: the first line of one key is its last line."""
+        """After 64 batches of 500 lines it waits for all of them. The last line of the 64th batch and
+        the next line have the same key."""
         at = 64 * 500 - 1
         lines = [{"delay": "1h"} for _ in range(at + 500)]
         for line, payload in ((at, "FIRST"), (at + 1, "SECOND")):
@@ -159,10 +160,11 @@ class BulkPush(ProgramTest):
         self.assertEqual((summary["pushed"], summary["failed"]), (5000, 0))
 
     def test_the_store_goes_away(self):
-        """What has no answer is said to have none; nothing is repeated."""
+        """Lines without an answer are reported as such; nothing is repeated."""
         with Server("memory:") as server:
             reading, writing = os.pipe()
-            out = self.directory / "out"  # a pipe might fill while we write to the other one
+            # Files instead of pipes: a pipe might fill while we write to the other one.
+            out = self.directory / "out"
             with subprocess.Popen([PROGRAM, "--store", server.url, "-o", "json", "push", "q",
                                    "--jsonl", "-"], stdin=reading, stdout=out.open("wb"),
                                   stderr=subprocess.DEVNULL, env=environment()) as process:
@@ -170,7 +172,7 @@ class BulkPush(ProgramTest):
                 with open(writing, "wb") as lines:
                     lines.write(b'{"payload":"x"}\n' * 1000)
                     lines.flush()
-                    # The server has some of them before it dies.
+                    # The server has some of the lines before it dies.
                     eventually(lambda: process.poll() is not None or
                                self.asked("queue", "ls", store=server.url)["queues"],
                                "the first are pushed")
@@ -199,7 +201,7 @@ class BulkPush(ProgramTest):
         with Server(self.store) as server:
             process = self.start_on_a_pipe(server)
             for key in ("a", "b", "c"):
-                # The beginning of the next line must not hold it up.
+                # The incomplete next line must not delay the whole one.
                 process.stdin.write(b'{"key":"%s","payload":"x"}\n{"key"' % key.encode())
                 process.stdin.flush()
                 eventually(lambda wanted=key: wanted in self.keys(server), f"{key} is there")
@@ -219,14 +221,14 @@ class BulkPush(ProgramTest):
                     process.stdin.flush()
                     eventually(lambda n=number: f"{n}-699" in self.keys(server), "all is pushed")
                     process.send_signal(number)
-                    process.wait(timeout=60)  # its input is open until then
+                    process.wait(timeout=60)  # its input stays open until then
                     out, err = process.communicate(timeout=60)
                     self.assertEqual(process.returncode, FAILED, (out, err))
                     self.assertRegex(out.decode(), r"pushed +700\b")
                     self.assertIn("stopped by a signal after line 700", err.decode())
 
     def keys(self, server):
-        """Of the queue; none where it is not there yet."""
+        """The keys in the queue; none if it does not exist yet."""
         ls = subprocess.run([PROGRAM, "ls", "orders", "--limit", "10000", "-o", "json"],
                             capture_output=True, env=environment(TARRY_STORE=server.url),
                             timeout=60, check=False)
@@ -237,7 +239,7 @@ class BulkPush(ProgramTest):
         self.refused("push", "a b", "--jsonl", "in.jsonl", code=USAGE, says='"a b"')
 
     def test_on_a_terminal(self):
-        """A terminal gets a table and no escape sequence is left in a log."""
+        """A terminal gets a table. A log gets no escape sequence."""
         (self.directory / "in.jsonl").write_bytes(b'{"delay":"1h"}\n' * 3000)
         ours, theirs = pty.openpty()
         with subprocess.Popen([PROGRAM, "--store", self.store, "push", "q", "--jsonl", "in.jsonl"],
@@ -249,7 +251,7 @@ class BulkPush(ProgramTest):
                 while chunk := os.read(ours, 4096):
                     text += chunk
             except OSError:
-                pass  # how Linux says that the other end has closed
+                pass  # Linux reports like this that the other end was closed
             os.close(ours)
         self.assertEqual(process.returncode, DONE)
         self.assertRegex(text, rb"pushed +3,000\r\n")

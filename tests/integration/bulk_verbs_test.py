@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Verbs on all messages that a filter matches: cancel, reschedule, dead revive and rm, ls; the
-route POST /v1/queues/QUEUE/bulk; pause and resume of several queues."""
+"""Verbs on all messages that match a filter: cancel, reschedule, dead revive and rm, ls; the route
+POST /v1/queues/QUEUE/bulk; pause and resume of several queues.
+"""
 
 import json
 import signal
@@ -20,13 +21,13 @@ class Filters(ProgramTest):
     """On a file store, by the command line alone."""
 
     def put(self, *messages, queue="q"):
-        """Each a key, a due time in milliseconds and headers."""
+        """Pushes messages, each given as a key, a due time in milliseconds and headers."""
         lines = "".join(json.dumps({"key": key, "due_ms": due, "headers": headers}) + "\n"
                         for key, due, headers in messages)
         self.tarry("push", queue, "--jsonl", "-", stdin=lines.encode())
 
     def put_days(self, count, queue="q"):
-        """k0 .. : one a day, of shops eu and us in turn."""
+        """Pushes k0, k1 ...: one message a day, with the shops eu and us in turn."""
         self.put(*((f"k{i}", BASE + i * DAY, {"shop": ("eu", "us")[i % 2], "n": str(i)})
                    for i in range(count)), queue=queue)
 
@@ -78,7 +79,7 @@ class Filters(ProgramTest):
                      says=("this matches every", "--yes"))
 
     def test_reschedule_by(self):
-        self.put_days(2_500)  # more than a page
+        self.put_days(2_500)  # more messages than one page
         between = f"{BASE},{BASE + 2_000 * DAY}"
         moved = self.asked("reschedule", "q", "--due-between", between, "--by", "6h")
         self.assertEqual(moved["outcomes"], {"rescheduled": 2_000})
@@ -91,7 +92,8 @@ class Filters(ProgramTest):
     def test_reschedule_to_one_time(self):
         self.put_days(10)
         words = ("reschedule", "q", "--header", "shop=us", "--at", str(BASE + 3 * DAY))
-        self.assertEqual(self.asked(*words)["outcomes"], {"rescheduled": 4})  # k3 has it
+        # K3 has that due time already.
+        self.assertEqual(self.asked(*words)["outcomes"], {"rescheduled": 4})
         self.assertEqual(self.asked(*words)["outcomes"], {})
         self.assertEqual(self.keys("--due-between", f"{BASE + 3 * DAY},{BASE + 3 * DAY + 1}"),
                          ["k1", "k3", "k5", "k7", "k9"])
@@ -136,7 +138,7 @@ class Filters(ProgramTest):
                 self.assertRegex(counted.out, r"would match +2")
                 self.assertIn("it needs --yes", counted.err)
         self.assertEqual(self.keys("--state", "dead"), ["a", "b"])
-        # What is revived is not lost, nor is all of it removed by what names a part.
+        # A revived message is not lost; and a filter removes only the messages that it matches.
         self.assertEqual(self.asked("dead", "revive", "q", "--reason", "*", "--dry-run")["matched"],
                          2)
         self.assertEqual(self.asked("dead", "rm", "q", "--prefix", "a")["matched"], 1)
@@ -212,7 +214,8 @@ class OverHttp(Filters):
             return json.loads(text)
 
     def ask_all(self, **body):
-        """Page after page; how many there were, and the sums."""
+        """Asks page after page. Returns how many messages were looked at and matched, and the
+        sums."""
         pages, looked, matched, outcomes, after = 0, 0, 0, {}, {}
         while True:
             page = self.ask(**body, **after)
@@ -247,7 +250,8 @@ class OverHttp(Filters):
         _, _, matched, outcomes = self.ask_all(**body, by="1200d", limit=100)
         self.assertEqual((matched, outcomes), (1_200, {"rescheduled": 1_200}))
         self.assertEqual(self.due("k7"), BASE + 1_207 * DAY)
-        self.assertEqual(self.ask_all(**body, by="1200d")[2:], (0, {}))  # again: nothing
+        # A repetition changes nothing.
+        self.assertEqual(self.ask_all(**body, by="1200d")[2:], (0, {}))
         to = {"action": "reschedule", "prefix": "k1", "due_ms": BASE, "limit": 100}
         self.assertEqual(self.ask_all(**to)[3], {"rescheduled": 611})
         self.assertEqual(self.ask_all(**to)[2:], (0, {}))

@@ -15,7 +15,7 @@ from program import (CONFLICT, DONE, FAILED, PROGRAM, UNKNOWN, UNREACHABLE, USAG
 
 
 class Verbs(ProgramTest):
-    """The verb table of docs/semantics.md, as the shell sees it."""
+    """The verb table of docs/semantics.md on the command line."""
 
     def test_push_and_get(self):
         pushed = self.asked("push", "q", "hello", "--in", "1h", "--key", "k", "--priority", "7",
@@ -158,7 +158,7 @@ class Verbs(ProgramTest):
             message, = self.asked("claim", "q", "--wait", "10s")["messages"]
             attempts.append(message["attempt"])
             self.asked(verb[0], "q", message["receipt"], *verb[1:])
-        self.assertEqual(attempts, [1, 1, 2])  # a release does not count
+        self.assertEqual(attempts, [1, 1, 2])  # a release is not counted
         info = self.asked("get", "q", "k")
         self.assertEqual((info["state"], info["reason"]), ("dead", "no such order"))
         self.assertEqual(self.asked("ls", "q", "--state", "dead")["messages"][0]["key"], "k")
@@ -218,7 +218,7 @@ class Verbs(ProgramTest):
         self.asked("push", "q", "x")
         for delay in ("90s", "10m", "19m", "19m"):
             self.asked("push", "q", "x", "--in", delay)
-        # All of it in 20 rows.
+        # The whole forecast fits in 20 rows.
         fitted = self.asked("forecast", "q")
         self.assertEqual((fitted["width_ms"], fitted["due_now"], fitted["later"]), (60_000, 1, 0))
         self.assertEqual(fitted["buckets"], [0, 1] + 7 * [0] + [1] + 8 * [0] + [2])
@@ -259,7 +259,7 @@ class Verbs(ProgramTest):
     def test_listing_many(self):
         lines = "".join(f'{{"key":"{i}","delay":"1h"}}\n' for i in range(10_001))
         self.tarry("push", "q", "--jsonl", "-", stdin=lines.encode())
-        # More than one list may ask for: it takes several.
+        # More messages than one list request may ask for, so the command sends several.
         for limit, more in (("20000", False), ("10001", False), ("10000", True)):
             listed = self.asked("ls", "q", "--limit", limit)
             keys = {message["key"] for message in listed["messages"]}
@@ -268,7 +268,7 @@ class Verbs(ProgramTest):
 
 
 class Tables(ProgramTest):
-    """What people read."""
+    """The output for people."""
 
     def test_every_answer_has_a_table(self):
         self.assertIn("pushed", self.tarry("push", "q", "x", "--key", "k").out)
@@ -319,7 +319,8 @@ class Tables(ProgramTest):
 
 
 class BadInput(ProgramTest):
-    """One clear line that names the value and the limit, the right exit code, nothing changed."""
+    """Bad input: one clear line that names the value and the limit, the right exit code, and no
+    change."""
 
     def tearDown(self):
         self.assertFalse((self.directory / "store").exists()
@@ -446,7 +447,7 @@ class BadInput(ProgramTest):
         self.assertEqual(os.listdir(self.directory / "other"), ["thesis.txt"])
 
     def test_a_store_that_is_not_there(self):
-        """Only push and serve make one."""
+        """Only push and serve make a store."""
         for words in (["get", "q", "k"], ["ls", "q"], ["stats"], ["queue", "ls"],
                       ["queue", "info", "q"], ["claim", "q"], ["ack", "q", "r"],
                       ["retry", "q", "r"], ["release", "q", "r"], ["bury", "q", "r"],
@@ -467,7 +468,7 @@ class BadInput(ProgramTest):
         with Server(self.store) as server:
             answer = self.refused("stats", code=UNREACHABLE)
             self.assertIn(str(server.process.pid), answer.err)
-            self.tarry("store", "info")  # looks at the files only
+            self.tarry("store", "info")  # only the files are read
 
     def test_errors_as_json(self):
         answer = self.refused("push", "q", "x", "--in", "soon", "-o", "json")
@@ -479,7 +480,7 @@ class BadInput(ProgramTest):
 
 
 class Help(ProgramTest):
-    """Help is an answer."""
+    """Help is an answer: it is printed on standard output, with exit code 0."""
 
     COMMANDS = ("serve", "push", "cancel", "get", "reschedule", "claim", "ack", "retry",
                 "release", "bury", "work", "ls", "queue", "queue ls", "queue info",
@@ -533,7 +534,7 @@ class Help(ProgramTest):
                 self.assertNotIn("memory:", self.tarry(*words, stdin=stdin).err)
 
     def test_a_mistyped_variable_for_the_store(self):
-        """Where the default is taken in its place."""
+        """The default is used instead, and the error names the mistyped variable."""
         said = self.tarry("stats", store="", code=UNREACHABLE, TARRY_STROE=self.store).err
         self.assertIn("TARRY_STROE is set, but nothing reads it; did you mean TARRY_STORE?", said)
         said = self.tarry("--store", "http://127.0.0.1:1", "stats", store="", code=UNREACHABLE,
@@ -557,7 +558,7 @@ class Help(ProgramTest):
 
 
 class StoreFiles(ProgramTest):
-    """store info and check look, and change nothing."""
+    """store info and store check read the files, and change nothing."""
 
     def snapshot(self):
         return {path.relative_to(self.directory): path.read_bytes()
@@ -612,7 +613,7 @@ class StoreFiles(ProgramTest):
 
 
 class StoreLog(ProgramTest):
-    """What a store has to say goes to standard error, and is no failure."""
+    """Messages of the store's log go to standard error, and do not make the command fail."""
 
     def test_a_clock_that_went_back(self):
         with Server(self.store, "--test-clock") as server:

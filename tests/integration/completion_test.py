@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""tarry completion and tarry man: what shells complete, and that the manual is one."""
+"""tarry completion and tarry man: the completions of each shell, and a manual page that is
+well-formed.
+"""
 
 import re
 import shutil
@@ -34,13 +36,13 @@ class Completion(ProgramTest):
         return sorted(finished.stdout.split())
 
     def in_bash(self, script, line):
-        """What Tab offers behind `tarry LINE`."""
+        """The words that Tab offers after `tarry LINE`."""
         code = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tarry; '
                 'printf "%s\\n" "${COMPREPLY[@]}"')
         return self.run_in("bash", "-c", code, "bash", str(script), "tarry", *line.split(" "))
 
     def help_words(self, *command):
-        """Commands and flags that the help shows."""
+        """The commands and flags that the help lists."""
         text = self.tarry(*command, "--help").out
         commands = re.search(r"^(?:Subc|C)ommands:\n((?:  .*\n)*)", text, re.MULTILINE)
         names = re.findall(r"^  (\w+)", commands[1], re.MULTILINE) if commands else []
@@ -48,7 +50,7 @@ class Completion(ProgramTest):
         return sorted(names), flags
 
     def commands(self):
-        """Every path of the tree."""
+        """Every command, with its path in the tree."""
         names = self.help_words()[0]
         self.assertIn("queue", names)
         for name in names:
@@ -67,7 +69,8 @@ class Completion(ProgramTest):
         for line, offered in ENUMERATED:
             with self.subTest(line):
                 self.assertEqual(self.in_bash(script, line), offered)
-        self.assertEqual(self.in_bash(script, "ls --state = dea"), ["dead"])  # as bash cuts it
+        # Bash splits the line like this.
+        self.assertEqual(self.in_bash(script, "ls --state = dea"), ["dead"])
         self.assertEqual(self.in_bash(script, "push queue "), [])
         self.assertEqual(self.in_bash(script, "work q -- "), [])
         self.assertEqual(self.in_bash(script, "queue set q --lea"), ["--lease"])

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""tarry.toml, the environment and flags: what holds, where it came from, and what is refused."""
+"""tarry.toml, the environment and flags: which value wins, where it came from, and which values are
+refused.
+"""
 
 import json
 import re
@@ -16,7 +18,7 @@ from program import (DONE, PROGRAM, SOURCE, USAGE, ProgramTest, Server, environm
 
 
 def checked(*arguments, **variables):
-    """`tarry config check` as JSON, settings by name."""
+    """Runs `tarry config check`. Returns its JSON, with the settings by name."""
     finished = subprocess.run([PROGRAM, "-o", "json", "config", "check", *arguments],
                               capture_output=True, text=True, env=environment(**variables),
                               check=False)
@@ -32,7 +34,7 @@ def check(*arguments):
 
 
 def refused(*arguments, command=("config", "check"), **variables):
-    """The lines on standard error of a call that must be refused."""
+    """The lines on standard error of a command that must be refused."""
     finished = subprocess.run([PROGRAM, *command, *arguments], capture_output=True, text=True,
                               env=environment(**variables), check=False)
     if finished.returncode != USAGE:
@@ -51,7 +53,7 @@ class Config(ProgramTest):
         path.write_text(text)
         return str(path)
 
-    # One value a setting, none its default.
+    # One value for each setting, none of them the default.
     VALUES = {
         "store.url": ("memory:", "memory:?shards=2", "memory:?shards=3"),
         "store.wait": ("1s", "2s", "3s"),
@@ -182,7 +184,7 @@ class Config(ProgramTest):
                       refused("--config", file, command=("serve",))[0])
 
     def test_what_serve_refuses_as_a_whole_is_said(self):
-        """It is no fault of the file's: others than serve may read it."""
+        """The file is not wrong: commands other than serve may read it."""
         said = "serve needs a store of its own"
         file = self.write('[store]\nurl = "http://127.0.0.1:1"\n')
         for flags in (("--config", file), ()):
@@ -269,7 +271,7 @@ class Config(ProgramTest):
 
 
 class Reload(ProgramTest):
-    """SIGHUP."""
+    """The server reads its file again at SIGHUP."""
 
     FILE = ('[server]\nlisten = "127.0.0.1:0"\nmax_body = "2KiB"\n[log]\nlevel = "info"\n'
             '[queue."orders.*"]\nlease = "7s"\n')
@@ -280,7 +282,7 @@ class Reload(ProgramTest):
         self.file.write_text(self.FILE)
 
     def reload(self, server, text, said):
-        """Has the server read `text`; its log until it has said that."""
+        """Makes the server read `text`. Returns its log as soon as it contains `said`."""
         self.file.write_text(text)
         before = len(server.log())
         server.process.send_signal(signal.SIGHUP)
@@ -288,7 +290,7 @@ class Reload(ProgramTest):
         return server.log()[before:]
 
     def push(self, server, size):
-        """The status of a push with so large a body."""
+        """The status of a push whose body has that size."""
         request = urllib.request.Request(
             f"{server.url}/v1/queues/orders.eu/messages",
             json.dumps({"payload": "x" * size}).encode(), {"Content-Type": "application/json"})
@@ -322,7 +324,7 @@ class Reload(ProgramTest):
                          "log.format stays text: the change to json needs a restart",
                          'queue "orders.eu": has the settings'):
                 self.assertIn(line, log)
-            # Flags go before the file, now as before.
+            # Flags win over the file, after the reload as before.
             for name in ("listen", "port_file", "max_held", "store.url", "hush"):
                 self.assertNotIn(name, log)
             self.assertEqual(self.push(server, 3000), 200)
@@ -346,7 +348,7 @@ class Reload(ProgramTest):
             self.assertIn("cannot be read", self.reload_without_file(server))
             self.assertEqual(self.push(server, 3000), 413)
             self.assertEqual(queue_settings(server, "orders.eu")["lease_ms"], 7000)
-            # And it is not the end of it.
+            # The server goes on.
             self.reload(server, bad, "reloaded \"")
             self.assertEqual(self.push(server, 3000), 200)
 
@@ -379,7 +381,7 @@ class Reload(ProgramTest):
 
 
 class Logs(ProgramTest):
-    """What the server tells of requests: ids, never keys or payloads."""
+    """The log lines of requests: they contain ids, but never keys or payloads."""
 
     def log_of_serve(self, *flags):
         with Server(self.store, *flags) as server:
@@ -417,7 +419,7 @@ class Logs(ProgramTest):
 
 
 class Queues(ProgramTest):
-    """[queue."..."], put in place."""
+    """Sections [queue."..."] in the file are put in place."""
 
     def serve(self, text):
         path = self.directory / "tarry.toml"
@@ -435,7 +437,7 @@ class Queues(ProgramTest):
                                  (lease, attempts), queue)
 
     def test_every_key_is_put_in_place(self):
-        # None is a queue's own default.
+        # None of these values is a queue's default.
         keys = {"lease": "7s", "max_attempts": 3, "backoff_min": "2s", "backoff_max": "5m",
                 "dead_keep": "2d", "remember": "3m", "if_exists": "keep"}
         text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Relays that share a queue's shards, by leases in Redis and by a real ZooKeeper: evenly, whole
-again once one of them is killed, and without a second settlement by one that was stopped.
+"""Relays share a queue's shards, by leases in Redis and by a real ZooKeeper. They share evenly;
+after one of them is killed, the others serve all shards; and a relay that was stopped settles
+nothing a second time.
 """
 
 import json
@@ -27,11 +28,11 @@ SHARE = re.compile(r"(\d+) of (\d+) shards are its own; (\d+) relay")
 
 
 class Member:
-    """tarry relay q, and what it says of its share."""
+    """A `tarry relay q`, and its log lines about its share."""
 
     def __init__(self, *words):
         self._heard = threading.Condition()
-        self.share = None  # its own, all, relays
+        self.share = None  # (its own shards, all shards, relays)
         self.lines = []
         self.process = subprocess.Popen(
             [PROGRAM, "-o", "json", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -79,7 +80,7 @@ class Member:
 
 
 class Coordinated:
-    """What holds for both; a mixin, so that it is no test of its own."""
+    """Tests for both kinds of coordination. A mixin, so that it is no test of its own."""
 
     def begin(self):
         self.redis = RedisServer()
@@ -172,7 +173,8 @@ class Leases(Coordinated, ProgramTest):
 
     def test_a_lease_lasts_as_long_as_the_session(self):
         self.assertLessEqual(self.lease_left_ms("2s"), 2_000)
-        self.assertGreater(self.lease_left_ms("5m"), 10_000)  # which it is without the flag
+        # This is also the length without the flag.
+        self.assertGreater(self.lease_left_ms("5m"), 10_000)
 
     def lease_left_ms(self, session):
         queue = f"lasts.{session}"
@@ -187,14 +189,15 @@ class Leases(Coordinated, ProgramTest):
         other = RedisServer()
         self.addCleanup(other.close)
         other.start()
-        path = self.directory / "redis.sock"  # leads here and there, as 127.0.0.1 does
+        # A name that leads to different places, as 127.0.0.1 does.
+        path = self.directory / "redis.sock"
         store = f"redis+unix://{path}?shards={SHARDS}"
         for server in (self.redis, other):
             path.unlink(missing_ok=True)
             path.symlink_to(server.socket)
             self.asked("queue", "set", "q", "--lease", "2s", store=store)
             self.share(store).await_share(SHARDS, 1)
-        # And one store by two.
+        # Two relays may also share one store.
         self.share(self.redis.url).await_share(SHARDS // 2, 2)
 
     def share(self, store):

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""scripts/demo, from beginning to end: exit 0, and a table of zeros where zeros belong."""
+"""Runs scripts/demo from beginning to end: it must exit with 0, and print zeros in its table where
+zeros belong.
+"""
 
 import re
 import subprocess
@@ -15,7 +17,7 @@ import make_orders  # noqa: E402  pylint: disable=wrong-import-position
 
 
 class Demo(unittest.TestCase):
-    """What people see first must be right."""
+    """The first output that people see must be right."""
 
     def test_the_table(self):
         finished = subprocess.run([str(SOURCE / "scripts" / "demo"), PROGRAM], text=True,

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Where the machine gives few file descriptors: a plain error, and nothing half done."""
+"""If the machine gives few file descriptors, the program prints a plain error, and leaves nothing
+half done.
+"""
 
 import resource
 import signal
@@ -24,7 +26,7 @@ class Few(ProgramTest):
         pushed, refused = 1, 0
         for limit in range(4, MOST):
             done = self.run_with(limit, "push", "orders", "x", "--key", str(limit))
-            # Before main, where not even the program's libraries can be opened.
+            # It ended before main: the system could not even open the program's libraries.
             if done.returncode == 127 and "error while loading shared libraries" in done.stderr:
                 continue
             self.assertNotEqual(done.returncode, -signal.SIGABRT, f"{limit}: {done.stderr}")
@@ -42,10 +44,10 @@ class Few(ProgramTest):
 
 
 class FewForAServer(ProgramTest):
-    """serve, and what a relay within it starts."""
+    """Few descriptors for serve, and for a relay within it."""
 
     def test_serve_works_or_says_why(self):
-        """At any limit: never the runtime's last words, and no store that is half made."""
+        """At any limit, the runtime does not abort, and no store is left half made."""
         served, refused = 0, 0
         for limit in (*range(8, 40), 48, 64, 80):
             done = self.start_and_stop(limit)
@@ -62,7 +64,7 @@ class FewForAServer(ProgramTest):
         self.assertGreater(served, 0)
 
     def start_and_stop(self, limit):
-        """None where it served; else its exit code, and what it said."""
+        """None if the server ran; otherwise its exit code and its output."""
         process = subprocess.Popen(
             [PROGRAM, "serve", "--store", self.store, "--listen", "127.0.0.1:0"], text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The commands of the guide and of the reference that need servers, or a store that is there."""
+"""The commands of the guide and of the reference that need servers, or an existing store."""
 
 import os
 import shutil
@@ -23,13 +23,13 @@ NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 
 
 def block(name, mark):
-    """The one of the page with this mark."""
+    """The only block of the page with this mark."""
     text, = [text for its, _, text in blocks(name) if its == mark]
     return text
 
 
 class Shell:
-    """Runs blocks as a user would, with what stands for servers and places put in."""
+    """Runs blocks as a user would, with real servers and paths in place of the page's."""
 
     def variables(self):
         return environment(PATH=f"{Path(PROGRAM).parent}:{os.environ['PATH']}")
@@ -45,7 +45,7 @@ class Shell:
         return done.stdout
 
     def console(self, text, **variables):
-        """One command and what it says, to the letter."""
+        """Runs one command; its output must be exactly that of the page."""
         self.assertTrue(text.startswith("$ "))
         command, said = text[2:].split("\n", 1)
         self.assertEqual(self.shell(command, **variables), said)
@@ -134,7 +134,8 @@ class Proxy(Shell, ProgramTest):
         return done.stdout
 
     def serve(self, server):
-        """nginx with the block of the page; its directory lies where root alone may go."""
+        """Runs nginx with the block of the page. Its directory is in a place that only root may
+        enter."""
         here = self.directory
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj",
                         "/CN=queue.example", "-keyout", here / "queue.key", "-out",
@@ -172,7 +173,8 @@ class Proxy(Shell, ProgramTest):
             self.assertIn('"outcome":"pushed"', pushed)
             claimed = self.curl(f"{url}/claim", *own, '{"queues":["orders"],"wait":"30s"}')
             self.assertIn('"payload":"a lamp"', claimed)
-            # Larger than what nginx takes unless told otherwise: the server refuses it.
+            # Larger than nginx accepts by default; with the page's block it passes it on, and the
+            # server refuses it.
             large = self.directory / "large.json"
             large.write_text(f'{{"payload":"{"x" * 2_000_000}"}}',
                              encoding="utf-8")

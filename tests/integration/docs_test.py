@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""The README and the guide are true: their programs are compiled and run, their commands too."""
+"""The README and the guide are true: their programs are compiled and run, and their commands are
+run.
+"""
 
 import os
 import re
@@ -14,13 +16,13 @@ from pages import MORE, PAGES, blocks, blocks_in, page
 from program import (FAILED, PROGRAM, SOURCE, UNKNOWN, ProgramTest, Server, environment,
                      eventually)
 
-# Indented, as a block without fences is.
+# Indented, like a code block without fences.
 _COMMAND = re.compile(r"^(?: {4}|\t)[ \t]*(?:\$ )?(?:[A-Z_]+=\S+ )*(?:export|tarry|curl|redis-cli|"
                       r"cmake|ctest|scripts/\w+|sudo|apt|systemctl)(?= |$).*", re.MULTILINE)
 
 
 class Pages(unittest.TestCase):
-    """What can be checked by reading."""
+    """Checks that only read the pages."""
 
     def test_blocks_are_seen_wherever_they_stand(self):
         text = ("<!-- run -->\n```sh\ntrue\n```\n"
@@ -29,7 +31,7 @@ class Pages(unittest.TestCase):
         self.assertEqual(blocks_in(text), [("run", "sh", "true\n"),
                                            ("not run here: an item", "sh", "a\n  b\n"),
                                            ("", "cpp", "int x;\n")])
-        for name in PAGES + MORE:  # none begins in another way, and none is left open
+        for name in PAGES + MORE:  # no block begins in another way, and every block is closed
             self.assertEqual(page(name).count("```"), 2 * len(blocks(name)), name)
 
     def test_no_command_stands_outside_a_block(self):
@@ -47,7 +49,7 @@ class Pages(unittest.TestCase):
                     self.assertEqual(text, page(mark), f"{name} differs from {mark}")
 
     def test_every_shell_block_is_marked(self):
-        """With what a test looks for that runs it."""
+        """Each shell block has a mark by which the test that runs it finds it."""
         marks = re.compile(r"(?:run\b.*|serve|served|work|clock|relay(?: \w+)?|coordination|"
                            r"scanner|plugin \w+|webhook|install|each with a receipt of its own|"
                            r"look_inside|on redis|on a cluster|behind sentinel|to redis|"
@@ -66,17 +68,17 @@ class Pages(unittest.TestCase):
         self.assertEqual(headings[0], headings[1])
 
         def code(name):
-            # Comments in shell blocks are translated.
+            # Comments in shell blocks are translated, so they are left out here.
             return [(mark, language, re.sub(r" +# .*", "", text) if language == "sh" else text)
                     for mark, language, text in blocks(name)]
 
         self.assertEqual(code("README.md"), code("README.zh-CN.md"))
-        # A page that is in Chinese too is linked there in Chinese.
+        # If a page exists in Chinese too, the Chinese README links to that page.
         links = [re.findall(r"\]\(([^)]*)\)", text)
                  for text in (english, re.sub(r"(docs/\w+)\.zh-CN\.md", r"\1.md", chinese))]
         self.assertEqual([link for link in links[0] if "README" not in link],
                          [link for link in links[1] if "README" not in link])
-        # Of links in a row the last one says that they are English.
+        # In a row of links, the last one says that the pages are in English.
         self.assertEqual(re.findall(r"\]\((docs/(?!\w+\.zh-CN)[^)]*)\)(?!（英文）|[^（\n]{0,4}、\[)",
                                     chinese), [])
 
@@ -110,7 +112,7 @@ class Pages(unittest.TestCase):
 
 
 class Shell(ProgramTest):
-    """Every shell block that is marked `run` runs, in the order of its page."""
+    """Runs every shell block that is marked `run`, in the order of its page."""
 
     def shell(self, mark, text, **variables):
         expected = re.match(r"run(?:: (\d+))?", mark)[1]
@@ -201,13 +203,13 @@ class Shell(ProgramTest):
         said = subprocess.run(["ldd", PROGRAM], capture_output=True, text=True, check=True).stdout
         places = dict(re.findall(r"^\s(\S+) => (\S+) ", said, re.MULTILINE))
         packages = {self.package(places[name]) for name in needed if name in places}
-        # Those of every system, and those of a build with a sanitizer.
+        # These belong to every system, or to a build with a sanitizer.
         packages -= {"libc6", "libgcc-s1", "libasan8", "libtsan2", "libubsan1"}
         self.assertTrue(packages)
         self.assertEqual(packages - listed, set())
 
     def package(self, library):
-        """Merged or not, dpkg knows a file by the one name."""
+        """dpkg knows each file by one name, whether /usr is merged or not."""
         file = str(Path(library).resolve())
         said = subprocess.run(["dpkg-query", "-S", file, file.removeprefix("/usr")],
                               capture_output=True, text=True, check=False).stdout
@@ -261,7 +263,8 @@ class Shell(ProgramTest):
         return text
 
     def start(self, server_url, *words, places=()):
-        """A process of the guide's that is there until the test ends; `words` end in its text."""
+        """Starts a process of the guide, which runs until the test ends. `words` end with the text
+        of its program."""
         *words, text = words
         for shown, meant in [("http://127.0.0.1:7733", server_url)] * bool(server_url) + [*places]:
             self.assertIn(shown, text)
@@ -302,7 +305,7 @@ class Shell(ProgramTest):
             self.asked("push", "orders", "a chair", "--key", "order:1", store=url)
             self.assertEqual(worker.stdout.readline(), "closing order:1 a chair\n")
             eventually(lambda: server.answered("/v1/settle") == 1, "it is settled")
-        self.asked("push", "orders", "a table", "--key", "order:2")  # while nobody listens
+        self.asked("push", "orders", "a table", "--key", "order:2")  # while the server is down
         address = url.removeprefix("http://")
         with subprocess.Popen([PROGRAM, "serve", "--store", self.store, "--listen", address],
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -317,7 +320,7 @@ class Shell(ProgramTest):
             self.assertTrue(again.stdout.readline())
             self.asked("push", "orders", "a lamp", "--key", "order:3", store=url)
             while (said := worker.stdout.readline()) != "closing order:3 a lamp\n":
-                # Killed before it had kept the ack, or told of it.
+                # It was killed before it had recorded the ack, or before it had reported it.
                 self.assertRegex(said, r"^(closing order:2 a table|too late order:2 .*)\n$")
             again.terminate()
             self.assertEqual(again.wait(timeout=60), 0)
@@ -358,7 +361,7 @@ class Shell(ProgramTest):
                 self.shell(mark, text)
 
     def settle(self, text, server):
-        """Each line with a message of its own, and what has become of it."""
+        """Runs each line on a message of its own, and checks the message's state afterwards."""
         lines = text.splitlines()
         states = ("gone", "scheduled", "ready", "dead")
         self.assertEqual(len(lines), len(states))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The examples, run as they stand: what they print is what they promise."""
+"""Runs the examples unchanged; they must print what they promise."""
 
 import subprocess
 import unittest
@@ -73,7 +73,7 @@ class Examples(ProgramTest):
         self.assertEqual(self.run_example("trial_test"), ["ann: a week left", "ann: over"])
 
     def look_inside(self, path):
-        """The example, which runs until `communicate`."""
+        """Starts the example, which runs until `communicate`."""
         program = Path(PROGRAM).parent / "examples" / "example_look_inside"
         running = subprocess.Popen([program, path], text=True, stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -89,7 +89,7 @@ class Examples(ProgramTest):
         self.assertEqual(url, "http+unix://" + quote(str(path)))
         self.assertEqual(running.stdout.readline(), "pushed\n")
         self.assertEqual(path.stat().st_mode & 0o777, 0o600)
-        # Every verb, with the command line as it is.
+        # Every verb works, with the ordinary command line.
         self.assertIn("order:42", self.tarry("ls", "orders", store=url).out)
         self.asked("reschedule", "orders", "order:42", "--in", "0s", store=url)
         self.asked("push", "orders", "-", "--key", "large", "--in", "1h", store=url,
@@ -105,13 +105,13 @@ class Examples(ProgramTest):
                               capture_output=True, timeout=100, env=environment(), check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("large", done.stdout)
-        # Who comes second hears so, and harms nothing.
+        # A second program is told that the socket is taken, and harms nothing.
         second = self.look_inside("shop 1.sock")
         err = second.communicate(timeout=60)[1]
         self.assertEqual(second.returncode, 1)
         self.assertIn("Address already in use", err)
         self.tarry("get", "orders", "large", store=url)
-        # A clean end takes the file away.
+        # A clean end removes the file.
         running.communicate(timeout=60)
         self.assertEqual(running.returncode, 0)
         self.assertFalse(path.exists())

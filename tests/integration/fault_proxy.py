@@ -16,7 +16,7 @@ import threading
 
 class FaultProxy:
     def __init__(self, connect):
-        """`connect()` opens a socket to the server."""
+        """`connect` is a function that opens a socket to the server."""
         self._connect = connect
         self._mode = "pass"
         self._lock = threading.Lock()
@@ -25,12 +25,12 @@ class FaultProxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self.connections = 0
-        self.lost = 0  # answers, by mute and half
+        self.lost = 0  # answers that mute and half have withheld
         self._threads = [threading.Thread(target=self._accept)]
         self._threads[0].start()
 
     def set(self, mode):
-        """From now on. What is `pass` again begins with new connections."""
+        """The mode from now on. `pass` after another mode begins with new connections."""
         with self._lock:
             before, self._mode = self._mode, mode
         if mode == "drop" or before == "stall":
@@ -39,7 +39,7 @@ class FaultProxy:
     def close(self):
         with self._lock:
             self._ended = True
-        # It wakes who accepts; on Linux a plain close does not.
+        # It wakes the thread that accepts; on Linux a plain close does not.
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         self._cut_all()
@@ -56,7 +56,7 @@ class FaultProxy:
         try:
             one.shutdown(socket.SHUT_RDWR)
         except OSError:
-            pass  # it has ended already
+            pass  # the connection has ended already
 
     def _accept(self):
         while not self._ended:
@@ -103,10 +103,11 @@ class FaultProxy:
                     continue
                 sink.sendall(data)
         except OSError:
-            pass  # the other side has gone
+            pass  # the other side is closed
         with self._lock:
             self._cut(source)
             self._cut(sink)
             self._open -= {source, sink}
-        # Each closes what it reads from: the other pump may still be about to write there.
+        # Each pump closes the socket that it reads: the other pump may still be about to write to
+        # its own.
         source.close()

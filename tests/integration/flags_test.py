@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Every flag of every command is named by a test, in one statement with its command.
-
-So a new flag is not forgotten. That the test would fail if the flag were ignored this cannot see:
-whoever writes the test drops the flag once and looks.
+"""Every flag of every command is named by a test, in one statement together with its command, so
+that a new flag is not forgotten. This test cannot see whether the other test would fail if the flag
+were ignored: its author must remove the flag once and look.
 """
 
 import ast
@@ -14,9 +13,9 @@ import unittest
 import config_test
 from program import PROGRAM, SOURCE, environment
 
-# Of every command; what they do is cli_test.py's.
+# Flags of every command; cli_test.py tests what they do.
 GENERAL = {"-h", "--help", "--version", "--store", "-o", "--output"}
-# A statement that only looks at how a flag is refused is no test of what it does.
+# A statement that only checks how a flag is refused does not test what the flag does.
 REFUSES = re.compile(r"refused\(|code=USAGE|code=2\b")
 
 
@@ -26,7 +25,7 @@ def asked(*words):
 
 
 def commands():
-    """Command -> its flags, by the words that completion offers."""
+    """The flags of each command, from the words that completion offers."""
     offered = re.findall(r"^    '([a-z ]*)'\) flags='([^']*)'", asked("completion", "bash"),
                          re.MULTILINE)
     return {command: set(names.split()) for command, names in offered}
@@ -37,7 +36,8 @@ def flags():
 
 
 def parts_of(node):
-    """What is read as one: of a loop all but what only refuses, of a `with` its head."""
+    """The parts of a node that count as one statement: for a loop, all statements in it except
+    refusals; for a `with`, its head."""
     if isinstance(node, ast.With):
         return [item.context_expr for item in node.items]
     if isinstance(node, ast.For):
@@ -48,7 +48,7 @@ def parts_of(node):
 
 
 def statements(path):
-    """The text of each, with what the constants stand for that it names."""
+    """The text of each statement, with the values of the constants that it names."""
     source = path.read_text(encoding="utf-8")
     lines = source.split("\n")
 
@@ -67,12 +67,12 @@ def statements(path):
 
 
 def functions(path):
-    """The same of C++, function by function."""
+    """The same for C++, but by function."""
     yield from re.split(r"^ {0,2}}", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
 def texts():
-    """Flag -> all that names it."""
+    """For each flag, all texts that name it."""
     tests = SOURCE / "tests"
     found = [text for path in sorted(tests.rglob("*.py")) if path.name != "flags_test.py"
              for text in statements(path)]
@@ -94,7 +94,7 @@ def says(text, command):
 
 
 class Flags(unittest.TestCase):
-    """The tree is the program's own."""
+    """The flags are those of the built program."""
 
     def test_each_is_named(self):
         every = flags()
@@ -102,7 +102,7 @@ class Flags(unittest.TestCase):
         told = texts()
         unnamed = {(command, flag) for command, flag in every
                   if not any(says(text, command) for text in told.get(flag, ()))}
-        # config_test.py takes its flags from what the program lists, and has a value for each.
+        # config_test.py takes its flags from the program's list, and has a value for each.
         listed = json.loads(asked("-o", "json", "config", "check"))["settings"]
         unnamed -= {("config check", setting["flag"]) for setting in listed
                     if setting["name"] in config_test.Config.VALUES}

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Clients that public generators make of the OpenAPI document compile, and make the round of the
-README."""
+"""Clients that public generators make from the OpenAPI document compile, and complete the round of
+the README.
+"""
 
 import json
 import shutil
@@ -18,7 +19,7 @@ COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:"
 
 
 class GeneratedClients(Kept):
-    """A test for each language."""
+    """One test for each language."""
 
     def setUp(self):
         super().setUp()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Stores that earlier programs wrote (tests/golden) hold, for this one, what they held then."""
+"""Stores that earlier programs wrote (tests/golden) have the same contents for this program."""
 
 import json
 import shutil
@@ -18,7 +18,7 @@ STATES = ("scheduled", "ready", "leased", "dead", "remembered")
 
 
 class GoldenStore:
-    """What is asked of each of them; a copy of it is `self.store`."""
+    """The tests of each golden store; `self.store` is a copy of it."""
 
     folder = ""
     version = 0
@@ -31,7 +31,7 @@ class GoldenStore:
         self.maxDiff = None
 
     def opened(self, ask):
-        """Serves it at the time when it was closed, and asks."""
+        """Serves the store at the time at which it was closed, and calls `ask`."""
         with Server(self.store, "--test-clock") as server:
             api = golden.Api(server.port)
             api.advance(self.expected["now_ms"] - START)
@@ -40,7 +40,7 @@ class GoldenStore:
             return answer
 
     def assert_same(self, found, expected):
-        """Queue by queue and message by message, so that a failure shows which."""
+        """Compares queue by queue and message by message, so that a failure names the message."""
         self.assertEqual(list(found), list(expected))
         for name, queue in expected.items():
             self.assertEqual(found[name]["info"], queue["info"])
@@ -49,7 +49,7 @@ class GoldenStore:
                 self.assert_told(found[name]["messages"][number], message)
 
     def assert_told(self, found, message):
-        """What is told beyond what was told then is no loss."""
+        """Fields that earlier programs did not have may be added."""
         self.assertEqual({field: found[field] for field in found if field in message}, message)
 
     def files(self):
@@ -61,7 +61,8 @@ class GoldenStore:
                 for message in queue["messages"].values()]
 
     def test_it_is_worth_testing(self):
-        """What a golden store must show; a new one may not show less."""
+        """The states and counters that a golden store must contain; a new one may not contain
+        fewer."""
         self.assertEqual({m["state"] for m in self.messages()}, set(STATES))
         keys = {name for message in self.messages() for name in message}
         self.assertLessEqual({"key", "key_base64", "payload", "payload_base64", "stopping",
@@ -70,7 +71,7 @@ class GoldenStore:
         self.assertTrue([i for i in infos if i["paused"] and "paused_until_ms" in i])
         self.assertTrue([i for i in infos if i["paused"] and "paused_until_ms" not in i])
         for counter in infos[0]["counters"]:
-            if counter not in ("damaged", "moved_away"):  # which no client can bring about
+            if counter not in ("damaged", "moved_away"):  # no client can cause these
                 self.assertTrue(any(i["counters"][counter] for i in infos), counter)
 
     def test_check_finds_it_sound_and_changes_nothing(self):
@@ -115,7 +116,8 @@ class GoldenStore:
                          ["done" if remembered else "stale" for remembered in remembers])
 
     def test_at_the_date_of_today(self):
-        """Years later, after another boot: leases run anew; what was kept for a time is gone."""
+        """Years later, and after another boot: leases begin again, and messages that were kept for
+        a time are gone."""
         with Server(self.store) as server:
             api = golden.Api(server.port)
             found = golden.state_of(api)
@@ -180,7 +182,8 @@ class JournalV2(GoldenStore, ProgramTest):
     version = 2
 
     def test_push_times_are_in_it(self):
-        """Of what was written by the run that made it, and of what cleaning has copied."""
+        """Messages that the store's own run wrote, and messages that cleaning has copied, have push
+        times."""
         pushed = {m["key"]: m.get("pushed_ms") for m in self.messages() if "key" in m}
         self.assertTrue(pushed["old scheduled"] < pushed["new scheduled"])
         for message in self.messages():

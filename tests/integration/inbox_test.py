@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The inbox, as producers in other languages use it: the guide's examples as they stand there, and
-drainers that are killed in the midst."""
+"""The inbox, as producers in other languages use it: the guide's examples, unchanged, and drainers
+that are killed while they work.
+"""
 
 import os
 import random
@@ -18,7 +19,7 @@ sys.path.append(str(SOURCE / "tests" / "crash"))
 from ports import free_port  # noqa: E402
 from redis_server import RedisServer  # noqa: E402
 
-# Debian's, which has python3-redis; the tests themselves may run on another one.
+# Debian's python, which has python3-redis; the tests themselves may run on another one.
 PYTHON = "/usr/bin/python3"
 GUIDE = "docs/guide/redis.md"
 
@@ -28,7 +29,7 @@ class Redis(ProgramTest):
 
     def setUp(self):
         super().setUp()
-        for left in range(4, -1, -1):  # somebody else may take the port before the server does
+        for left in range(4, -1, -1):  # another program may take the port before the server does
             port = free_port()
             self.redis = RedisServer("--port", str(port), *self.words, parent=self.directory)
             self.addCleanup(self.redis.close)
@@ -48,7 +49,7 @@ class Redis(ProgramTest):
 
 
 class Guide(Redis):
-    """Every block of the guide that is marked `run`, in its order."""
+    """Runs every block of the guide that is marked `run`, in order."""
 
     def run_block(self, language, text):
         words = ["bash", "-euo", "pipefail", "-c"] if language == "sh" else [PYTHON, "-c"]
@@ -118,7 +119,7 @@ for forbidden in (lambda: store.xlen("tarry:{{3}}:in"),
 
 
 class Killed(Redis):
-    """Whoever drains is killed, or Redis, again and again; and each entry is carried out once."""
+    """The drainers, or Redis, are killed again and again; each entry must be carried out once."""
 
     words = ("--appendonly", "yes", "--appendfsync", "always")
     in_hand = 1_000
@@ -133,7 +134,7 @@ class Killed(Redis):
         self.pushes = 0
 
     def fill(self):
-        """Without keys: what is repeated shows."""
+        """Adds pushes without keys, so that a repeated one would show."""
         count = self.in_hand - self.left()
         self.redis.ask("EVAL", "for i = 0, ARGV[1] - 1 do redis.call('XADD', KEYS[1], '*', "
                        "'queue', 'orders', 'payload', string.format('%.0f', ARGV[2] + i)) end",
@@ -141,7 +142,7 @@ class Killed(Redis):
         self.pushes += count
 
     def kill_midway(self, kill):
-        """Until it has hit often enough when some were taken, and not all."""
+        """Kills until this has happened often enough while some entries were taken, but not all."""
         hits = 0
         for _ in range(self.most_rounds):
             self.fill()

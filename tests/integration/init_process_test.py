@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""As process 1 of a container: what commands leave behind is reaped, signals arrive, and the exit
-code is that of the work."""
+"""As process 1 of a container: it reaps processes that commands leave behind, receives signals, and
+exits with the code of the work.
+"""
 
 import os
 import shutil
@@ -22,7 +23,7 @@ def may_unshare():
 
 
 def children_of(pid):
-    """Process numbers as the outside knows them."""
+    """The children's process numbers, as seen from outside the container."""
     return [int(word) for task in Path(f"/proc/{pid}/task").iterdir()
             for word in (task / "children").read_text().split()]
 
@@ -31,7 +32,7 @@ def children_of(pid):
 class InitProcess(ProgramTest):
     def setUp(self):
         super().setUp()
-        # What it leaves behind ends once it has read a line.
+        # The process that the handler leaves behind ends once it has read a line.
         self.handler = self.directory / "handler"
         self.handler.write_text("#!/bin/sh\n(read -r line < gate; true) &\nexit 0\n")
         self.handler.chmod(0o755)
@@ -47,18 +48,18 @@ class InitProcess(ProgramTest):
     def run_and_reap(self, process, stop):
         eventually(lambda: children_of(process.pid), "it has become process 1")
         init, = children_of(process.pid)
-        # Of the two handlers one `read` each is left, whose parent is process 1 by now.
+        # One `read` is left of each of the two handlers; process 1 is now their parent.
         eventually(lambda: len(children_of(init)) == 3, "both are left behind")
 
         def reaped():
-            """Lets go of whoever reads by now."""
+            """Lets the processes end that read by now. Returns whether both were reaped."""
             try:
                 gate = os.open(self.directory / "gate", os.O_WRONLY | os.O_NONBLOCK)
                 try:
                     os.write(gate, b"1\n2\n")
                 finally:
                     os.close(gate)
-            except OSError:  # nobody reads, or not any more
+            except OSError:  # no process reads yet, or none any more
                 pass
             return len(children_of(init)) == 1
 

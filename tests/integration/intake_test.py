@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tarry intake: producers of RabbitMQ's delayed-message plugin stay as they are."""
+"""tarry intake: producers of RabbitMQ's delayed-message plugin need not change."""
 
 import collections
 import http.server
@@ -31,7 +31,8 @@ GUIDE = SOURCE / "docs/guide/relays.md"
 
 
 class Consumer(threading.Thread):
-    """Takes what arrives in a queue, and when; comes back when the broker does."""
+    """Records which messages arrive in a queue, and when. Connects again when the broker is
+    back."""
 
     def __init__(self, broker, queue):
         super().__init__()
@@ -60,7 +61,7 @@ class Consumer(threading.Thread):
 
 
 class Severing(socket.socket):
-    """To a broker; it breaks as soon as the broker has said that something is consumed."""
+    """A connection to a broker. It breaks as soon as the broker has confirmed a consumer."""
 
     CONSUMED = b"\x00\x3c\x00\x15"  # basic.consume-ok
 
@@ -78,7 +79,7 @@ class Severing(socket.socket):
 
 
 class Intake(ProgramTest):
-    """With a broker for all of them, and a server on an empty store for each."""
+    """One broker for all tests, and for each test a server with an empty store."""
 
     @classmethod
     def setUpClass(cls):
@@ -94,7 +95,8 @@ class Intake(ProgramTest):
         super().setUp()
         self.server = Server("memory:")
         self.addCleanup(self.server.stop)
-        self.remote("queue", "set", "delayed", "--lease", "30s")  # so that it can be looked at
+        # So that a test can look at the message.
+        self.remote("queue", "set", "delayed", "--lease", "30s")
         self.connection = self.broker.connect()
         self.addCleanup(self.hang_up)
         self.channel = self.connection.channel()
@@ -106,7 +108,7 @@ class Intake(ProgramTest):
 
     @staticmethod
     def end(process):
-        """Whatever became of the test."""
+        """Ends the process, whatever happened in the test."""
         if process.poll() is None:
             process.kill()
         process.communicate()
@@ -125,7 +127,7 @@ class Intake(ProgramTest):
         return intake
 
     def stop(self, process, code=DONE):
-        """Drains it; what it counted."""
+        """Drains it; returns its counts."""
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, code, err)
@@ -141,18 +143,19 @@ class Intake(ProgramTest):
         return self.channel.queue_declare(queue, passive=True).method.message_count
 
     def rows(self, queue):
-        """Of the broker's list: its name, how many are ready, and how many unacked."""
+        """From the broker's list: the queue's name, the number of ready messages and of unacked
+        ones."""
         rows = self.broker.control("-q", "list_queues", "--no-table-headers", "name",
                                    "messages_ready", "messages_unacknowledged").splitlines()
         return [row for row in rows if row.startswith(queue + "\t")]
 
     def connections(self):
-        """That the broker has."""
+        """The connections of the broker."""
         return set(self.broker.control("-q", "list_connections", "--no-table-headers",
                                        "pid").splitlines())
 
     def publish(self, queue, body, **properties):
-        """To the default exchange."""
+        """Publishes to the default exchange."""
         self.channel.basic_publish("", queue, body, pika.BasicProperties(**properties))
 
     def consumer(self, queue):
@@ -375,7 +378,7 @@ class Intake(ProgramTest):
         self.channel.queue_declare("wide", durable=True)
         intake = self.start_intake(source="queue=wide")
         connections = self.connections()
-        # As much as a frame takes.
+        # As much as fits into one frame.
         self.publish("wide", b"body", message_id="m", headers={
             "x-delay": "soon", "large": "x" * 131_000, "small": "y"})
         self.publish("wide", b"next", headers={"x-delay": 3_600_000})
@@ -470,7 +473,7 @@ class Intake(ProgramTest):
             self.publish("twice", body, message_id="same", headers={"x-delay": 3_600_000})
         eventually(lambda: len(self.messages()) == 2, "both are pushed")
         self.assertEqual(self.stop(intake)["renamed"], 1)
-        # What one that died had pushed and not acked comes again.
+        # A message is pushed again if the intake that pushed it died before its ack.
         with self.broker.connect() as other:
             channel = other.channel()
             self.publish("twice", b"1", message_id="same", headers={"x-delay": 3_600_000})
@@ -539,7 +542,7 @@ class Intake(ProgramTest):
             intake.send_signal(signal.SIGTERM)
             if not pushed:
                 intake.wait(timeout=60)
-                self.assertLess(time.monotonic() - begun, 10)  # which it has without the flag
+                self.assertLess(time.monotonic() - begun, 10)  # that length holds without the flag
             self.server.process.send_signal(signal.SIGCONT)
             out, err = intake.communicate(timeout=60)
             self.assertEqual(intake.returncode, DONE, err)
@@ -582,7 +585,7 @@ class Intake(ProgramTest):
         self.stop(away)
 
     def test_nothing_is_lost_and_nothing_is_early(self):
-        """The whole way, while the intake is killed and the broker is started again."""
+        """The whole path, while the intake is killed and the broker is restarted."""
         seed = random.randrange(1 << 32)
         print(f"seed {seed}", flush=True)
         chance = random.Random(seed)
@@ -595,11 +598,12 @@ class Intake(ProgramTest):
         relay = self.start("relay", "delayed", "--lease", "2s", "--to",
                            f"amqp://127.0.0.1:{self.broker.port}/"
                            "?exchange=shop2.due&routing_key_from=amqp-routing-key")
-        due = {}  # body: seconds
+        due = {}  # body -> seconds
         kills = 3
 
         def routed(body, delay):
-            """A broker that was shot may have lost the binding: until the intake makes it again."""
+            """A broker that was killed may have lost the binding, until the intake makes it
+            again."""
             try:
                 self.channel.basic_publish("shop2", "k", body.encode(), pika.BasicProperties(
                     message_id=body, delivery_mode=2, headers={"x-delay": delay}), mandatory=True)

@@ -1,5 +1,6 @@
-"""What tests make of public tools is kept beside the program, by a hash of all that it is made of:
-a run in which nothing has changed makes nothing, and asks no registry."""
+"""Files that tests build with public tools are kept beside the program, by a hash of all their
+sources. A run in which nothing has changed builds nothing, and asks no registry.
+"""
 
 import hashlib
 import os
@@ -14,7 +15,7 @@ SOURCES = SOURCE / "tests/integration/generated"
 
 
 def run(*command, cwd=None, **variables):
-    """Its output; a command that fails is told with all that it said."""
+    """Runs the command and returns its output. A failure shows all its output."""
     done = subprocess.run([str(word) for word in command], cwd=cwd, env=os.environ | variables,
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=280)
     if done.returncode != 0:
@@ -23,7 +24,7 @@ def run(*command, cwd=None, **variables):
 
 
 class Kept(ProgramTest):
-    """A test with a folder that outlives it."""
+    """A test with a folder that is kept for later runs."""
 
     def setUp(self):
         super().setUp()
@@ -31,7 +32,7 @@ class Kept(ProgramTest):
         self.kept.mkdir(exist_ok=True)
 
     def made(self, name, made_from, make):
-        """The folder NAME, which `make` fills if none was made from the same texts before."""
+        """The folder NAME. `make` fills it, unless an earlier run made it from the same texts."""
         mark = hashlib.sha256("\0".join(made_from).encode()).hexdigest()[:16]
         folder = self.kept / f"{name}-{mark}"
         if not folder.exists():
@@ -43,7 +44,7 @@ class Kept(ProgramTest):
         return folder
 
     def environment(self, requirement):
-        """A Python environment that has what pip calls so; its python."""
+        """A Python environment with that pip requirement; returns its python."""
         def make(folder):
             run(sys.executable, "-m", "venv", folder)
             run(folder / "bin/python", "-m", "pip", "-q", "install", requirement)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Delay queues that exist in Redis, taken over from the command line, while others work on them."""
+"""Takes over existing delay queues in Redis from the command line, while other programs use them.
+"""
 
 import os
 import subprocess
@@ -16,7 +17,7 @@ from redis_server import RedisServer  # noqa: E402  pylint: disable=wrong-import
 
 
 class LayoutTest(ProgramTest):
-    """A Redis of its own; its producers and consumers are plain commands."""
+    """A Redis for each test; its producers and consumers are plain commands."""
 
     def setUp(self):
         super().setUp()
@@ -56,7 +57,7 @@ class Plain(LayoutTest):
         self.assertEqual(self.redis.ask("ZRANGE", "delayqueue", 0, -1, "WITHSCORES"),
                          ["task:3", str(pushed["due_ms"])])
         self.asked("reschedule", "delayqueue", "task:3", "--at", "2020-01-01T00:00:00Z")
-        # S1's consumer takes it.
+        # The consumer of S1 takes it.
         self.assertEqual(self.redis.ask("ZRANGEBYSCORE", "delayqueue", 0, 1600000000000),
                          ["task:3"])
         self.assertEqual(self.redis.ask("ZREM", "delayqueue", "task:3"), 1)
@@ -64,7 +65,7 @@ class Plain(LayoutTest):
 
     def test_a_claimer_that_is_gone_loses_nothing(self):
         self.redis.ask("ZADD", "delayqueue", 1000, "task")
-        first, = self.claimed("delayqueue", "--lease", "200ms")  # and its process is gone
+        first, = self.claimed("delayqueue", "--lease", "200ms")  # the claiming process has ended
         again, = self.claimed("delayqueue", "--wait", "60s")
         self.assertEqual(again["key"], "task")
         self.assertGreaterEqual(again["claimed_ms"], first["claimed_ms"] + 200)
@@ -191,7 +192,7 @@ class Redisson(LayoutTest):
 
 
 class Guide(LayoutTest):
-    """The commands of docs/guide/redis.md, on this Redis."""
+    """Runs the commands of docs/guide/redis.md on this Redis."""
 
     def test_a_user_needs_no_more_rights_than_it_says(self):
         text = (SOURCE / "docs/formats/redis-layouts.md").read_text(encoding="utf-8")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""/metrics: the names are those of the reference, the figures those of what was done."""
+"""/metrics: the names are those of the reference, and the figures show what was done."""
 
 import http.client
 import json
@@ -20,7 +20,7 @@ LABEL = re.compile(r'([a-z]+)="((?:[^"\\]|\\.)*)"')
 
 
 class Page:
-    """A scrape, read strictly."""
+    """One scrape, parsed strictly."""
 
     def __init__(self, text):
         self.families = {}
@@ -57,7 +57,7 @@ def scrape(server):
 
 
 def reference(but):
-    """The table of docs/reference/metrics.md, without those that begin so."""
+    """The table of docs/reference/metrics.md, without names that begin with `but`."""
     rows = {}
     for line in Path(SOURCE, "docs/reference/metrics.md").read_text().splitlines():
         found = re.match(r"^\| `(tarry_\w+)` \| (\w+) \|([\w, ]*)\| (.*) \|$", line)
@@ -101,7 +101,7 @@ class Metrics(ProgramTest):
         def serve(policy):
             server = Server(f"{self.store}-{policy}?sync={policy}")
             self.addCleanup(server.stop)
-            # What is written first is synced whatever the policy: the mark of ids left out.
+            # The first write is synced with every policy: it is the mark of skipped ids.
             self.asked("push", "orders", "x", store=server.url)
             return server, syncs(server)
 
@@ -120,7 +120,7 @@ class Metrics(ProgramTest):
 
         server, before = serve("os")
         begun = time.monotonic()
-        while time.monotonic() < begun + 0.3:  # for longer than what 100ms lets pass
+        while time.monotonic() < begun + 0.3:  # longer than the interval of 100ms
             push(server, 1)
         self.assertEqual(syncs(server), before)
 
@@ -160,7 +160,7 @@ class Metrics(ProgramTest):
             page = scrape(server)
             self.assertEqual(page.families, reference(but="tarry_redis_"))
             self.assertEqual(page.value("tarry_relay_queues", relay="orders"), 1)
-            # What a relay claims is as late as what clients claim.
+            # Claims of a relay are measured like those of clients.
             self.asked("push", "orders", "x", store=server.url)
             while not self.asked("queue", "info", "orders", store=server.url)["counters"]["acked"]:
                 pass
@@ -187,7 +187,7 @@ class Metrics(ProgramTest):
         known = reference(but="none")
         names = {name: re.sub("_(bucket|sum|count)$", "", name)
                  for expression in asked for name in re.findall(r"\btarry_\w+", expression)}
-        # One that only tells the version is for other dashboards.
+        # The metric that only shows the version is for other dashboards.
         self.assertEqual(set(names.values()), set(known) - {"tarry_build_info"})
         for expression in asked:
             found = re.findall(r"\btarry_\w+", expression)
@@ -195,7 +195,7 @@ class Metrics(ProgramTest):
                 self.assertLessEqual(set(re.findall(r"(\w+)=", chosen)), known[names[name]][1])
             for labels in re.findall(r" by \(([^)]*)\)", expression):
                 self.assertLessEqual(set(labels.split(", ")) - {"le"}, known[names[found[0]]][1])
-            # What there is of each queue or relay goes by what was chosen above the panels.
+            # Panels that show queues or relays use those chosen above the panels.
             for label in ("queue", "relay"):
                 for name in found:
                     if label in known[names[name]][1]:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""tarry store migrate: what one store holds is in the other then, from file: to redis: and back."""
+"""tarry store migrate: moves the contents of one store into another, from file: to redis: and back.
+"""
 
 import http.server
 import json
@@ -15,11 +16,11 @@ from program import (CONFLICT, FAILED, PROGRAM, SOURCE, UNKNOWN, UNREACHABLE, US
 sys.path.append(str(SOURCE / "tests" / "crash"))
 from redis_server import RedisServer  # noqa: E402
 
-FORGETS = ("id", "kept_until", "kept_until_ms")  # a store's own
+FORGETS = ("id", "kept_until", "kept_until_ms")  # fields that each store sets itself
 
 
 class Older(http.server.BaseHTTPRequestHandler):
-    """A server from before there were routes for this."""
+    """A server of a version without these routes."""
 
     protocol_version = "HTTP/1.1"
 
@@ -47,7 +48,7 @@ class Older(http.server.BaseHTTPRequestHandler):
 
 
 class Migrate(ProgramTest):
-    """With a real redis-server between two file stores."""
+    """A real redis-server between two file stores."""
 
     def setUp(self):
         super().setUp()
@@ -57,7 +58,7 @@ class Migrate(ProgramTest):
         self.other = f"file:{self.directory}/other"
 
     def fill(self, store=None):
-        """All that a message may have been through, in two queues."""
+        """Messages with every kind of history, in two queues."""
         lines = [{"key": f"k:{i}", "payload": f"p{i}", "due": "2099-01-31T09:00:00Z",
                   "headers": {"n": str(i)}, "priority": 1000 + i % 50} for i in range(1200)]
         lines += [{"payload_base64": "/wA=", "delay": f"{i + 1}h", "max_attempts": 3}
@@ -73,18 +74,18 @@ class Migrate(ProgramTest):
         self.tarry("push", "mails", "y", store=store)
 
     def all_of(self, store):
-        """Queue -> key -> all that is told of the message."""
+        """Queue -> key -> all fields of the message."""
         found = {}
         for queue in ("orders", "mails"):
             listed = self.asked("ls", queue, "--limit", "10000", store=store)["messages"]
             keys = [message["key"] for message in listed]
             found[queue] = {}
             for first in range(0, len(keys), 500):
-                # Twice the first: the answer is a list even where one message is left.
+                # The first key is given twice, so that the answer is a list even for one message.
                 chunk = keys[first:first + 500]
                 told = self.asked("get", queue, *chunk, chunk[0], store=store)["results"][:-1]
                 for message in told:
-                    del message["pushed"]  # of which Redis keeps the minute
+                    del message["pushed"]  # Redis keeps only its minute
                     message["pushed_ms"] //= 60_000
                     found[queue][message["key"]] = {
                         name: value for name, value in message.items() if name not in FORGETS}
@@ -112,12 +113,12 @@ class Migrate(ProgramTest):
                 self.assertFalse(self.asked("queue", "info", "orders", store=store)["paused"])
             self.assertEqual(self.asked("queue", "info", "orders", store=target)["settings"],
                              settings)
-        # What it was handed out as there is claimed here.
+        # The message that was leased there can be claimed here.
         claimed = self.asked("claim", "mails", store=self.other)["messages"]
         self.assertEqual([message["payload"] for message in claimed], ["y"])
 
     def test_to_servers_and_from_one(self):
-        """file: -> http: (redis:) -> http: (file:) -> file:, and the servers go on."""
+        """file: -> http: (redis:) -> http: (file:) -> file:, while the servers keep running."""
         self.fill()
         before = self.all_of(self.store)
         with Server(self.redis.url) as first, Server(f"file:{self.directory}/served") as second:
@@ -136,7 +137,7 @@ class Migrate(ProgramTest):
                 self.assertEqual(counters["moved_away"], 1503)
 
     def test_a_server_that_is_killed_meanwhile_is_gone_on_with(self):
-        """The run waits for a claim to end when its server dies."""
+        """The run waits for a claim to end when its server is killed."""
         self.fill()
         before = self.all_of(self.store)
         server = Server(self.store)
@@ -174,8 +175,8 @@ class Migrate(ProgramTest):
             self.assertTrue(self.migrate(server.url, self.other)["complete"])
 
     def test_keys_too_large_for_a_body_stay_and_the_rest_moves(self):
-        """Quotes take two bytes: one key fits into no request, of another one only the move-away
-        does not."""
+        """Quotes take two bytes. One key fits into no request; another one does not fit into the
+        move-away."""
         keys = ['"' * 512, '"' * 480]
         for key in [*keys, "small"]:
             self.tarry("push", "orders", "x", "--key", key, "--in", "1h")
@@ -219,7 +220,7 @@ class Migrate(ProgramTest):
         self.assertEqual(len(self.asked("ls", "orders", store=self.redis.url)["messages"]), 2)
 
     def test_ctrl_c_stops_it_and_it_goes_on(self):
-        """It waits for a claim to end, and is stopped meanwhile."""
+        """The run is stopped while it waits for a claim to end."""
         self.tarry("push", "orders", "x", store=self.redis.url)
         receipt = self.asked("claim", "orders", "--lease", "1h",
                              store=self.redis.url)["messages"][0]["receipt"]
@@ -272,7 +273,7 @@ class Migrate(ProgramTest):
     def test_a_full_redis_ends_it_and_it_goes_on(self):
         self.fill()
         before = self.all_of(self.store)
-        self.asked("queue", "ls", store=self.redis.url)  # which makes the store
+        self.asked("queue", "ls", store=self.redis.url)  # this makes the store
         self.redis.ask("CONFIG", "SET", "maxmemory", self.redis.info("used_memory") + 250_000)
         answer = self.tarry("store", "migrate", self.store, self.redis.url, code=FAILED, store="")
         self.assertRegex(answer.err, r'tarry: redis\+unix:\S+, queue "\w+": Redis at \S+ is full')

@@ -1,4 +1,4 @@
-"""The OpenAPI document, and a client that holds every request and answer against it."""
+"""The OpenAPI document, and a client that checks every request and answer against it."""
 
 import copy
 import http.client
@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 
 try:
     import jsonschema  # noqa: F401
-except ImportError:  # Debian's is there; the tests may run on another Python
+except ImportError:  # Debian's package; the tests may run on another Python
     sys.path.append("/usr/lib/python3/dist-packages")
 from jsonschema import Draft202012Validator, RefResolver  # noqa: E402
 
@@ -17,8 +17,9 @@ JSON_TYPE = "application/json"
 
 
 def closed(document):
-    """The document without room for more fields. It leaves its answers open, so that generated
-    clients accept the fields of later versions; here a field that it does not name is a mistake."""
+    """The document without unknown fields. The real one permits more fields in answers, so that
+    generated clients accept the fields of later versions; here, a field that it does not name is a
+    mistake."""
     document = copy.deepcopy(document)
     for schema in document.get("components", {}).get("schemas", {}).values():
         if "properties" in schema:
@@ -27,12 +28,12 @@ def closed(document):
 
 
 class Document:
-    """What it says; and which fields of its schemas have been met in real traffic."""
+    """The document, and the fields of its schemas that real traffic has contained."""
 
     def __init__(self, document):
         self.root = closed(document)
         self._resolver = RefResolver("", self.root)
-        self.met = set()  # (where a schema stands, the field)
+        self.met = set()  # (the schema's place, the field)
 
     def operations(self):
         """(method, path, operation)"""
@@ -42,29 +43,29 @@ class Document:
                     yield method.upper(), path, item[method]
 
     def resolve(self, node):
-        """What a reference names, else the node."""
+        """The node that a reference names; other nodes are returned unchanged."""
         while "$ref" in node:
             node = self._resolver.resolve(node["$ref"])[1]
         return node
 
     def parameters(self, path, operation):
-        """Of the path and of the operation, by name."""
+        """The parameters of the path and of the operation, by name."""
         both = self.root["paths"][path].get("parameters", []) + operation.get("parameters", [])
         return {p["name"]: p for p in map(self.resolve, both)}
 
     def body_schema(self, operation):
-        """Of the request; None where there is none."""
+        """The schema of the request's body; None if it has none."""
         if "requestBody" not in operation:
             return None
         return self.resolve(operation["requestBody"])["content"][JSON_TYPE]["schema"]
 
     def errors(self, schema, value):
-        """What is wrong with the value, in words."""
+        """The errors of the value, in words."""
         validator = Draft202012Validator(schema, resolver=self._resolver)
         return [f"{list(e.absolute_path)}: {e.message}" for e in validator.iter_errors(value)]
 
     def meet(self, schema, value, place):
-        """Notes the fields of a value that is valid."""
+        """Records the fields of a valid value."""
         if "$ref" in schema:
             name = schema["$ref"].rsplit("/", 1)[1]
             return self.meet(self.resolve(schema), value, name)
@@ -82,7 +83,7 @@ class Document:
         return None
 
     def fields(self):
-        """(schema, field) of all components."""
+        """(schema, field) pairs of all components."""
         return {(name, field) for name, schema in self.root["components"]["schemas"].items()
                 for field in schema.get("properties", {})}
 
@@ -103,17 +104,18 @@ class Reply:
 
 
 class Client:
-    """Asks a server by operation; what is not as the document says is an AssertionError."""
+    """Sends operations to a server. Anything that differs from the document is an
+    AssertionError."""
 
     def __init__(self, server, document):
         self._port = server.port
         self.document = document
         self._by_id = {o["operationId"]: (m, p, o) for m, p, o in document.operations()}
         self.asked = set()       # (operation, parameter)
-        self.answered = set()    # (operation, status as the document has it)
+        self.answered = set()  # (operation, status as in the document)
 
     def raw(self, method, target, body=None, headers=()):
-        """Any request."""
+        """Sends any request."""
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
         try:
             connection.request(method, target, body, dict(headers))
@@ -123,7 +125,7 @@ class Client:
 
     def ask(self, name, status=200, *, queue="orders", query=None, body=None, headers=(),
             text=None):
-        """An operation by its id. `body` is a JSON value; `text` is sent as it is."""
+        """Sends an operation by its id. `body` is a JSON value; `text` is sent unchanged."""
         method, path, operation = self._by_id[name]
         known = self.document.parameters(path, operation)
         query = query or {}
@@ -149,7 +151,7 @@ class Client:
         return reply
 
     def check(self, name, operation, reply):
-        """Whether the answer is one that the document has."""
+        """Checks the answer against the document."""
         assert reply.headers["X-Request-ID"], name
         responses = operation["responses"]
         said = str(reply.status) if str(reply.status) in responses else "default"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Server and OpenAPI document agree: every route is driven, and what is asked and answered is held
-against the document; every field, parameter and status of the document must have been met."""
+"""Server and OpenAPI document agree: the test uses every route, and checks requests and answers
+against the document. Every field, parameter and status of the document must have occurred.
+"""
 
 import base64
 import json
@@ -12,15 +13,15 @@ from openapi import JSON_TYPE, Client, Document
 from program import ProgramTest, Server, eventually
 
 NOT_UTF8 = "/w=="  # the byte 0xff
-# Away has 503, server_test.cpp 429, the engines' tests what 500 tells of; the rest is no
-# operation's own.
+# Tested elsewhere: 503 by Away, 429 by server_test.cpp, the causes of 500 by the engines' tests.
+# `default` belongs to no single operation.
 STATUSES_UNMET = {"429", "500", "503", "default"}
-# What only a server over Redis answers: Away.
+# Answers that only a server over Redis gives; Away tests them.
 REDIS_ALONE = {("getStats", "404"), ("reshardQueue", "200"), ("reshardQueue", "404"),
                ("reshardQueue", "409")}
 REDIS_SCHEMAS = {"Reshard", "ReshardStep"}
-UNREADABLE = {"UnreadableQueue"}  # a store that is broken: Away
-# The fields of Message, and counts of outcomes that bulk_verbs_test.py has.
+UNREADABLE = {"UnreadableQueue"}  # a broken store; Away tests it
+# The fields of Message, and counts of outcomes, which bulk_verbs_test.py tests.
 ELSEWHERE = {"GetResult", "BulkOutcomes"}
 
 
@@ -58,7 +59,7 @@ class Agreement(ProgramTest):
             self.everything_was_met(document)
 
     def test_the_document_holds_together(self):
-        """Every reference leads somewhere, every part is used, every example is valid."""
+        """Every reference has a target, every part is used, every example is valid."""
         with Server("memory:") as server:
             root = Client(server, Document({"paths": {}})).raw("GET", "/v1/openapi.json").json
         document = Document(root)
@@ -124,7 +125,7 @@ class Agreement(ProgramTest):
         self.ask("forecastQueue", query={"width_ms": 5})
 
     def claims(self):
-        """c and the one without a key are due; so are b and e."""
+        """c and the message without a key are due; so are b and e."""
         self.ask("advanceClock", body={"by": "1s"})
         claimed = self.ask("claimMessages", body={
             "queues": ["orders"], "max": 10, "max_bytes": 1000, "lease": "30s",
@@ -146,7 +147,7 @@ class Agreement(ProgramTest):
                                         "keys_base64": ["bm9uZQ=="]})
 
     def by_receipt(self):
-        """The four leases have run out by now: claim them anew."""
+        """The four leases have run out, so the messages are claimed again."""
         claimed = self.ask("claimMessages", body={"queues": ["orders"], "max": 10}).json["messages"]
         self.assertGreaterEqual(len(claimed), 4)
         first, second, third, fourth = [m["receipt"] for m in claimed][:4]
@@ -188,7 +189,7 @@ class Agreement(ProgramTest):
         self.ask("reviveMessages", body={"keys_base64": ["eA=="]})
 
     def bytes(self):
-        """What is no UTF-8, wherever it may stand."""
+        """Values that are not UTF-8, in every possible place."""
         pushed = self.ask("pushMessage", queue="raw", body={"key_base64": NOT_UTF8}).json
         self.assertEqual(pushed["key_base64"], NOT_UTF8)
         self.ask("pushMessage", 409, queue="raw", body={"key_base64": NOT_UTF8})
@@ -201,7 +202,8 @@ class Agreement(ProgramTest):
         self.lenient()
 
     def lenient(self):
-        """What people write by hand, and the schemas leave out for the sake of typed clients."""
+        """Forms that people write by hand, and that the schemas omit for the sake of typed
+        clients."""
         many = self.client.raw("POST", "/v1/queues/lenient/messages", json.dumps({"messages": [
             {"key": "a", "delay": 0}, {"key": "b", "due": 4_000_000_000_000},
             {"key": "c", "headers": [["n", "1"], ["n", {"base64": NOT_UTF8}]]},
@@ -218,7 +220,7 @@ class Agreement(ProgramTest):
         self.assertEqual([r["outcome"] for r in gone], ["cancelled"] * 2)
 
     def moves(self):
-        """Messages of another store, and on to the next."""
+        """Imports messages of another store, and moves them on to the next."""
         results = self.ask("importMessages", queue="moved", body={"messages": [
             {"key": "a", "payload": "p", "due": "2100-01-01T00:00:00Z", "headers": {"n": "v"},
              "priority": 7, "if_exists": "reject", "max_attempts": 9, "attempt": 2,
@@ -269,7 +271,7 @@ class Agreement(ProgramTest):
         self.ask("getQueue", 404, queue="none")
 
     def bulk(self):
-        """On a queue of its own: pages of it, and each action."""
+        """On a queue of its own: pages, and each action."""
         day, start = 86_400_000, 1_900_000_000_000
         self.ask("pushMessages", queue="bulk", body={"messages": [
             {"key": f"k{i}", "due_ms": start + i * day, "headers": {"n": str(i)}}
@@ -292,7 +294,7 @@ class Agreement(ProgramTest):
         bulk(action="reschedule", prefix_base64="azI=", due_ms=start)
         bulk(action="cancel", headers={"n": "3"}, state="scheduled")
         bulk(action="cancel", header_list=[{"name": "n", "value": "9"}])
-        far = bulk(action="reschedule", due_ms=7_000_000_000_000)  # over a century off
+        far = bulk(action="reschedule", due_ms=7_000_000_000_000)  # more than a century away
         self.assertEqual((far["matched"], far["failed"]), (3, 3))
         self.assertEqual(far["error"]["code"], "invalid_argument")
         self.assertEqual(bulk(action="revive", reason="*")["matched"], 0)
@@ -314,7 +316,7 @@ class Agreement(ProgramTest):
         self.assertEqual(mine.headers["X-Request-ID"], "mine:1")
 
     def refusals(self):
-        """What each operation refuses in the same way."""
+        """Errors that every operation answers in the same way."""
         document = self.client.document
         for _, _, operation in document.operations():
             name = operation["operationId"]
@@ -331,7 +333,7 @@ class Agreement(ProgramTest):
         self.values(document)
 
     def values(self, document):
-        """What the document has of a value's form is what the server goes by."""
+        """The server uses the same rules for the form of values as the document."""
         for good, body in (
                 (True, {"due_ms": 1_000_000_000_000}), (False, {"due_ms": 999_999_999_999}),
                 (False, {"due_ms": 1}), (False, {"delay": 0.5}), (True, {"priority": 1e3}),
@@ -371,7 +373,7 @@ class Agreement(ProgramTest):
 
 
 class Away(Redis):
-    """A server whose store is not reachable any more, or in part."""
+    """A server whose store has become unreachable, completely or in part."""
 
     def test_a_queue_that_cannot_be_read_is_told_as_the_document_says(self):
         with Server(self.store) as server:
@@ -400,7 +402,8 @@ class Away(Redis):
             client.ask("reshardQueue", 404, queue="none", body={"shards": 1})
             self.assertTrue(client.ask("reshardQueue", body={"shards": 1}).json["done"])
             client.ask("reshardQueue", 409, body={"shards": 2, "turn": "1048577"})
-            step = client.ask("reshardQueue", body={"shards": 2}).json  # waits for the claim's end
+            # It waits for the claim to end.
+            step = client.ask("reshardQueue", body={"shards": 2}).json
             self.assertEqual((step["done"], step["leased"]), (False, 1))
             client.ask("reshardQueue", body={"shards": 2, "turn": step["turn"]})
             self.assertEqual(REDIS_ALONE - client.answered, set())
@@ -423,7 +426,7 @@ class Away(Redis):
             asked = 0
             for _, _, operation in document.operations():
                 name = operation["operationId"]
-                # The server itself is well: to start it again would mend nothing.
+                # The server itself works: restarting it would not help.
                 if "503" in operation["responses"] and name not in ("getHealth", "getAbout"):
                     query = {"key": "k"} if name == "getMessage" else None
                     with self.subTest(name):

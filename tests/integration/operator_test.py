@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What operators do, on a file store, over HTTP and on Redis: queue set, pause, resume, purge;
-dead; extend; verbs on a prefix."""
+"""Work of operators, on a file store, over HTTP and on Redis: queue set, pause, resume, purge;
+dead; extend; verbs on a prefix.
+"""
 
 import json
 import sys
@@ -17,7 +18,7 @@ class OnFiles(ProgramTest):
 
     def setUp(self):
         super().setUp()
-        self.tarry("push", "another", "x", "--in", "1h")  # makes the store
+        self.tarry("push", "another", "x", "--in", "1h")  # this makes the store
 
     def put(self, queue, *keys, delay="1h"):
         lines = "".join(f'{{"key":"{key}","payload":"x","delay":"{delay}"}}\n' for key in keys)
@@ -194,7 +195,7 @@ class OnFiles(ProgramTest):
         answer = self.asked("extend", "q", claimed["receipt"], "--lease", "2d")
         self.assertEqual(self.outcomes(answer), ["done"])
         self.assertGreater(self.asked("get", "q", "k")["lease_left_ms"], 86_400_000)
-        self.tarry("extend", "q", claimed["receipt"])  # by the queue's: 30 s
+        self.tarry("extend", "q", claimed["receipt"])  # the queue's lease: 30 s
         self.assertLessEqual(self.asked("get", "q", "k")["lease_left_ms"], 30_000)
         self.tarry("extend", "q", claimed["receipt"], "--lease", "8d", code=USAGE)
         self.tarry("ack", "q", claimed["receipt"])
@@ -217,8 +218,9 @@ class OnFiles(ProgramTest):
         self.assertEqual(self.asked("get", "q", "a:dead")["state"], "dead")
         again = self.asked("reschedule", "q", "--prefix", "a:1", "--at",
                            str(self.asked("get", "q", "a:1")["due_ms"]))
-        self.assertEqual(again["outcomes"], {})  # they have that time
-        # Cut short after its first pages, it would go on like this: some are gone already.
+        self.assertEqual(again["outcomes"], {})  # they have that due time already
+        # A command that was interrupted after its first pages would go on like this: some messages
+        # are gone already.
         self.tarry("cancel", "q", *(f"a:{i}" for i in range(300)))
         gone = self.asked("cancel", "q", "--prefix", "a:", code=CONFLICT)
         self.assertEqual(gone["outcomes"], {"cancelled": 900, "stopping": 1})
@@ -232,7 +234,7 @@ class OnFiles(ProgramTest):
         self.refused("cancel", "r", "--prefix", "b", says="--yes")
 
     def test_a_prefix_of_which_some_are_leased(self):
-        """What is in flight tells its own due time, which the others must not get."""
+        """A message in flight answers its own due time, which the others must not get."""
         self.put("q", "a:leased", "a:too", delay="1ms")
         self.put("q", "b")
         claimed = [message for _ in range(2)
@@ -296,7 +298,7 @@ class OnRedis(OnFiles):
 
 
 class OfAServer(ProgramTest):
-    """Health: the server is there, and what it needs is not; then it is not there either."""
+    """Health while the server runs but its store does not; then without the server."""
 
     def test_health(self):
         redis = RedisServer(parent=self.directory)
@@ -307,7 +309,7 @@ class OfAServer(ProgramTest):
         self.assertEqual(self.asked("health", store=server.url), {"ready": True})
         redis.shoot()
         redis.bury()
-        # Of a path an answer has the last two names.
+        # An error contains the last two names of a path.
         told = "/".join(redis.url.split("/")[-2:])
         self.refused("health", store=server.url, code=FAILED, says=told)
         self.refused("health", store=redis.url, code=UNREACHABLE, says="Redis at")

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Root's commands beside a service: its user can open all that they leave in its store."""
+"""Commands of root beside a service: the service's user can open every file that they leave in its
+store.
+"""
 
 import os
 import shutil
@@ -8,14 +10,15 @@ import unittest
 
 from program import DONE, PROGRAM, ProgramTest, environment
 
-USER, GROUP = 65534, 65534  # nobody, who owns nothing else here
+USER, GROUP = 65534, 65534  # the user nobody, who owns nothing else here
 
 
 @unittest.skipUnless(os.geteuid() == 0, "needs to be root")
 class Ownership(ProgramTest):
     def setUp(self):
         super().setUp()
-        # Their way to the store, and to a program that root alone may reach where it was built.
+        # The user must reach the store, and a program: the built one may be in a place that only
+        # root may enter.
         os.chmod(self.directory, 0o755)
         self.program = self.directory / "tarry"
         shutil.copy(PROGRAM, self.program)
@@ -45,7 +48,7 @@ class Ownership(ProgramTest):
         self.as_user("push", "q", "x", "--key", "again")
 
     def test_a_file_that_is_there_stays_its_owners(self):
-        """A link to a file of root's is not given away."""
+        """A link to a file of root's does not give that file away."""
         self.as_user("push", "q", "x")
         lock = self.directory / "store" / "LOCK"
         mine = self.directory / "mine"

@@ -5,7 +5,7 @@ import textwrap
 
 from program import SOURCE
 
-# An item of a list has its blocks indented.
+# Blocks in a list item are indented.
 _BLOCK = re.compile(r"^(?:[ \t]*<!-- (?P<mark>[^>\n]*) -->\n)?"
                     r"(?P<indent>[ \t]*)```(?P<language>\w+)\n(?P<text>.*?)^(?P=indent)```$",
                     re.DOTALL | re.MULTILINE)
@@ -16,7 +16,7 @@ PAGES = ("README.md", "README.zh-CN.md", "docs/guide/first-steps.md", "docs/sema
          "docs/guide/top.md", "docs/guide/operating.md", "docs/reference/urls.md",
          "docs/guide/command-line.md", "docs/guide/sizing.md")
 
-# Their links are looked at too; they are for who builds tarry or reads its files.
+# Their links are checked too. These pages are for readers who build tarry or read its files.
 MORE = ("CONTRIBUTING.md", "docs/architecture.md", "docs/reliability.md", "docs/performance.md",
         "docs/designs.md", "docs/designs.zh-CN.md",
         "docs/reference/metrics.md", "docs/reference/log.md",
@@ -30,11 +30,11 @@ def page(name):
 
 
 def blocks_in(text):
-    """(mark, language, text) of its code blocks. The mark is the comment above the block."""
+    """(mark, language, text) of the page's code blocks. The mark is the comment above the block."""
     return [(m["mark"] or "", m["language"], textwrap.dedent(m["text"]))
             for m in _BLOCK.finditer(text)]
 
 
 def blocks(name):
-    """Those of a page."""
+    """The blocks of a page."""
     return blocks_in(page(name))

@@ -1,4 +1,4 @@
-"""The real program, run as its users run it. TARRY_PROGRAM says where it is."""
+"""Runs the real program as its users do. TARRY_PROGRAM says where it is."""
 
 import json
 import os
@@ -19,13 +19,13 @@ DONE, FAILED, USAGE, UNKNOWN, CONFLICT, UNREACHABLE = range(6)
 
 
 def environment(**variables):
-    """Ours, without what would lead a test to somebody's store."""
+    """Our environment without variables that would lead a test to a user's store."""
     base = {name: value for name, value in os.environ.items() if not name.startswith("TARRY_")}
     return base | variables
 
 
 def eventually(happens, what, seconds=60):
-    """Asks until it has happened; the bound is no statement about speed."""
+    """Checks again and again until it has happened; the limit says nothing about speed."""
     deadline = time.monotonic() + seconds
     while not happens():
         if time.monotonic() > deadline:
@@ -33,7 +33,7 @@ def eventually(happens, what, seconds=60):
 
 
 class Answer:
-    """What one run of the program said."""
+    """The output of one run of the program."""
 
     def __init__(self, finished):
         self.code = finished.returncode
@@ -51,14 +51,14 @@ class Answer:
 
 
 class Server:
-    """`tarry serve` on a free port. Use with `with`; it must then end clean."""
+    """`tarry serve` on a free port. Use it in a `with`; it must end cleanly."""
 
     def __init__(self, store, *flags, cwd=None, descriptors=None, variables=None, before=None):
-        """`descriptors`: its soft and hard limit of open files. `variables`: its environment's.
-        `before`: what its process calls before it becomes the server."""
+        """`descriptors`: its soft and hard limit of open files. `variables`: additions to its
+        environment. `before`: a function that its process calls before it becomes the server."""
         self._directory = tempfile.TemporaryDirectory(prefix="tarry-server-")
         port_file = Path(self._directory.name) / "port"
-        # Appending: reading it moves the place that it shares with who writes.
+        # In append mode, because reading moves the position that the writer shares.
         self._log = open(Path(self._directory.name) / "log", "a+b")
         self.process = subprocess.Popen(
             [PROGRAM, "serve", "--store", store, "--listen", "127.0.0.1:0",
@@ -74,14 +74,14 @@ class Server:
         self.url = f"http://127.0.0.1:{self.port}"
 
     def halt(self):
-        """By SIGSTOP; on return none of its threads runs any more."""
+        """Stops it by SIGSTOP. When this returns, none of its threads runs any more."""
         self.process.send_signal(signal.SIGSTOP)
         tasks = Path(f"/proc/{self.process.pid}/task")
         eventually(lambda: all((task / "stat").read_text().rpartition(")")[2].split()[0] == "T"
                                for task in tasks.iterdir()), "all its threads stand still")
 
     def answered(self, route):
-        """How many requests on that route it has answered with 200."""
+        """How many requests of that route it has answered with 200."""
         with urllib.request.urlopen(self.url + "/metrics", timeout=60) as page:
             found = re.search(
                 rf'^tarry_http_requests_total{{route="{re.escape(route)}",code="200"}} (\d+)',
@@ -89,12 +89,12 @@ class Server:
         return int(found[1]) if found else 0
 
     def log(self):
-        """What it has written to standard error so far."""
+        """Its standard error so far."""
         self._log.seek(0)
         return self._log.read().decode("utf-8", "replace")
 
     def stop(self, signal_number=signal.SIGTERM):
-        """Ends it; its exit code."""
+        """Ends it; returns its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal_number)
         code = self.process.wait(timeout=60)
@@ -113,7 +113,7 @@ class Server:
 
 
 class ProgramTest(unittest.TestCase):
-    """A test with a directory of its own, and a file store in it."""
+    """A test with its own directory, and a file store in it."""
 
     def setUp(self):
         self.assertTrue(PROGRAM, "TARRY_PROGRAM is not set")
@@ -123,7 +123,7 @@ class ProgramTest(unittest.TestCase):
         self.store = f"file:{self.directory}/store"
 
     def tarry(self, *words, code=DONE, store=None, stdin=b"", **variables):
-        """Runs it; its exit code must be `code`, if that is not None."""
+        """Runs the program; its exit code must be `code`, unless that is None."""
         chosen = self.store if store is None else store
         if chosen:
             variables.setdefault("TARRY_STORE", chosen)
@@ -135,16 +135,17 @@ class ProgramTest(unittest.TestCase):
         return answer
 
     def make_store(self):
-        """An empty one: a server that was asked nothing."""
+        """Makes an empty store, by a server that gets no requests."""
         with Server(self.store):
             pass
 
     def asked(self, *words, code=DONE, **more):
-        """The same, as JSON."""
+        """The same, with the answer as JSON."""
         return self.tarry(*words, "-o", "json", code=code, **more).json
 
     def refused(self, *words, code=USAGE, says=(), **more):
-        """The same for what must be refused: one plain line on stderr, nothing on stdout."""
+        """The same for a command that must be refused: one plain line on stderr, nothing on
+        stdout."""
         answer = self.tarry(*words, code=code, **more)
         self.assertEqual(answer.out, "", answer)
         lines = answer.err.splitlines()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Layout `redisson` beside the real Redisson, in old versions and the newest ones, with their
-default codecs and others, on the same keys as tarry. Both sides push, consume, remove, are killed.
-
-tests/redisson/ has the Java side. TARRY_REDISSON_MESSAGES: how many go each way under kills; 200.
+default codecs and others, on the same keys as tarry. Both sides push, consume and remove messages,
+and are killed. tests/redisson/ has the Java side. TARRY_REDISSON_MESSAGES: how many messages go
+each way while sides are killed; 200.
 """
 
 import json
@@ -23,11 +23,11 @@ sys.path.insert(0, str(SOURCE / "tests" / "crash"))
 from redis_server import RedisServer  # noqa: E402  pylint: disable=wrong-import-position
 
 MESSAGES = int(os.environ.get("TARRY_REDISSON_MESSAGES", "200"))
-# Version, and `decode=` of its default codec. 3.10.5 and 3.16.8 know the old form of entries alone.
+# Version, and `decode=` of its default codec. 3.10.5 and 3.16.8 know only the old form of entries.
 FST, MARSHALLING, KRYO = ("3.10.5", "fst"), ("3.16.8", "marshalling"), ("3.52.0", "kryo5")
 NEWEST = ("4.7.0", "kryo5")
 STRING, JACKSON = "org.redisson.client.codec.StringCodec", "org.redisson.codec.JsonJacksonCodec"
-# What FST and Marshalling reach into.
+# Packages whose private parts FST and Marshalling access.
 OPENS = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in (
     "java.lang", "java.math", "java.util", "java.util.concurrent", "java.net", "java.text",
     "java.io")]
@@ -36,12 +36,13 @@ BUILT = Path(PROGRAM).resolve().parent / "tests" / "redisson"
 
 
 def prepared(version):
-    """The class path of a driver with that version; made once a build directory."""
+    """The class path of a driver with that version; built once per build directory."""
     built = BUILT / version
     path = built / "classpath"
     if not path.exists():
         built.mkdir(parents=True, exist_ok=True)
-        # What an earlier run fetched is asked first, so that a registry that is away stops nothing.
+        # Maven first runs offline with the files of an earlier run, so that an unreachable registry
+        # stops nothing.
         for offline in (["-o"], []):
             words = ["mvn", "-q", "-B", *offline, "-f", str(FOLDER / "pom.xml"),
                      f"-Dredisson.version={version}", "dependency:build-classpath",
@@ -61,7 +62,7 @@ def prepared(version):
 
 
 class Java:
-    """A Java client of one queue. Use with `with`."""
+    """A Java client of one queue. Use it in a `with`."""
 
     def __init__(self, version, port, queue, codec="default", log=None):
         self._log = open(log or os.devnull, "ab")
@@ -85,7 +86,7 @@ class Java:
         return self.line()
 
     def lines(self, *words):
-        """The lines before "done", until it is said or the client is dead."""
+        """Says the words to the client. Returns its lines up to "done", or until it is dead."""
         self.tell(*words)
         while (line := self.line()) not in ("done", ""):
             yield line
@@ -136,20 +137,20 @@ class RedissonTest(ProgramTest):
 
 class SameKeys(RedissonTest):
     def common(self, version, option, codec="default"):
-        """What every version and codec must do, from a queue that never was."""
+        """Every version and codec must do this, beginning with a queue that never existed."""
         self.redis.ask("FLUSHALL")
         says = f"{self.store}&decode={option}"
         if option in ("string", "json") and version in (FST[0], MARSHALLING[0]):
             says += "&entry=old"
         with self.java(version, codec=codec) as java:
-            # Nothing shows the codec: refused, and by name what it would be.
+            # Nothing shows the codec, so the push is refused, and the error names the options.
             refused = self.tarry("push", "dest", "x", code=USAGE)
             for named in (option, "decode="):
                 self.assertIn(named, refused.err)
             self.asked("push", "dest", "from tarry", store=says)
             self.assertEqual(java.ask("poll", 60000), "string:from tarry")
 
-            # Texts, numbers and truths of Java's; the texts are those of all of Java's strings.
+            # Java's texts, numbers and booleans; the texts cover all kinds of Java strings.
             texts = ["order:42", "x", "", "gr\u00fc\u00dfe", "\u65e5\u672c \U0001f600", "z" * 40,
                      "y" * 300, '{"a":1}']
             values = [f"string:{text}" for text in texts] + ["int:42", "int:-7", "long:5000000000",
@@ -166,7 +167,7 @@ class SameKeys(RedissonTest):
             self.assertEqual(java.ask("remove", "string:"), "true")
             self.assertEqual(self.sizes(), (0, 0, 0))
 
-            # The queue is empty, and tarry pushes as its last value was written.
+            # The queue is empty; tarry writes in the form of the last value.
             self.asked("push", "dest", "again", "--in", "1h")
             self.assertEqual(java.ask("all"), "string:again")
             self.assertEqual(java.ask("remove", "string:again"), "true")
@@ -177,17 +178,17 @@ class SameKeys(RedissonTest):
                 self.assertEqual(java.ask("all"), "bool:true\tbool:false")
                 self.asked("cancel", "dest", "true")
                 self.asked("cancel", "dest", "false")
-            # Java's `remove` finds what tarry wrote, and reads past it.
+            # Java's `remove` finds the values that tarry wrote, and can read past them.
             for i, text in enumerate(t for t in texts if t and "{" not in t):
                 java.ask("offer", f"string:seen {i}", 3_600_000)
                 self.asked("push", "dest", text, "--in", "1h")
                 self.assertEqual(java.ask("all"), f"string:seen {i}\tstring:{text}")
-                if option != "json" or "\U0001f600" not in text:  # Jackson escapes half pairs
+                if option != "json" or "\U0001f600" not in text:  # Jackson escapes surrogate pairs
                     self.assertEqual(java.ask("remove", f"string:{text}"), "true")
                 for key in ("redisson_delay_queue_timeout:{dest}", "redisson_delay_queue:{dest}"):
                     self.redis.ask("DEL", key)
 
-            # Out at tarry, given back, and moved by Java's timer.
+            # tarry has claimed it and released it, and Java's timer has moved it.
             java.ask("offer", "string:given back", 1)
             message, = self.claimed()
             self.assertEqual(message["payload"], "given back")
@@ -207,18 +208,18 @@ class SameKeys(RedissonTest):
 
 
 class Exchange(RedissonTest):
-    """Both ways at the same time, and each side is killed once."""
+    """Messages go both ways at the same time, and each side is killed once."""
 
     def setUp(self):
         super().setUp()
         self.lock = threading.Lock()
         self.server = None
-        self.handled = []  # by tarry
+        self.handled = []  # values that tarry has handled
         self.threw = []
         self.errors = []
 
     def post(self, route, body):
-        """Nothing where the server died meanwhile."""
+        """Returns nothing if the server died meanwhile."""
         server = self.server
         request = urllib.request.Request(server.url + route, data=json.dumps(body).encode(),
                                          headers={"content-type": "application/json"})
@@ -243,7 +244,7 @@ class Exchange(RedissonTest):
         return "payload" in got["results"][0]
 
     def consume(self, count):
-        """tarry's side of Java's messages, until it has handled so many."""
+        """tarry's side of Java's messages, until it has handled `count` of them."""
         try:
             while len(set(self.handled)) < count and not self.errors:
                 answer = self.post("/v1/claim", {"queues": ["to-tarry"], "max": 20, "wait": "1s",
@@ -258,7 +259,8 @@ class Exchange(RedissonTest):
         settled = self.post("/v1/settle", {"items": [item]})
         while settled is None:
             settled = self.post("/v1/settle", {"items": [item]})
-            # Of an ack whose answer was lost: either it was done, or it is delivered again.
+            # The answer to an earlier ack was lost: either the ack was done, or the message is
+            # delivered again.
             if settled and settled["results"][0]["outcome"] == "stale" and \
                     not self.is_there("to-tarry", message["payload"]):
                 settled["results"][0]["outcome"] = "done"
@@ -267,7 +269,8 @@ class Exchange(RedissonTest):
                 self.handled.append(message["payload"])
 
     def produce(self, values, unsure):
-        """tarry's messages for Java. Those of a batch whose answer was lost are `unsure`."""
+        """tarry's messages for Java. If the answer to a batch is lost, its messages are
+        `unsure`."""
         try:
             for at in range(0, len(values), 20):
                 some = values[at:at + 20]
@@ -283,7 +286,7 @@ class Exchange(RedissonTest):
             self.errors.append(error)
 
     def offer(self, version, count):
-        """Java's messages for tarry; the client is killed half way, in the midst of it."""
+        """Java's messages for tarry. The client is killed in the middle of its work, half way."""
         java = self.java(version, "to-tarry")
         offered = -1
         for line in java.lines("offers", "J", 0, count, 100):
@@ -292,7 +295,7 @@ class Exchange(RedissonTest):
             if offered == count // 2:
                 break
         java.kill()
-        # Its next one may have arrived. What tarry handles it still has, until it says so.
+        # Java's next message may have arrived. tarry has it until it says that it has handled it.
         self.redis.ask("PING")
         more = offered + 1
         while more < count and not self.errors:
@@ -318,7 +321,7 @@ class Exchange(RedissonTest):
             self.threw.append(line)
 
     def drain(self, version, values, unsure, producer):
-        """Java's side of tarry's messages; it is killed once, when it has taken half of them."""
+        """Java's side of tarry's messages. It is killed once, when it has taken half of them."""
         taken = []
         java = self.java(version, "to-java")
         killed = False
@@ -345,7 +348,7 @@ class Exchange(RedissonTest):
         return taken
 
     def exchange(self, version, count):
-        # tarry has seen how this version writes.
+        # tarry has now seen the form of this version.
         for queue in ("to-tarry", "to-java"):
             with self.java(version, queue) as java:
                 java.ask("offer", "string:first", 1)

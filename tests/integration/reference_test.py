@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/reference/errors.md, limits.md, log.md and urls.md say what the code does."""
+"""docs/reference/errors.md, limits.md, log.md and urls.md agree with the code."""
 
 import re
 import unittest
@@ -13,12 +13,12 @@ UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "ms": 1, "s
 
 
 def text(path):
-    """Of a file of the sources."""
+    """The text of a source file."""
     return (SOURCE / path).read_text(encoding="utf-8")
 
 
 def cases(source, function):
-    """What a function's switch returns for each error code."""
+    """The values that a function's switch returns for each error code."""
     body = re.search(rf" {function}\(ErrorCode code\) noexcept {{\n(.*?)^}}", source,
                      re.DOTALL | re.MULTILINE)[1]
     returned, waiting = {}, []
@@ -60,13 +60,14 @@ def constants():
             value = re.sub(r"(?<=\d)(ll|ull)\b|'|\bcore::", "", " ".join(value.split()))
             for spelled, factor in known.items():
                 value = value.replace(spelled, f"{factor} * ")
-            values[name] = eval(value, {"__builtins__": {}}, values)  # of our own sources
+            # The texts are our own sources.
+            values[name] = eval(value, {"__builtins__": {}}, values)
     del values["kDayMs"]
     return values
 
 
 class Reference(unittest.TestCase):
-    """Page by page."""
+    """One test for each page."""
 
     def test_errors(self):
         codes = re.findall(r"case ErrorCode::(\w+): return", text("include/tarry/result.h"))
@@ -87,7 +88,7 @@ class Reference(unittest.TestCase):
                 made |= {(status, code.lower()) for status, code in
                          re.findall(r"problem\(\s*(\d{3}),\s*(?:ErrorCode::|wire::k)(\w+)",
                                     path.read_text())}
-        # 400 and 409 are the verbs'; 500 is a broken contract.
+        # 400 and 409 belong to verbs; 500 means a broken contract.
         made = {(status, code) for status, code in made if status not in ("400", "500")}
         self.assertEqual(said - {("501", "unsupported")}, made - {("501", "unsupported")})
 
@@ -95,7 +96,8 @@ class Reference(unittest.TestCase):
         page = text("docs/reference/log.md")
         said = re.findall(r"^\| `(\w+)` \| ([\w, ]+) \|", page, re.MULTILINE)
         self.assertEqual(len(said), len(dict(said)))
-        told = {("request", "debug, warning"), ("lines_left_out", "warning")}  # log.cpp
+        # These lines come from log.cpp.
+        told = {("request", "debug, warning"), ("lines_left_out", "warning")}
         for path in (SOURCE / "src").rglob("*"):
             if path.suffix not in (".cpp", ".h") or path.name.endswith("_test.cpp"):
                 continue

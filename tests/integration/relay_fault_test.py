@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A relay to Redis and to RabbitMQ through a proxy that fails: what was lost on the way is handed
-on again as another attempt, and nothing dies of an end that cannot be reached.
+"""A relay to Redis and to RabbitMQ through a proxy that fails. A message that was lost on the way
+is sent again as another attempt, and no message dies because the far end is unreachable.
 """
 
 import json
@@ -22,10 +22,10 @@ from redis_server import RedisServer  # noqa: E402
 
 
 class Faults:
-    """What holds for both; a mixin, so that it is no test of its own."""
+    """Tests for both kinds. A mixin, so that it is no test of its own."""
 
     def start(self):
-        """tarry relay through the proxy, in the background."""
+        """Starts tarry relay through the proxy, in the background."""
         relay = subprocess.Popen(
             [PROGRAM, "--store", self.server.url, "-o", "json", "relay", "q", "--to", self.to()],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
@@ -137,7 +137,7 @@ class ToRedis(Faults, ProgramTest):
         self.acked(1)
         self.proxy.set("stall")
         self.push("k")
-        # Ten seconds without a byte, says the client.
+        # The client reports ten seconds without a byte.
         eventually(lambda: self.remote("get", "q", "k")["attempt"] >= 2, "it is tried again")
         self.proxy.set("pass")
         self.acked(2)
@@ -159,12 +159,12 @@ class TheStoreIsAway(ProgramTest):
              "sh", "-c", f"read go < {pipe}"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
         self.addCleanup(Faults.kill, relay)
-        with open(pipe, "w", encoding="ascii") as go:  # opens once the command reads
+        with open(pipe, "w", encoding="ascii") as go:  # this opens once the command reads
             redis.shoot()
             redis.bury()
             go.write("go\n")
         relay.send_signal(signal.SIGTERM)
-        # That the store is away may be told before.
+        # A line that says that the store is unreachable may come before.
         self.assertTrue(any(b"a second signal ends this now" in line for line in relay.stderr))
         relay.send_signal(signal.SIGTERM)
         _, err = relay.communicate(timeout=60)
@@ -215,7 +215,7 @@ class ToRabbit(Faults, ProgramTest):
                 self.end(relay)
 
     def test_the_guide_declares_what_its_first_relay_publishes_to(self):
-        """And until then nothing dies."""
+        """Until the exchange is declared, no message dies."""
         text = (SOURCE / "docs/guide/relays.md").read_text(encoding="utf-8")
         declare, = re.findall(r"<!-- amqp consumer -->\n```python\n(.*?)```", text, re.DOTALL)
         command = re.search(r"<!-- relay amqp -->\n```sh\n(.*?)```", text, re.DOTALL)[1]
@@ -234,7 +234,7 @@ class ToRabbit(Faults, ProgramTest):
         self.assertIn("exchange 'shop' is down: NOT_FOUND - no exchange 'shop' in vhost '/'; "
                       "declare it, the relay does not", line)
         eventually(lambda: self.orders()["counters"]["releases"] >= 6, "it is tried again")
-        for key in ("a", "b", "c"):  # one of them may be on trial
+        for key in ("a", "b", "c"):  # one of them may be sent as a trial
             eventually(lambda: self.untried(key), f"no attempt of {key} is counted")
         exec(declare, {"channel": self.channel})  # pylint: disable=exec-used
         self.assertIn(b" is back", relay.stderr.readline())
@@ -264,7 +264,8 @@ class ToRabbit(Faults, ProgramTest):
         self.push("small")
         self.acked(1)
         self.assertEqual(self.arrived(), [("small", 1)])
-        # From now on the sink knows: none closes the channel any more, and no neighbour goes again.
+        # From now on the sink knows the limit: no message closes the channel any more, so no other
+        # message is sent again.
         self.push("before")
         self.push_large("bigger", 200_000)
         self.push("after")
@@ -288,7 +289,7 @@ class ToRabbit(Faults, ProgramTest):
         self.assertEqual((counts["retried"], counts["breaker_openings"]), (0, 0))
 
     def push_large(self, key, size):
-        """It is dead at its first attempt."""
+        """It becomes dead at its first attempt."""
         self.asked("push", "q", "-", "--key", key, store=self.server.url, stdin=b"x" * size)
         eventually(lambda: self.remote("get", "q", key)["state"] == "dead", "it is dead")
         found = self.remote("get", "q", key)

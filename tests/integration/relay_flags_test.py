@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""tarry relay: what it is told of how many, how long and how fast, by a flag or by a key of a
-[[relay]] section, is what it does.
+"""tarry relay obeys its numbers, times and rates, whether a flag or a key of a [[relay]] section
+sets them.
 """
 
 import json
@@ -18,14 +18,15 @@ WAITS = ("sh", "-c",
 
 
 class Gated(ProgramTest):
-    """The sink is a command that waits at a pipe, its message's own, until it is let through."""
+    """The sink is a command that waits at its message's own pipe until the test lets it through."""
 
     def setUp(self):
         super().setUp()
         self.server = Server("memory:")
         self.addCleanup(self.server.stop)
         os.mkfifo(self.directory / "begun")
-        # For both, so that opening never waits and nobody comes to an end.
+        # Opened for reading and writing, so that opening never waits, and readers never see the end
+        # of the pipe.
         self.announced = open(self.directory / "begun", "r+b", buffering=0)
         self.addCleanup(self.announced.close)
         self.begun = b""
@@ -41,7 +42,7 @@ class Gated(ProgramTest):
             self.remote("push", queue, "x", "--key", key)
 
     def has_begun(self, seconds=0):
-        """The keys of messages that a command was started with."""
+        """The keys of messages for which a command was started."""
         while select.select([self.announced], [], [], seconds)[0]:
             self.begun += self.announced.read(4096)
             seconds = 0
@@ -51,7 +52,7 @@ class Gated(ProgramTest):
         eventually(lambda: set(keys) <= set(self.has_begun(1)), f"{keys} have begun")
 
     def let(self, key, status=0):
-        """It may end now."""
+        """Lets the command of that key end."""
         self.gates[key].write(b"%d\n" % status)
 
     def counters(self, queue):
@@ -61,7 +62,8 @@ class Gated(ProgramTest):
         eventually(lambda: self.counters(queue)["acked"] == count, f"{count} acked")
 
     def end(self, relay):
-        """Whatever became of the test; with its commands, which would wait for ever."""
+        """Ends the relay, whatever happened in the test, and its commands, which would wait for
+        ever."""
         if relay.poll() is None:
             relay.kill()
         while self.gates:
@@ -102,7 +104,7 @@ class Flags(Gated):
 
     def test_so_many_are_in_flight(self):
         self.push("q", *(f"k{i}" for i in range(6)))
-        # Without the flag all six, for which there are commands or will soon be.
+        # Without the flag there would be commands for all six, now or soon.
         self.start("q", "--concurrency", "3", "--in-flight", "2")
         self.all_begin("k0", "k1")
         self.assertEqual(self.counters("q")["claims"], 2)
@@ -123,7 +125,8 @@ class Flags(Gated):
         patient = self.start("slow", "--drain", "1h")
         self.all_begin("k0")
         patient.send_signal(signal.SIGTERM)
-        # It is asked to stop later, and is not waited for as long: it ends by itself, and first.
+        # This relay is asked to stop later, but waits less long: it ends by itself, and before the
+        # other.
         hasty = self.start("never", "--drain", "1ms")
         self.all_begin("k1")
         hasty.send_signal(signal.SIGTERM)
@@ -176,9 +179,9 @@ class Keys(Gated):
             self.remote("push", "q", str(i))
         begun = time.monotonic()
         relay = self.start({"queue": "q", "to": "stdout", "rate": 4})
-        for _ in range(1 + 6):  # an empty one first
+        for _ in range(1 + 6):  # the first one is empty
             self.assertTrue(relay.stdout.readline())
-        # The first at once, each further one a quarter of a second later.
+        # The first message goes at once, each further one a quarter of a second later.
         self.assertGreaterEqual(time.monotonic() - begun, 1.25)
 
 

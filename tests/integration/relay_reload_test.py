@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """tarry relay --config reads its file again at SIGHUP: another number of ZSETs of a layout, another
-store and other sections take effect, and nothing is lost on the way."""
+store and other sections take effect, and no message is lost meanwhile.
+"""
 
 import json
 import re
@@ -18,14 +19,14 @@ from redis_server import RedisServer  # noqa: E402
 
 
 class Running(Member):
-    """tarry relay --config FILE, and the lines that it says."""
+    """A `tarry relay --config FILE`, and its log lines."""
 
     def __init__(self, file):
         self._read_up_to = 0
         super().__init__("relay", "--config", str(file))
 
     def hears(self, pattern):
-        """The next line like this, of those that were not looked at before."""
+        """The next line that matches, among those not looked at yet."""
         def found():
             for at in range(self._read_up_to, len(self.lines)):
                 if re.search(pattern, self.lines[at]):
@@ -67,7 +68,7 @@ class RelayReload(ProgramTest):
         return relay
 
     def add(self, zset, count=100):
-        """As a producer does that knows nothing of tarry."""
+        """Adds entries as a producer does that does not know tarry."""
         for _ in range(count):
             self.redis.ask("ZADD", f"dq:{zset}", 1000, f"task:{self.added}")
             self.added += 1
@@ -84,7 +85,7 @@ class RelayReload(ProgramTest):
         relay = self.start(file)
         self.add(0)
         self.add(1)
-        self.add(2)  # which no relay serves yet
+        self.add(2)  # no relay serves these yet
         eventually(lambda: len(self.arrived()) >= 200, "those of two sets have arrived")
         self.assertEqual(self.redis.ask("ZCARD", "dq:2"), 100)
         self.write(self.layout(3))
@@ -98,7 +99,7 @@ class RelayReload(ProgramTest):
         self.add(0)
         self.all_arrive()
         stats = relay.stop()
-        self.assertEqual(stats["dq"]["acked"], self.added)  # of all three
+        self.assertEqual(stats["dq"]["acked"], self.added)  # of all three ZSETs
         self.assertEqual(stats["dq"]["stale"], 0)
 
     def test_sets_are_shared_and_a_reload_shares_them_anew(self):
@@ -122,7 +123,7 @@ class RelayReload(ProgramTest):
         self.all_arrive()
         done = [relay.stop()["dq"]["acked"] for relay in (first, second)]
         self.assertEqual(sum(done), self.added)
-        self.assertTrue(all(done), done)  # none was idle
+        self.assertTrue(all(done), done)  # each of them has done something
 
     def test_what_is_wrong_changes_nothing(self):
         good = self.layout(2)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tarry relay: what falls due reaches the sink, and is acked once the sink has it."""
+"""tarry relay: due messages reach the sink, and are acked once the sink has them."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from redis_server import RedisServer  # noqa: E402
 
 
 class Deaf:
-    """A command that no SIGTERM ends."""
+    """A command that ignores SIGTERM."""
 
     def __init__(self, test):
         self._test = test
@@ -30,7 +30,7 @@ class Deaf:
         test.addCleanup(self._kill)
 
     def wait(self):
-        """Until it runs, another one than the last time."""
+        """Waits until it runs again, as another process than the last time."""
         eventually(lambda: self._file.exists() and self._file.read_text(), "it runs")
         self._pid = int(self._file.read_text())
         self._file.unlink()
@@ -46,13 +46,14 @@ class Deaf:
 
 
 class Relay(ProgramTest):
-    """With a server beside it, so that what it does can be looked at meanwhile."""
+    """A server beside the relay, so that a test can see the relay's effects meanwhile."""
 
     def setUp(self):
         super().setUp()
         self.server = Server("memory:")
         self.addCleanup(self.server.stop)
-        self.remote("queue", "set", "q", "--lease", "30s")  # or a relay says that there is none
+        # Otherwise a relay says that there is no queue.
+        self.remote("queue", "set", "q", "--lease", "30s")
 
     def start_redis(self):
         redis = RedisServer(parent=self.directory)
@@ -62,13 +63,13 @@ class Relay(ProgramTest):
 
     @staticmethod
     def end(relay):
-        """Whatever became of the test."""
+        """Ends the relay, whatever happened in the test."""
         if relay.poll() is None:
             relay.kill()
             relay.communicate()
 
     def start(self, *words, output="json", queue="q"):
-        """tarry relay QUEUE in the background."""
+        """Starts `tarry relay QUEUE` in the background."""
         relay = subprocess.Popen(
             [PROGRAM, "--store", self.server.url, "-o", output, "relay", queue, *words],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.directory, env=environment())
@@ -76,7 +77,7 @@ class Relay(ProgramTest):
         return relay
 
     def stop(self, relay, code=DONE):
-        """Drains it; what it printed to stdout from now on."""
+        """Drains it; returns its standard output from now on."""
         relay.send_signal(signal.SIGTERM)
         out, err = relay.communicate(timeout=60)
         self.assertEqual(relay.returncode, code, err)
@@ -86,7 +87,7 @@ class Relay(ProgramTest):
         return self.asked(*words, store=self.server.url, **more)
 
     def push(self, count, payload="x"):
-        """k0, k1, ... in this order."""
+        """Pushes k0, k1, ... in this order."""
         for i in range(count):
             self.remote("push", "q", payload, "--key", f"k{i}", "--header", f"n={i}")
 
@@ -97,7 +98,8 @@ class Relay(ProgramTest):
     def test_stdout(self):
         self.push(3, "hello")
         relay = self.start("--to", "stdout")
-        self.assertEqual(relay.stdout.readline(), b"\n")  # another run may have left half a line
+        # This line feed ends half a line of another run.
+        self.assertEqual(relay.stdout.readline(), b"\n")
         lines = [json.loads(relay.stdout.readline()) for _ in range(3)]
         self.assertEqual([line["key"] for line in lines], ["k0", "k1", "k2"])
         self.assertEqual(lines[2]["payload"], "hello")
@@ -122,7 +124,7 @@ class Relay(ProgramTest):
         begun = time.monotonic()
         relay = self.start("--to", "stdout", "--rate", "4")
         self.acked(6)
-        # The first at once, each further one a quarter of a second later.
+        # The first message goes at once, each further one a quarter of a second later.
         self.assertGreaterEqual(time.monotonic() - begun, 1.25)
         self.stop(relay)
 
@@ -132,7 +134,7 @@ class Relay(ProgramTest):
             relay = self.start("--to", redis.url + "?list=due", "--threads", threads)
 
             def connected():
-                """One is made for a thread's first message."""
+                """A connection is made for the first message of a thread."""
                 self.remote("push", "q", "x")
                 return redis.ask("CLIENT", "LIST").count(" name=tarry ") == int(threads)
 
@@ -153,7 +155,7 @@ class Relay(ProgramTest):
         self.assertEqual((message["state"], message["attempt"]), ("ready", 0))
 
     def test_a_reader_that_does_not_read_holds_no_stop_up(self):
-        # A pipe takes less.
+        # More than a pipe holds.
         self.remote("push", "q", "-", "--key", "k", stdin=b"x" * 1_000_000)
         relay = self.start("--to", "stdout", "--drain", "0s")
         self.assertEqual(relay.stdout.read(2), b"\n{")
@@ -228,7 +230,7 @@ class Relay(ProgramTest):
         relay = self.start("--to", redis.url + "?stream=due&maxlen=10")
         self.remote("push", "q", "--jsonl", "-", stdin=b'{"payload": "x"}\n' * 1000)
         self.acked(1000)
-        # Redis cuts off whole nodes only, of a hundred entries at most.
+        # Redis only cuts off whole nodes, of a hundred entries at most.
         self.assertIn(redis.ask("XLEN", "due"), range(10, 111))
         self.stop(relay)
 
@@ -291,7 +293,7 @@ class Relay(ProgramTest):
                 if needs == "webhook":
                     secret = self.directory / "hook-secret"
                     secret.write_text("sixteen bytes at least")
-                    # Nobody listens there either; webhook_test.py has receivers.
+                    # Nobody listens there; webhook_test.py has receivers.
                     command = command.replace("/etc/tarry/hook-secret", str(secret)).replace(
                         "https://shop.example/", "http://127.0.0.1:1/").replace(
                             "#", "#allow_private=yes&")
@@ -416,7 +418,7 @@ class FromAFile(ProgramTest):
         return "\n".join(["[[relay]]", f'queue = "{queue}"', *lines, ""])
 
     def arrived(self, name):
-        """What lies in the list."""
+        """The keys of the entries in the list."""
         return {json.loads(line)["key"]
                 for line in self.redis.ask("LRANGE", name, "0", "-1") or []}
 
@@ -473,7 +475,8 @@ class FromAFile(ProgramTest):
         for queue in ("a", "b"):
             eventually(lambda: self.redis.lease_left_ms(queue) is not None, f"{queue} is shared")
         self.assertLessEqual(self.redis.lease_left_ms("a"), 2_000)
-        self.assertGreater(self.redis.lease_left_ms("b"), 10_000)  # as long as without the key
+        # The same length as without the key.
+        self.assertGreater(self.redis.lease_left_ms("b"), 10_000)
 
     def test_the_file_that_the_environment_names(self):
         file = self.write(f'[store]\nurl = "{self.redis.url}"\n'
@@ -509,7 +512,7 @@ class FromAFile(ProgramTest):
             server.process.send_signal(signal.SIGHUP)
             eventually(lambda: "a change of [[relay]] needs a restart" in
                        server.log()[len(before):], "the reload is told of")
-        # It stopped clean; what was not handed on is there for the next one.
+        # It stopped cleanly; messages that it had not handed on are there for the next one.
         self.redis.start()
         with Server(self.store, "--config", file):
             eventually(lambda: self.arrived("p") == {"late"}, "the next server hands it on")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tarry queue reshard: what it says, and what it leaves."""
+"""tarry queue reshard: its output, and its result."""
 
 import json
 import subprocess
@@ -68,7 +68,7 @@ class Reshard(ProgramTest):
         mover = subprocess.Popen([PROGRAM, "--store", url, "queue", "reshard", "orders", "1"],
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                  env=environment())
-        # Behind its last slice it waits for the leases.
+        # After its last slice it waits for the leases.
         eventually(lambda: self.redis.ask("HLEN", "tarry:{1}:orders/0:msgs") == 7,
                    "what is not leased has moved")
         mover.kill()

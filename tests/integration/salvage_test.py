@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""A store whose files were damaged: it is refused, check says where, salvage saves the rest."""
+"""A store whose files were damaged: it is refused, `check` says where, and `salvage` saves the
+rest.
+"""
 
 import ctypes
 import hashlib
@@ -23,13 +25,13 @@ PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 24, 1, 2
 
 
 def give_up_rights():
-    """Before root executes a program: files' modes hold for that too."""
+    """Call this before root starts a program: the modes of files then apply to the program too."""
     for right in (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH):
         LIBC.prctl(PR_CAPBSET_DROP, right, 0, 0, 0)
 
 
 def crc32c(data):
-    """The checksum of docs/formats/journal.md, bit by bit."""
+    """The checksum of docs/formats/journal.md, computed bit by bit."""
     crc = 0xFFFFFFFF
     for byte in data:
         crc ^= byte
@@ -39,7 +41,7 @@ def crc32c(data):
 
 
 def batches(segment):
-    """Where each begins and its body ends."""
+    """Where each batch begins, and where its body ends."""
     at = SEGMENT_HEADER
     while segment[at:at + 4] == b"TRYB":
         body, = struct.unpack_from("<I", segment, at + 8)
@@ -65,7 +67,7 @@ class Salvage(ProgramTest):
         self.made = self.asked("push", "orders", "mine", "--in", "2h", store=self.url)["key"]
 
     def segments(self, shard=0):
-        """The closed ones, oldest first."""
+        """The closed segments, oldest first."""
         found = sorted((self.path / f"shard-{shard:03}").glob("*.seg"))
         self.assertGreater(len(found), 2)
         return found[:-1]
@@ -94,7 +96,7 @@ class Salvage(ProgramTest):
         keys = [message["key"] for message in listed]
         named = [key for key in keys if key.startswith("key ")]
         if named:
-            # Twice the first: the answer is a list even where one message is left.
+            # The first key is given twice, so that the answer is a list even for one message.
             found = self.asked("get", "orders", *named, named[0], store=store)["results"]
             self.assertEqual([message["payload"] for message in found[:-1]],
                              [f"{key[4:]} {PAYLOAD}" for key in named])
@@ -121,14 +123,15 @@ class Salvage(ProgramTest):
         self.assertGreater(len(kept), 0)
         self.assertLess(len(kept), MESSAGES + 1)
         self.assertIn(self.made, kept)
-        # It is a store as any other: names from then, and new ones.
+        # The result is a normal store: its old keys work, and new ones too.
         store = f"file:{self.new}"
         self.asked("cancel", "orders", self.made, store=store)
         self.asked("push", "orders", "after", "--key", "after", store=store)
         self.assertTrue(self.asked("store", "audit", store=store)["balanced"])
 
     def test_a_shard_that_cannot_be_read(self):
-        """It costs the table nothing of the others, nor the word of what is wrong with them."""
+        """The table still has the other shards, and the error still says what is wrong with
+        them."""
         self.fill(shards=3)
         damaged = self.segments(1)[1]
         self.flip(damaged, 20_000)
@@ -149,12 +152,12 @@ class Salvage(ProgramTest):
         self.assertRegex(info.out, r"unreadable +1 of 3 shards: ")
         self.assertIn(str(lost), info.err)
         self.bound("store", "info", "-o", "json")
-        self.flip(damaged, 20_000)  # whole again: other rights would do
+        self.flip(damaged, 20_000)  # intact again: the file only needed other rights
         self.bound("store", "check", code=UNREACHABLE)
         self.bound("store", "info", code=UNREACHABLE)
 
     def bound(self, *words, code=FAILED):
-        """Runs it as one whom files' modes bind."""
+        """Runs the program without root's rights, so that modes of files apply."""
         answer = Answer(subprocess.run(
             [PROGRAM, *words], capture_output=True, timeout=100, cwd=self.directory, check=False,
             env=environment(TARRY_STORE=self.store), preexec_fn=give_up_rights))
@@ -162,7 +165,7 @@ class Salvage(ProgramTest):
         return answer
 
     def test_a_segment_that_is_a_directory(self):
-        """That is damage of its shard, as any other."""
+        """This counts as damage of its shard, like any other."""
         self.fill(shards=2)
         lost = self.segments(0)[0]
         lost.unlink()
@@ -179,7 +182,8 @@ class Salvage(ProgramTest):
                          [(str(lost), "is no regular file")])
 
     def test_what_only_a_deep_check_finds(self):
-        """A payload that was wrong before its batch was sealed, as bad memory makes it."""
+        """A payload that was wrong before its batch's checksum was computed, as a fault of the
+        memory may cause."""
         for payload in ("a lamp", "two lamps"):
             self.tarry("push", "orders", payload, "--in", "1h")
         damaged = self.path / "shard-000" / "0000000001.seg"
@@ -195,15 +199,15 @@ class Salvage(ProgramTest):
         self.assertEqual(self.asked("store", "check")["problems"], 0)
         answer = self.tarry("store", "check", "--deep", "-o", "json", code=FAILED)
         self.assertEqual(answer.json["problems"], 1)
-        # The record lies before its payload, and behind the batch's header.
+        # The record lies before its payload, and after the batch's header.
         found = re.search(rf"{damaged.name} offset (\d+): message \d+ does not check", answer.err)
         self.assertTrue(begin + BATCH_HEADER <= int(found[1]) < at, answer)
         self.assertIn(found[0], self.tarry("store", "check", "--deep", code=FAILED).err)
         self.assertEqual(self.sums(), before)
 
     def test_batches_behind_a_tear(self):
-        """With sync=os nothing proves what lies behind a byte that turned: recovery cuts it, not
-        without a word, and salvage has it."""
+        """With sync=os, nothing proves the bytes after a damaged one to be durable. Recovery cuts
+        them and says so, and salvage keeps them."""
         server = Server(f"{self.store}?segment=65536&sync=os")
         self.addCleanup(server.stop, signal.SIGKILL)
         for begin in range(0, MESSAGES, 10):
@@ -262,7 +266,7 @@ class Salvage(ProgramTest):
                          ["is no directory"])
 
     def refused_check(self):
-        """What is wrong with the first shard, though the second is missing."""
+        """The error says what is wrong with the first shard, although the second is missing."""
         (self.path / "shard-001").mkdir()
         said = self.tarry("store", "check", code=FAILED).err
         (self.path / "shard-001").rmdir()

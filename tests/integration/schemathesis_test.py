@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Schemathesis finds no difference between the server and its OpenAPI document, but those that
-generated/schemathesis.toml lists with their reasons. For more: TARRY_SCHEMATHESIS_EXAMPLES and
-TARRY_SEED."""
+"""Schemathesis finds no difference between the server and its OpenAPI document, except those that
+generated/schemathesis.toml lists with their reasons. TARRY_SCHEMATHESIS_EXAMPLES and TARRY_SEED
+allow longer and other runs.
+"""
 
 import os
 import random
@@ -14,7 +15,7 @@ VERSION = "4.32.5"
 
 
 class Schemathesis(Kept):
-    """All of its checks, with a few examples for each operation."""
+    """All its checks, with a few examples for each operation."""
 
     def test_it_finds_no_difference(self):
         python = self.environment(f"schemathesis=={VERSION}")

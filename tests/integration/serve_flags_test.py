@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tarry serve: what each setting does that no other test needs for something else."""
+"""tarry serve: the effects of settings that no other test uses."""
 
 import http.client
 import signal
@@ -17,7 +17,7 @@ HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Request-ID: mine-1\r\n\
 
 
 class Flags(ProgramTest):
-    """A server for each, told by a flag."""
+    """One server for each setting, which a flag sets."""
 
     def serve(self, *flags):
         server = Server("memory:", *flags)
@@ -58,9 +58,9 @@ class Flags(ProgramTest):
 
         eventually(is_refused, "what the first has sent is held")
         self.assertEqual(answers[-1][0], 429)
-        self.assertIn("limit of 524288 bytes", answers[-1][1])  # a half of it
+        self.assertIn("limit of 524288 bytes", answers[-1][1])  # half of the limit
         first.sendall(b'{"payload":""}')
-        self.assertEqual(self.answer(first)[0], 200)  # larger than the limit, and alone
+        self.assertEqual(self.answer(first)[0], 200)  # larger than the limit, but the only one
 
     def test_an_import_of_what_is_larger_than_all_that_may_be_held(self):
         server = self.serve("--max-held", "1MiB")
@@ -87,7 +87,7 @@ class Flags(ProgramTest):
         begun = time.monotonic()
         connection.sendall(HEALTH)
         self.assertEqual(self.answer(connection)[0], 200)
-        self.assertEqual(connection.recv(1), b"")  # unless told it is open for minutes
+        self.assertEqual(connection.recv(1), b"")  # by default it would stay open for minutes
         self.assertGreaterEqual(time.monotonic() - begun, 1)
 
     def test_drain_timeout(self):
@@ -95,7 +95,8 @@ class Flags(ProgramTest):
         connection = self.connect(server)
         head = HEAD.format(100).replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n")
         connection.sendall(head.encode())
-        self.assertTrue(connection.recv(100).startswith(b"HTTP/1.1 100 "))  # it is under way
+        # The request is in progress.
+        self.assertTrue(connection.recv(100).startswith(b"HTTP/1.1 100 "))
         server.process.send_signal(signal.SIGTERM)
         self.assertEqual(server.process.wait(timeout=60), DONE)
         self.assertIn("1 connections were still open after 1ms; they are cut", server.log())
@@ -110,7 +111,7 @@ class Flags(ProgramTest):
 
 
 class Reloaded(Flags):
-    """The same, told by the file when it is read again."""
+    """The same settings, set by the file when it is read again."""
 
     def serve(self, flag, value):
         file = self.directory / "tarry.toml"

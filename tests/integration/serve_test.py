@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tarry serve: starts, says so, drains on a signal, survives being killed."""
+"""tarry serve: it starts, prints its ready line, drains on a signal, and survives being killed."""
 
 import http.client
 import json
@@ -95,7 +95,7 @@ class Serve(ProgramTest):
                              r"holder +127\.0\.0\.1:\d+ shop-worker/3\n")
             self.asked("release", "q", message["receipt"], **remote)
             self.assertNotIn("holder", self.asked("get", "q", "k", **remote))
-            # A client of ours says where it runs.
+            # Our own client says on which machine it runs.
             self.asked("claim", "q", "--wait", "30s", **remote)
             self.assertRegex(self.asked("get", "q", "k", **remote)["holder"],
                              r"^127\.0\.0\.1:\d+ tarry/\S+ \(\S+, process \d+\)$")
@@ -146,7 +146,7 @@ class Serve(ProgramTest):
                      "/no/such/directory/port", code=USAGE, says="/no/such/directory/port")
 
     def test_a_port_file_that_is_no_file_is_never_replaced(self):
-        """Links, so that a mistake harms none of the machine's devices."""
+        """The test uses links, so that a mistake damages none of the machine's devices."""
         serve = ("serve", "--store", self.store, "--listen", "127.0.0.1:0", "--port-file")
         for name, target, says in (("file", "victim", "it is a link to a file"),
                                    ("dangling", "nowhere", "it is a link to nothing"),
@@ -219,7 +219,7 @@ class Serve(ProgramTest):
                 self.assertEqual(shard["problems"], [])
 
     def test_a_log_that_nobody_reads_any_more(self):
-        """The store is closed clean all the same."""
+        """The store is still closed cleanly."""
         with subprocess.Popen([PROGRAM, "serve", "--store", self.store, "--listen",
                                "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               env=environment()) as process:
@@ -232,7 +232,7 @@ class Serve(ProgramTest):
 
     def test_its_log_has_what_the_store_says(self):
         self.asked("push", "q", "x", "--in", "1h")
-        with Server(self.store, "--test-clock") as server:  # which stands at 2020
+        with Server(self.store, "--test-clock") as server:  # the test clock starts in 2020
             self.assertRegex(server.log(), r"warning\S* shard 0: the wall clock reads \d+ ms less")
 
     def test_its_log_names_the_directory_that_it_made(self):
@@ -242,7 +242,8 @@ class Serve(ProgramTest):
                                  "store" in server.log(), expected)
 
     def test_idle_connections_leave_room_for_the_store(self):
-        """The one that is idle for the longest goes for each that comes; none is refused."""
+        """The connection that has been idle for the longest is closed for each new one; none is
+        refused."""
         with Server(f"{self.store}?segment=64KiB", descriptors=(64, 300)) as server:
             idle = []
             for _ in range(200):
@@ -256,7 +257,7 @@ class Serve(ProgramTest):
             first.connect()
             eventually(lambda: sum(map(self.is_open, idle)) == 119, "it holds 120 connections")
             self.assertEqual([self.is_open(each) for each in idle], [False] * 81 + [True] * 119)
-            # Every message needs a segment of its own, and a descriptor for that.
+            # Each message needs its own segment, and so a descriptor.
             for i in range(100):
                 body = json.dumps({"key": str(i), "payload": "x" * 100_000, "delay": "1h"})
                 first.request("POST", "/v1/queues/q/messages", body,
@@ -267,7 +268,7 @@ class Serve(ProgramTest):
 
     @staticmethod
     def is_open(connection):
-        """Whether the server has left it open; what it has sent is thrown away."""
+        """Whether the server has left it open. Received bytes are thrown away."""
         connection.setblocking(False)
         try:
             while connection.recv(4096):
@@ -293,7 +294,7 @@ class Serve(ProgramTest):
             statuses = [ask("POST", "/v1/queues/q/messages",
                             json.dumps({"payload": "x" * 100_000, "delay": "1h"}))[0]
                         for _ in range(3)]
-            self.assertNotEqual(statuses[-1], 200)  # there is nowhere to write a second segment
+            self.assertNotEqual(statuses[-1], 200)  # there is no room for a second segment
             status, problem = ask("GET", "/healthz")
             self.assertEqual(status, 503)
             self.assertIn("shard-000", problem["detail"])
@@ -302,7 +303,7 @@ class Serve(ProgramTest):
             self.assertIn("shard-000", answer.err)
 
     def test_bodies_that_memory_does_not_suffice_for(self):
-        """Whatever one client sends, the others are served, and nothing of it is begun."""
+        """Whatever one client sends, the others are served, and nothing of its request is begun."""
         with Server("memory:") as server:
             status = Path(f"/proc/{server.process.pid}/status").read_text()
             now = int(re.search(r"VmSize:\s+(\d+) kB", status)[1]) * 1024
@@ -314,7 +315,7 @@ class Serve(ProgramTest):
                       b'{"payload":"' + b"x" * (150 << 20) + b'"}']
             for body in bodies:
                 with self.subTest(body[:20]):
-                    # Where memory ends is not for the test to say; that it says so, is.
+                    # The test cannot know when memory ends, but the server must say so.
                     self.assertIn(self.post(server, body), (413, 503))
                     self.asked("push", "other", "x", store=server.url)
             self.refused("ls", "q", code=UNKNOWN, store=server.url, says="no queue q")
@@ -416,7 +417,7 @@ class Serve(ProgramTest):
             self.asked("cancel", "q", "now", store=server.url)
             self.asked("push", "q", "x", "--in", "1h", store=server.url)
             self.assertEqual(clock("step", "2h"), (200, {"stepped_ms": 7_200_000}))
-            # The wall clock says that it is due, but an hour has not passed.
+            # By the wall clock the message is due, but an hour has not passed.
             self.assertEqual(self.asked("claim", "q", store=server.url)["messages"], [])
             self.assertEqual(clock("suspend", "1h")[0], 200)
             message, = self.asked("claim", "q", "--wait", "10s", store=server.url)["messages"]
@@ -436,7 +437,7 @@ class Serve(ProgramTest):
                 connection.close()
 
     def test_told_to_reload_before_it_was_ready(self):
-        """It is no reason to end; it ends here because its store goes away."""
+        """SIGHUP does not end it; it ends here because its store becomes unreachable."""
         with socket.create_server(("127.0.0.1", 0)) as silent:
             process = subprocess.Popen(
                 [PROGRAM, "serve", "--store", f"redis://127.0.0.1:{silent.getsockname()[1]}",
@@ -449,14 +450,14 @@ class Serve(ProgramTest):
         self.assertEqual(process.wait(timeout=60), UNREACHABLE)
 
     def test_stopped_before_it_was_ready(self):
-        """A signal at any moment of the start ends it, one way or the other."""
+        """A signal at any moment of the start ends it, in one way or the other."""
         process = subprocess.Popen([PROGRAM, "serve", "--store", self.store, "--listen",
                                     "127.0.0.1:0"], stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, env=environment())
         process.send_signal(signal.SIGTERM)
         self.assertIn(process.wait(timeout=60), (DONE, -signal.SIGTERM))
         if (Path(self.store.removeprefix("file:"))).exists():
-            self.asked("push", "q", "x")  # whatever was made of the store, it opens
+            self.asked("push", "q", "x")  # however far the store was made, it can be opened
 
 
 if __name__ == "__main__":

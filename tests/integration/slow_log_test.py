@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""tarry serve whose log, or whose ready line, nobody reads; and what may be written into it. The
-same of work and relay, whose standard error nobody reads."""
+"""tarry serve whose log or ready line nobody reads, and which lines its log may contain. The same
+for work and relay, whose standard error nobody reads.
+"""
 
 import fcntl
 import http.client
@@ -15,7 +16,7 @@ from program import DONE, PROGRAM, ProgramTest, Server, environment, eventually
 
 
 def full_pipe():
-    """(reading, writing) ends of a pipe that takes nothing more."""
+    """The (reading, writing) ends of a pipe that is full."""
     reading, writing = os.pipe()
     flags = fcntl.fcntl(writing, fcntl.F_GETFL)
     fcntl.fcntl(writing, fcntl.F_SETFL, flags | os.O_NONBLOCK)
@@ -29,10 +30,10 @@ def full_pipe():
 
 
 class SlowLog(ProgramTest):
-    """Neither a request nor a signal waits for whoever reads it."""
+    """Neither requests nor signals wait for a reader of the log."""
 
     def serve(self, out, err, *flags):
-        """A server that writes there, and its port."""
+        """Starts a server that writes to these files; returns it and its port."""
         file = self.directory / "port"
         process = subprocess.Popen([PROGRAM, "serve", "--store", self.store, "--listen",
                                     "127.0.0.1:0", "--port-file", str(file), *flags],
@@ -70,7 +71,7 @@ class SlowLog(ProgramTest):
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         self.addCleanup(connection.close)
         headers = {"X-Request-ID": "i" * 128}
-        for _ in range(8_000):  # over the 1 MiB that is kept
+        for _ in range(8_000):  # more than the 1 MiB that is kept
             connection.request("GET", "/healthz", headers=headers)
             connection.getresponse().read()
         with open(reading, "rb") as log:
@@ -93,12 +94,12 @@ class SlowLog(ProgramTest):
                     with socket.create_connection(("127.0.0.1", server.port), 60) as client:
                         client.sendall(head.encode())
                         self.assertTrue(client.recv(100).startswith(b"HTTP/1.1 "))
-            # A line a second of each, that is, where this took some minutes.
+            # At most one line per second of each kind; this may have taken some minutes.
             self.assertLess(len(server.log()) - before, 1_500 * 20)
 
 
 class SlowStandardError(ProgramTest):
-    """Deliveries do not wait for whoever reads it; nor does their end."""
+    """Neither deliveries nor the end wait for a reader."""
 
     def setUp(self):
         super().setUp()
@@ -118,7 +119,7 @@ class SlowStandardError(ProgramTest):
         return process
 
     def delivers(self, *words):
-        """It tells of a queue that is not there, and yet goes on to the one that is."""
+        """It reports that one queue does not exist, and still serves the other one."""
         with Server("memory:") as server:
             self.asked("push", "q", "x", "--key", "a", store=server.url)
             process = self.start("--store", server.url, *words, "--", "sh", "-c",

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Standard input, output and error that are closed, or that cannot be written to: what is printed
-goes nowhere else, and what was claimed for it is not lost."""
+"""Standard input, output and error that are closed, or that cannot be written: output goes nowhere
+else, and messages claimed for it are not lost.
+"""
 
 import os
 import subprocess
@@ -11,7 +12,7 @@ from program import FAILED, PROGRAM, USAGE, Answer, ProgramTest, environment
 
 class StandardDescriptors(ProgramTest):
     def run_in_shell(self, redirections, *words, code):
-        """With the shell's redirections, such as `<&- >&-`."""
+        """Runs the program with redirections of the shell, such as `<&- >&-`."""
         finished = subprocess.run(
             ["sh", "-c", f'exec "$0" "$@" {redirections}', PROGRAM, *words], capture_output=True,
             timeout=100, env=environment(TARRY_STORE=self.store), stdin=subprocess.DEVNULL,
@@ -21,7 +22,7 @@ class StandardDescriptors(ProgramTest):
         return answer
 
     def files(self):
-        """All that is in the files of the store."""
+        """All bytes in the files of the store."""
         return b"".join(path.read_bytes() for path in sorted((self.directory / "store").rglob("*"))
                         if path.is_file())
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""What surrounds the process: links and other things in place of a store's files, a directory that
-goes away under it, limits of files' sizes and of memory. A plain word, and nothing lost."""
+"""The surroundings of the process: links and other things in place of a store's files, a directory
+that is removed during use, limits of file size and of memory. The error must be plain, and nothing
+may be lost.
+"""
 
 import json
 import os
@@ -16,7 +18,7 @@ DAMAGED = "is no|damaged|does not check|is missing|is none"
 
 
 def post(server, path, body):
-    """The answer's status and its JSON."""
+    """Returns the answer's status and its JSON."""
     request = urllib.request.Request(server.url + path, data=json.dumps(body).encode(),
                                      headers={"content-type": "application/json"})
     try:
@@ -47,7 +49,7 @@ class Files(ProgramTest):
         self.mine.write_text("this is\nmine\n")
 
     def refused_as_damage(self, what):
-        """By everything that opens the store, and nothing of it is changed."""
+        """Every command that opens the store must refuse it, and change nothing in it."""
         for words in (("stats",), ("push", "orders", "x"), ("store", "backup", f"to-{what}")):
             said = self.tarry(*words, code=FAILED)
             self.assertRegex(said.err, DAMAGED, f"{what}: {words}")
@@ -113,7 +115,7 @@ class Files(ProgramTest):
         self.assertIn("It is a link", self.refused("stats").err)
         shard.unlink()
         os.rename(self.directory / "elsewhere", shard)
-        # The store itself may be reached by a link.
+        # The store's own directory may be reached through a link.
         (self.directory / "by-link").symlink_to(self.path)
         self.assertEqual(self.asked("get", "orders", "order:42",
                                     store=f"file:{self.directory}/by-link")["payload"], "a lamp")
@@ -127,7 +129,7 @@ class Gone(ProgramTest):
             self.assertEqual(post(server, "/v1/queues/q/messages", {"payload": "x"})[0], 200)
             self.assertEqual(status(server, "/readyz"), 200)
             take_away()
-            # Without a push: whoever asks whether it is ready is told.
+            # No push is needed: /readyz says so.
             eventually(lambda: status(server, "/readyz") == 503, "it is not ready")
             code, said = post(server, "/v1/queues/q/messages", {"payload": "x"})
             self.assertEqual((code, said["code"]), (500, "io_error"), said)
@@ -148,7 +150,7 @@ class Gone(ProgramTest):
 
 
 def limits(**wanted):
-    """For a process that is about to begin."""
+    """Limits for a process that is about to start."""
     def set_them():
         for name, most in wanted.items():
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
@@ -158,7 +160,7 @@ def limits(**wanted):
 class Limits(ProgramTest):
 
     def fill(self, server, size, most):
-        """Until it is full; the keys that were accepted."""
+        """Pushes until the store is full. Returns the keys that were accepted."""
         keys = []
         for i in range(most):
             code, said = post(server, "/v1/queues/q/messages",
@@ -199,7 +201,7 @@ class Limits(ProgramTest):
                                  "if_exists": "keep"})[0] == 200, "there is room again")
 
     def test_segments_are_as_long_as_files_may_be(self):
-        """A limit of a file's size is none of the store's."""
+        """A limit of file size does not limit the store."""
         with Server(self.store, before=limits(FSIZE=1 << 20)) as server:
             for i in range(40):
                 code, said = post(server, "/v1/queues/q/messages", {"payload": "x" * 100_000})

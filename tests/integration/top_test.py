@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tarry top: what it shows, on a terminal and in a pipe, and that it ends; tarry clock advance."""
+"""tarry top: its output on a terminal and in a pipe, and that it ends; tarry clock advance."""
 
 import fcntl
 import json
@@ -65,7 +65,7 @@ class Top(ProgramTest):
         self.assertEqual([orders[name] for name in ("pending", "due", "leased", "dead")],
                          [1, 0, 0, 1])
         self.assertEqual(orders["pushes_per_second"], 0)
-        # Nothing was claimed meanwhile: it is the lateness since the server's start.
+        # Nothing was claimed meanwhile, so this is the lateness since the server's start.
         self.assertIn("lateness_p99", orders)
         out = self.tarry("top", "orders", "--once", "--interval", "100ms").out
         self.assertIn(self.server.url, out)
@@ -87,7 +87,7 @@ class Top(ProgramTest):
                               stdout=subprocess.PIPE, text=True,
                               env=environment(TARRY_STORE=self.store)) as process:
             first, second = (json.loads(process.stdout.readline())["queues"][0] for _ in range(2))
-            # The first tells the lateness since the server's start, and no rates yet.
+            # The first output has the lateness since the server's start, and no rates yet.
             self.assertNotIn("pushes_per_second", first)
             self.assertTrue({"at_most_ms", "above_ms"} & set(first["lateness_p99"]))
             self.assertIn("lateness_p50", first)
@@ -170,7 +170,7 @@ class Unreadable(Redis):
 
 
 class Pictures(ProgramTest):
-    """The guide's pictures have the shape of what the program shows."""
+    """The guide's pictures have the same shape as the program's output."""
 
     def test_the_forecast_of_the_guide(self):
         guide = (SOURCE / "docs/guide/top.md").read_text(encoding="utf-8")

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""tarry store export and import: what comes out of one store goes into another, and out again."""
+"""tarry store export and import: the export of one store is imported into another, and exported
+again.
+"""
 
 import json
 import signal
@@ -16,7 +18,7 @@ from redis_server import RedisServer  # noqa: E402
 
 
 def catches(pid, number):
-    """Whether the process has a handler of its own for the signal."""
+    """Whether the process has its own handler for the signal."""
     for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
         if line.startswith("SigCgt:"):
             return int(line.split()[1], 16) >> (number - 1) & 1 == 1
@@ -24,7 +26,7 @@ def catches(pid, number):
 
 
 def to_the_minute(lines):
-    """Sorted. Redis keeps no more of a push time."""
+    """Sorts the lines, and cuts push times to the minute, because Redis keeps no more."""
     told = []
     for line in map(json.loads, lines):
         if line.get("message", {}).pop("pushed", None):
@@ -50,7 +52,7 @@ class Transfer(ProgramTest):
         return self.tarry("store", "export", *words, store=store).out.splitlines()
 
     def test_there_and_back_again(self):
-        """memory: (over HTTP) -> file: -> redis: -> file:, the same each time."""
+        """memory: (over HTTP) -> file: -> redis: -> file:, with the same contents each time."""
         redis = RedisServer(parent=self.directory)
         self.addCleanup(redis.close)
         redis.start()
@@ -84,7 +86,8 @@ class Transfer(ProgramTest):
         self.assertIn("3", self.tarry("store", "export", "--format", "3", code=USAGE).err)
 
     def test_into_servers(self):
-        """What file: exports is imported over HTTP, and what the server has comes out the same."""
+        """An export of file: is imported over HTTP, and the server's contents are exported
+        unchanged."""
         redis = RedisServer(parent=self.directory)
         self.addCleanup(redis.close)
         redis.start()
@@ -149,7 +152,7 @@ class Transfer(ProgramTest):
     def test_a_stopped_import_is_gone_on_with(self):
         self.fill(self.store)
         whole = "\n".join(self.export(self.store)).encode() + b"\n"
-        # Whole lines: what follows must end none that it would take for a broken one.
+        # Cut after a whole line, so that the rest of the import does not complete a broken line.
         part = whole[:whole.rindex(b"\n", 0, len(whole) * 2 // 3) + 1]
         other = f"file:{self.directory}/other"
         with subprocess.Popen([PROGRAM, "--store", other, "store", "import"],
@@ -159,7 +162,8 @@ class Transfer(ProgramTest):
             importing.stdin.flush()
             eventually((self.directory / "other" / "STORE").exists, "the store is made")
             eventually(lambda: catches(importing.pid, signal.SIGTERM), "it watches for signals")
-            importing.send_signal(signal.SIGTERM)  # while it waits for more, which never comes
+            # While it waits for more input, which never comes.
+            importing.send_signal(signal.SIGTERM)
             importing.wait(timeout=60)
             error = importing.stderr.read().decode()
         self.assertEqual(importing.returncode, FAILED, error)
@@ -197,13 +201,13 @@ class Transfer(ProgramTest):
         self.assertEqual(sorted(self.export(other)), sorted(whole.decode().splitlines()))
 
     def many(self, store):
-        """So many that an export of them takes a while."""
+        """Pushes so many messages that exporting them takes a while."""
         lines = "".join(f'{{"key":"k:{i}","payload":"{"x" * 400}","delay":"1h"}}\n'
                         for i in range(120_000))
         self.tarry("push", "orders", "--jsonl", "-", store=store, stdin=lines.encode())
 
     def cut_export(self, store, file, how):
-        """Ends an export of many once it has said how far it is."""
+        """Ends an export of many messages once it has recorded its progress."""
         mark = file.with_name(file.name + ".part.mark")
         with subprocess.Popen([PROGRAM, "--store", store, "store", "export", str(file)],
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -236,7 +240,7 @@ class Transfer(ProgramTest):
             self.assertEqual(list(self.directory.glob("*.part*")), [])
 
     def test_an_export_from_redis_goes_on_though_redis_was_started_again(self):
-        """Whose cursors then mean nothing: what is written is not written again."""
+        """The cursors of that Redis are then worthless, but no message is written twice."""
         redis = RedisServer("--appendonly", "yes", "--appendfsync", "always", parent=self.directory)
         self.addCleanup(redis.close)
         redis.start()
@@ -328,7 +332,7 @@ class Transfer(ProgramTest):
                               self.tarry("store", "export", store=store).err)
                 told = self.asked("store", "export", str(file), store=store)
                 self.assertEqual((told["messages"], told["leased"], told["stopping"]), (1, 0, 1))
-                # Behind that message it goes on, and still tells of it.
+                # It goes on after that message, and still reports it.
                 lines = file.read_bytes()
                 part.write_bytes(lines)
                 file.unlink()
@@ -370,7 +374,7 @@ class Transfer(ProgramTest):
                         told = self.asked("store", "import", file, *flags, store=store)
                         self.assertTrue(told["complete"])
                         self.assertEqual(lease("orders", store), left)
-                        # It was not there: the flag makes no difference.
+                        # The queue did not exist, so the flag makes no difference.
                         self.assertEqual(lease("mails", store), 60_000)
 
     def test_what_is_refused(self):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The unit for systemd: what it keeps from the server, and what it grants."""
+"""The unit file for systemd: what it denies the server, and what it grants."""
 
 import configparser
 import re
@@ -31,7 +31,7 @@ class UnitFile(unittest.TestCase):
         self.assertEqual(unit["Service"]["Restart"], "on-failure")
 
     def test_the_boot_id_can_be_read(self):
-        """By it the store tells one boot from another."""
+        """By the boot id, the store distinguishes one boot from another."""
         self.assertNotIn("\nProcSubset=", UNIT.read_text(encoding="utf-8"))
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""docs/reference/urls.md: the limits of options are those that the program has, and the defaults
-those of the code."""
+"""docs/reference/urls.md: the limits of options are those of the program, and the defaults those of
+the code.
+"""
 
 import re
 import subprocess
@@ -9,15 +10,15 @@ import unittest
 from program import DONE, PROGRAM, SOURCE, UNREACHABLE, USAGE, ProgramTest, environment
 
 UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "ms": 1, "s": 1000}
-# What an option needs beside it, and what a value does.
+# Other options that an option needs, and values of options.
 BESIDE = {"zset": "layout=plain&", "unit": "layout=plain&", "decode": "layout=redisson&",
           "entry": "layout=redisson&", "claim": "layout=redisson&"}
 BESIDE_VALUE = {("layout", "hash"): "&hash={queue}:h"}
-# Limits that are no list and no range: whatever is not empty goes.
+# Limits that are neither a list nor a range: any value that is not empty is accepted.
 FREE = {"", "a path", "a file"}
 
 NUMBER = r"([\d' <ul]+);"
-# Where a default stands in the code. The unit is the code's.
+# Where the code has a default. The unit is the code's.
 DEFAULTS = {
     ("memory:", "shards"): ("src/engines/embedded/embedded_engine.cpp",
                             r"identity_\.shards = options_\.shards == 0 \? (\d) :"),
@@ -40,13 +41,13 @@ DEFAULTS = {
     ("redis:", "claim"): ("src/engines/redis/records/layout_spec.h", r"through_list = (false);"),
     ("redis:", "db"): ("src/open/redis_url.h", "database = " + NUMBER),
 }
-# What the code's word is to the page.
+# The page's word for the code's value.
 MEANS = {("memory:", "capacity"): "none", ("redis:", "wait"): "none",
          ("redis:", "allow_eviction"): "no", ("redis:", "unit"): "ms",
          ("redis:", "decode"): "auto", ("redis:", "entry"): "auto", ("redis:", "claim"): "direct"}
-# `file:` goes by the same code, and says what a store or a disk has to do with it.
+# `file:` uses the same code, and the page says what depends on the store or the disk.
 SAME = {("file:", name): ("memory:", name) for name in ("shards", "segment", "max_payload")}
-# Defaults that are no value.
+# Defaults that are not values.
 WORDS = {"the machine's", "none", "", "the server's default one", "the system's", "HOST",
          "must be given", "the sentinels' default one", "the name of the ZSET or list",
          "`{queue}`",
@@ -61,7 +62,7 @@ PAGE = source("docs/reference/urls.md")
 
 
 def rows():
-    """(head, option) -> (default, limits, what it is)."""
+    """(head, option) -> (default, limits, description)."""
     found = {}
     for head, body in re.findall(r"^## (\S+).*?\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE):
         for name, *cells in re.findall(r"^\| `(\w+)` \|(.*?)\|(.*?)\|(.*)\|$", body, re.MULTILINE):
@@ -76,13 +77,13 @@ def amount(text):
 
 
 def in_code(text):
-    """A number as C++ writes it."""
+    """A number in C++ notation."""
     text = re.sub(r"(?<=\d)u?ll?\b|'", "", text).strip()
     return eval(text, {"__builtins__": {}}) if re.fullmatch(r"[\d <]+", text) else text
 
 
 class Urls(ProgramTest):
-    """Option by option: what goes and what does not."""
+    """For each option, accepted and refused values."""
 
     def url(self, head, name, value):
         option = f"{BESIDE.get(name, '')}{name}={value}{BESIDE_VALUE.get((name, value), '')}"
@@ -92,7 +93,7 @@ class Urls(ProgramTest):
         return where.get(name, "redis+unix:///no/such.sock?") + option
 
     def said_of(self, head, name, value):
-        """What is wrong with it; None: nothing, whether there is a store or not."""
+        """The error for this value. None if there is none, whether a store exists or not."""
         asked = subprocess.run([PROGRAM, "--store", self.url(head, name, value), "stats"],
                                capture_output=True, text=True, timeout=60, env=environment(),
                                check=False)

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""tarry relay to a webhook: what an HTTP server answers, or does not, and what becomes of it."""
+"""tarry relay to a webhook: the answers of an HTTP server, or its silence, and what then happens to
+the message.
+"""
 
 import email.utils
 import hashlib
@@ -26,8 +28,9 @@ SECRET = "correct horse battery staple"
 
 
 class Receiver(http.server.ThreadingHTTPServer):
-    """Answers by the path: /status/NNN; /drop before an answer, /cut in the middle of it, /hang;
-    /hold answers 200 once `over` is set, /late after half a second."""
+    """Answers by the path: /status/NNN answers that status; /drop closes before an answer, /cut in
+    the middle of it; /hang never answers; /hold answers 200 once `over` is set, /late after half a
+    second."""
 
     daemon_threads = True
 
@@ -35,7 +38,7 @@ class Receiver(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.requests = []  # (path, headers, body)
         self.retry_after = None
-        self.status = None  # of every answer, whatever the path
+        self.status = None  # the status of every answer, whatever the path
         self.over = threading.Event()
         self.connections = 0
         if tls:
@@ -49,7 +52,7 @@ class Receiver(http.server.ThreadingHTTPServer):
         super().process_request(request, client_address)
 
     def handle_error(self, request, client_address):
-        """A client that went away is what some tests are about."""
+        """Ignored, because some tests are about clients that hang up."""
 
     def end(self):
         self.over.set()
@@ -128,7 +131,7 @@ class Webhook(ProgramTest):
             relay.communicate()
 
     def start(self, path="/ok", options="", origin=None, flags=(), store=None, **variables):
-        """tarry relay q in the background."""
+        """Starts `tarry relay q` in the background."""
         url = f"{origin or self.receiver.origin}{path}#allow_private=yes{options}"
         relay = subprocess.Popen(
             [PROGRAM, "--store", store or self.server.url, "-o", "json", "relay", "q", "--to", url,
@@ -222,7 +225,7 @@ class Webhook(ProgramTest):
             self.push(str(status), "x", "--header", f"to=/status/{status}")
             found = self.dead(str(status), f'answered {status}: "because {status}"')
             self.assertEqual(found["attempt"], 3)
-            self.push(f"well-{status}")  # or the breaker would open
+            self.push(f"well-{status}")  # otherwise the breaker would open
             self.acked(done + 1)
         self.assertIn("redirects are not followed", self.remote("get", "q", "302")["reason"])
         paths = [path for path, _, _ in self.receiver.requests]
@@ -279,7 +282,7 @@ class Webhook(ProgramTest):
         for i in range(12):
             self.push(f"k{i}")
         relay = self.start("/late", "&path_from=to&connections=2&timeout=3s")
-        self.dead("stuck", "")  # while others wait for their turn
+        self.dead("stuck", "")  # while other messages wait for their turn
         self.acked(12)
         counts = self.stop(relay)
         self.assertEqual((counts["breaker_openings"], counts["released"]), (0, 0))
@@ -308,7 +311,7 @@ class Webhook(ProgramTest):
         for i in range(8):
             self.push(str(i))
         said = relay.stderr.readline()
-        if b"messages fail" in said:  # where it has time for that before the breaker opens
+        if b"messages fail" in said:  # if it has time for that before the breaker opens
             said = relay.stderr.readline()
         self.assertIn(b" is down: answered 500", said)
         self.receiver.status = None
@@ -384,7 +387,7 @@ class Webhook(ProgramTest):
         self.stop(relay)
 
     def certify(self, name):
-        """Makes NAME.pem and NAME.key, of nobody's authority but its own."""
+        """Makes NAME.pem and NAME.key, signed only by itself."""
         subprocess.run(
             ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
              f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", f"{name}.key",
@@ -400,7 +403,7 @@ class Webhook(ProgramTest):
         tls = self.serving_tls()
         self.certify("client")
         tls.verify_mode = ssl.CERT_REQUIRED
-        # In 1.3 a client learns only after its request that it was not let in.
+        # With TLS 1.3, a client learns only after its request that it was refused.
         tls.maximum_version = ssl.TLSVersion.TLSv1_2
         tls.load_verify_locations(self.directory / "client.pem")
         receiver = self.receive(tls)
@@ -415,7 +418,7 @@ class Webhook(ProgramTest):
         self.stop(relay)
 
     def test_connecting_has_so_long(self):
-        """To one that lets nobody in: its queue of connections is full."""
+        """Connects to a server that accepts nobody: its queue of connections is full."""
         with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
             waiting = []
             self.addCleanup(lambda: [one.close() for one in waiting])
@@ -427,7 +430,7 @@ class Webhook(ProgramTest):
             self.push("k")
             patient = self.start(options="&connect_timeout=1h&timeout=1h", origin=origin)
             eventually(lambda: self.state("k") == "leased", "the patient one has it")
-            # It begins later, and says first that nobody is there.
+            # This relay begins later, but is the first to say that the far end is down.
             self.remote("push", "other", "x", "--key", "k")
             hasty = subprocess.Popen(
                 [PROGRAM, "--store", self.server.url, "relay", "other", "--to",
@@ -457,7 +460,7 @@ class Webhook(ProgramTest):
         self.stop(relay)
 
     def test_a_name_that_leads_to_a_private_address_is_not_called(self):
-        """One that is known only once it has been looked up."""
+        """A name whose address is known only after a look-up."""
         relay = subprocess.Popen(
             [PROGRAM, "--store", self.server.url, "-o", "json", "relay", "q", "--to",
              f"http://hook.localhost:{self.receiver.server_address[1]}/ok"],

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""tarry work: payload in, exit status out, drains on a signal."""
+"""tarry work: the payload is the command's input, its exit status is the verdict, and a signal
+drains it.
+"""
 
 import json
 import os
@@ -14,13 +16,13 @@ from program import (DONE, FAILED, PROGRAM, UNREACHABLE, ProgramTest, Server, en
 
 
 class Work(ProgramTest):
-    """With a server beside it, so that what it does can be looked at meanwhile."""
+    """A server beside the worker, so that a test can see the worker's effects meanwhile."""
 
     def setUp(self):
         super().setUp()
         self.server = Server("memory:")
         self.addCleanup(self.server.stop)
-        # What the commands write here is read as they write it: no waiting, no polling.
+        # A pipe: the test reads each line as soon as a command writes it, without polling.
         os.mkfifo(self.directory / "said")
         self.said_fd = os.open(self.directory / "said", os.O_RDWR)
         self.addCleanup(os.close, self.said_fd)
@@ -28,7 +30,8 @@ class Work(ProgramTest):
         self.addCleanup(self.said.close)
 
     def start(self, script, *flags, queues=("q",), output="json", before=None):
-        """tarry work in the background, running that script for every message; `before` it."""
+        """Starts `tarry work` in the background, which runs `script` for every message. `before` is
+        a function that its process calls first."""
         return subprocess.Popen(
             [PROGRAM, "--store", self.server.url, "-o", output, "work", *queues, *flags, "--",
              "sh", "-c", script],
@@ -36,7 +39,7 @@ class Work(ProgramTest):
             preexec_fn=before)
 
     def stop(self, worker, number=signal.SIGTERM, code=DONE):
-        """Drains it; what it has counted."""
+        """Drains it; returns its counts."""
         worker.send_signal(number)
         out, err = worker.communicate(timeout=60)
         self.assertEqual(worker.returncode, code, err)
@@ -113,7 +116,7 @@ class Work(ProgramTest):
         worker = self.start("echo $TARRY_KEY > said; read w < go", "--concurrency", "3")
         self.addCleanup(worker.kill)
         eventually(lambda: len(leased()) == 3, "three are claimed")
-        # None of them ends before all have begun.
+        # None of the three ends before all have begun.
         begun = {self.said.readline().strip() for _ in range(3)}
         self.assertEqual(leased(), begun)
         os.write(go_on, b"on\n" * 4)
@@ -126,7 +129,7 @@ class Work(ProgramTest):
         worker = self.start("echo begun > said; read w < go", "--lease", "1h")
         self.addCleanup(worker.kill)
         self.assertEqual(self.said.readline(), "begun\n")
-        # A queue's own is 30 s.
+        # The queue's own lease is 30 s.
         self.assertGreater(self.remote("get", "q", "k")["lease_left_ms"], 3_000_000)
         with open(self.directory / "go", "w", encoding="utf-8") as go_on:
             go_on.write("on\n")
@@ -150,7 +153,7 @@ class Work(ProgramTest):
                 self.assertEqual(self.said.readline(), "begun\n")
                 worker.send_signal(number)
                 self.assertIn(b"Stopping", worker.stderr.readline())
-                # The second message stays where it is. Now the first may go on.
+                # The second message must stay where it is. Now the first may go on.
                 with open(self.directory / queue, "w", encoding="utf-8") as go_on:
                     go_on.write("finished\n")
                 self.assertEqual(self.said.readline(), "finished\n")
@@ -163,8 +166,8 @@ class Work(ProgramTest):
 
     def test_a_second_signal_is_passed_on(self):
         self.remote("push", "q", "x")
-        # Nothing of it is left behind with the worker's standard output, and no signal is missed
-        # between "begun" and the wait: it is blocked meanwhile.
+        # The command leaves no process behind that holds the worker's standard output. It blocks
+        # the signal between "begun" and the wait, so that no signal is missed.
         told = ("from signal import *\n"
                 "pthread_sigmask(SIG_BLOCK, [SIGTERM])\n"
                 "with open('said', 'w') as said:\n"
@@ -187,7 +190,7 @@ class Work(ProgramTest):
         limits = resource.prlimit(worker.pid, resource.RLIMIT_NOFILE)
         resource.prlimit(worker.pid, resource.RLIMIT_NOFILE, (1, limits[1]))
         self.remote("push", "q", "x", "--key", "meanwhile")
-        # Its connections may suffer from it first.
+        # The worker's connections may fail first.
         said = next((line for line in worker.stderr if b"Too many open files" in line), b"")
         self.assertIn(b"Too many open files; trying again", said)
         resource.prlimit(worker.pid, resource.RLIMIT_NOFILE, limits)
@@ -212,10 +215,10 @@ class Work(ProgramTest):
         self.assertEqual((after["state"], after["attempt"]), ("ready", 0))
 
     def test_a_server_that_goes_away(self):
-        # Pushed first: else the worker may say that there is no queue yet.
+        # Pushed first, otherwise the worker may report that there is no queue yet.
         self.remote("push", "q", "x")
         worker = self.start("echo begun > said", "--lease", "1s")
-        self.assertEqual(self.said.readline(), "begun\n")  # so it looks out for signals
+        self.assertEqual(self.said.readline(), "begun\n")  # now it listens to signals
         self.server.process.kill()
         self.server.process.wait()
         self.assertIn(b"; trying again", worker.stderr.readline())

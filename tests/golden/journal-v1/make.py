@@ -34,12 +34,12 @@ BINARY_KEYS = [{"base64": base64.b64encode(b"key \xff\0" + bytes([i])).decode()}
 
 
 class Life:
-    """What is done with the messages of one server, from a moment on."""
+    """Does things to messages of one server, from a given moment on."""
 
     def __init__(self, api, now):
         self.api = api
         self.now = START
-        self.receipts = {}  # of claims that hold to the end, by key
+        self.receipts = {}  # by key, receipts of claims that last to the end
         self.advance(now - START)
 
     def advance(self, ms):
@@ -59,13 +59,13 @@ class Life:
         return answer["key"] if "key" in answer else {"base64": answer["key_base64"]}
 
     def claim(self, queue, key, lease_ms=7 * DAY):
-        """That message; its receipt."""
+        """Claims that message, and returns its receipt."""
         message, = self.api.post("/v1/claim", {"queues": [queue], "keys": [key],
                                                "lease_ms": lease_ms})["messages"]
         return message["receipt"]
 
     def lease(self, queue, key, lease_ms=7 * DAY):
-        """The same for a claim that nobody ends."""
+        """The same for a claim that is never ended."""
         self.receipts[key] = self.claim(queue, key, lease_ms)
 
     def settle(self, receipt, action, **fields):
@@ -89,7 +89,7 @@ class Life:
         assert answer["outcome"] == expected, answer
 
     def tried(self, queue, key, action, **fields):
-        """A message that was claimed once, and how that ended."""
+        """A message that was claimed once, and whose claim ended by `action`."""
         self.push(queue, key, payload=f"{action} {key}", due_ms=PAST)
         self.settle(self.claim(queue, key), action, **fields)
 
@@ -147,7 +147,7 @@ def many_states(life, prefix):
     push("orders", key("last lease"), payload="its only lease runs out", due_ms=PAST,
          max_attempts=1)
     life.tried("custom", key("buried"), "bury", reason="expires after a second")
-    life.tried("custom", key("acked"), "ack")  # remembered for a millisecond
+    life.tried("custom", key("acked"), "ack")  # remembered for one millisecond
     life.tried("binary", key("acked"), "ack")
     push("purged", key("a"), due_ms=PAST)
     push("purged", key("b"), due_ms=FAR)
@@ -176,12 +176,12 @@ def first_run(life):
 
 
 def is_cleaned():
-    """The first run's segments are gone."""
+    """Whether the first run's segments are gone."""
     return not list(STORE.glob("shard-*/0000000001.seg"))
 
 
 def second_run(life):
-    # Cleaning begins when a shard has something to write: there are keys here for both.
+    # Cleaning begins when a shard has something to write; these keys belong to both shards.
     while not is_cleaned():
         for i in range(4):
             life.push("garbage", f"garbage {i}", delay_ms=0)
@@ -210,7 +210,7 @@ def main():
             queues = golden.state_of(life.api)
             life.api.close()
     (STORE / "LOCK").unlink()
-    # Copies, and what was done with them afterwards; which keys share a shard is chance.
+    # Copies, and the records after them; which keys share a shard depends on chance.
     segments = sorted(path.name for path in STORE.glob("*/*.seg"))
     assert segments == 2 * ["0000000002.seg"] + 2 * ["0000000003.seg"], f"{segments}: try again"
     expected = {"now_ms": now, "queues": queues, "receipts": receipts}

@@ -22,7 +22,7 @@ make.HERE, make.STORE = HERE, HERE / "store"
 
 
 class Server(make.Server):
-    """On a store of which somebody has a backup."""
+    """A server on a store of which a backup has the files too."""
 
     numbers = itertools.count()
 

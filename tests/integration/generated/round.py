@@ -1,4 +1,4 @@
-"""The README's round, through the client that openapi-python-client makes."""
+"""The round of the README, with the client that openapi-python-client generates."""
 
 import datetime
 import sys

@@ -1,5 +1,6 @@
-"""Values that the document cannot describe, for Schemathesis: texts of durations, and times that a
-store accepts. Waits are short, for the run's sake."""
+"""Values for Schemathesis that the document cannot describe: texts of durations, and times that a
+store accepts. Waits are short, so that the run is not slow.
+"""
 
 import schemathesis
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ schemathesis.openapi.format(
 
 @schemathesis.hook
 def map_body(context, body):
-    """A wait is a tenth of a second at most."""
+    """Limits a wait to a tenth of a second."""
     if isinstance(body, dict) and isinstance(body.get("wait_ms"), (int, float)):
         body["wait_ms"] = min(body["wait_ms"], 100)
     return body
