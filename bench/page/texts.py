@@ -161,7 +161,8 @@ DESIGNS = [
                  "作者已弃用。只在已经在用、积压很少时保留；tarry 可以原地接管它的键。")),
     Design("event-processes", "S13", "rabbitmq/event_processes.cpp",
            Words("Event processes and a message queue", "Event 进程 + 消息队列"),
-           Words("four ZSETs by hash, each with a process that hands due messages to RabbitMQ; acks",
+           Words("four ZSETs by hash, each with a process that hands due messages to RabbitMQ; "
+                 "acks",
                  "按哈希分四个 ZSET，每个一个进程，到期的转给 RabbitMQ；ack"),
            Words("Choose it when the handlers are RabbitMQ consumers already. You run Redis, "
                  "RabbitMQ and an election of the processes; `tarry relay` is the same in one.",
