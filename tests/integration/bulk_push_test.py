@@ -144,8 +144,8 @@ class BulkPush(ProgramTest):
             self.assertEqual(info["payload"], last[info["key"]])
 
     def test_lines_of_one_key_stay_in_order_where_it_waits_for_all_batches(self):
-        """After 64 batches of 500 lines it waits for all of them. The last line of the 64th batch and
-        the next line have the same key."""
+        """After 64 batches of 500 lines it waits for all of them. The last line of the 64th batch
+        and the next line have the same key."""
         at = 64 * 500 - 1
         lines = [{"delay": "1h"} for _ in range(at + 500)]
         for line, payload in ((at, "FIRST"), (at + 1, "SECOND")):
