@@ -52,8 +52,8 @@ class Metrics {
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
-  /// By queue. The first 1,000 queues are counted separately, all others together under
-  /// "*".
+  /// Lateness by the queue's name. The first 1,000 queues are counted separately, all others
+  /// together under "*".
   using Lateness = std::map<std::string, LatenessHistogram, std::less<>>;
   [[nodiscard]] Lateness lateness() const;
 

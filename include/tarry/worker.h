@@ -32,13 +32,13 @@ struct Verdict {
 };
 
 [[nodiscard]] inline Verdict ack() { return {}; }
-/// Again after the queue's backoff.
+/// Delivers the message again after the queue's backoff.
 [[nodiscard]] inline Verdict retry() { return {Action::retry, {}, {}}; }
 template <typename Rep, typename Period>
 [[nodiscard]] Verdict retry(std::chrono::duration<Rep, Period> after) {
   return {Action::retry, Millis(detail::ceil_millis(after)), {}};
 }
-/// Due again now; the attempt does not count.
+/// Makes the message due again now; the attempt does not count.
 [[nodiscard]] inline Verdict release() { return {Action::release, {}, {}}; }
 [[nodiscard]] inline Verdict bury(std::string reason) {
   return {Action::bury, {}, std::move(reason)};

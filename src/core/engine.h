@@ -56,7 +56,7 @@ class Engine {
   /// gets `closed`, on a thread that the engine keeps for this until it is destroyed.
   virtual Ticket submit(Request request, Completion completion) = 0;
 
-  /// As `submit`, for a thread that only waits for the completion: the engine may do the work on
+  /// Like `submit`, for a thread that only waits for the completion: the engine may do the work on
   /// this thread, so that it need not wake another one. So the call may block for as long as the
   /// request takes, and the completion may run within the call. Therefore the completion must do
   /// nothing but record its result. The request cannot be withdrawn. Must not be called from an

@@ -160,7 +160,7 @@ struct ListRequest {
   std::string after;  // the reply's `next`; empty: from the start
   std::string prefix;
   std::uint32_t limit = 100;
-  /// As in ListOptions.
+  /// See ListOptions.
   bool whole = false;
 };
 

@@ -18,8 +18,8 @@
 namespace tarry::storage {
 
 FileDescriptor::~FileDescriptor() {
-  // Not repeated after EINTR: on Linux the descriptor is closed by then, and may belong to another
-  // thread's file.
+  // The close is not repeated after EINTR: on Linux the descriptor is closed by then, and may
+  // belong to another thread's file.
   if (fd_ >= 0) ::close(fd_);
 }
 
@@ -91,8 +91,8 @@ Result<void> PosixFile::allocate(std::uint64_t size) {
                   ? reserve_by_writing(*this, size)
                   : system_failure_at("reserve room in", path_, size, error_number);
   }
-  // A partial allocation is given back: a full disk needs it elsewhere. If this fails too, nothing
-  // changes for the caller.
+  // Frees a partial allocation, because a full disk needs the space elsewhere. If this fails too,
+  // nothing changes for the caller.
   if (!outcome) static_cast<void>(truncate(*before));
   return outcome;
 }

@@ -63,7 +63,7 @@ class PosixNamedLock final : public Lock {
   explicit PosixNamedLock(std::unique_ptr<PosixFile> file)
       : file_(std::move(file)), owner_(::getpid()) {}
   ~PosixNamedLock() override {
-    // As for PosixLock.
+    // A forked child must not release its parent's lock, as for PosixLock.
     if (::getpid() != owner_) return;
     // Done while we still hold the lock, so that the text does not name a former holder.
     static_cast<void>(file_->truncate(0));

@@ -36,8 +36,9 @@ class Clock {
   /// Compare two boottimes only if the boot id was the same at both readings.
   [[nodiscard]] virtual std::uint64_t boot_id() const = 0;
 
-  /// By how many milliseconds the real time may be later than a reading. A delay that is counted
-  /// from a reading must be longer by this, or it ends early. 0 for a clock that stands still.
+  /// The real time may be later than a reading by up to this many milliseconds. A delay that is
+  /// counted from a reading must be longer by this, or it ends early. 0 for a clock that stands
+  /// still.
   [[nodiscard]] virtual std::int64_t rounding_ms() const { return 1; }
 };
 

@@ -19,7 +19,7 @@
 
 namespace tarry::simulation {
 
-/// What happened, by name: faults injected, crashes, branches taken, answers.
+/// Counts of events, by name: faults injected, crashes, branches taken, answers.
 using Figures = std::map<std::string, std::uint64_t>;
 
 struct Life {
