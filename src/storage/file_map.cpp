@@ -16,7 +16,7 @@ std::unique_ptr<FileMap> FileMap::make(int fd, std::uint64_t size) {
   void* const mapped =
       ::mmap(nullptr, static_cast<std::size_t>(size), PROT_READ, MAP_SHARED, fd, 0);
   if (mapped == MAP_FAILED) return nullptr;
-  // A missing page holds one record, so its neighbours are not requested.
+  // Each missing page is usually read for one record, so the kernel need not read its neighbours.
   static_cast<void>(::madvise(mapped, static_cast<std::size_t>(size), MADV_RANDOM));
   return std::unique_ptr<FileMap>(new FileMap(static_cast<char*>(mapped), size));
 }

@@ -38,7 +38,7 @@ class PosixReaderTest : public testing::Test {
     ASSERT_TRUE(file->sync_data());
     ASSERT_EQ(::posix_fadvise(file->descriptor(), 0, 0, POSIX_FADV_DONTNEED), 0);
   }
-  // Makes random reads, and checks each one that is whole. Returns how many are.
+  // Makes random reads, and checks the whole ones. Returns how many are whole.
   std::size_t read_some(bool cached_only) {
     std::array<std::array<char, kLength>, 300> bytes;
     std::vector<Read> reads(bytes.size());

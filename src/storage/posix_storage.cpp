@@ -281,7 +281,7 @@ class PosixDirectory final : public Directory {
  private:
   FileDescriptor fd_;
   std::string path_;
-  std::string place_;         // the same from the root, as it was at opening; empty: not known
+  std::string place_;         // its path from the root when it was opened; empty: not known
   const bool place_is_ours_;  // from the root that this process sees
   std::mutex sync_mutex_;
   bool sync_failed_ = false;
