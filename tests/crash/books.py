@@ -97,7 +97,7 @@ class Books:
             yield what, least, most
 
     def _counted(self, operation):
-        """Surely counted as this verb. A settle that only ended a cancelled message is not."""
+        """Whether a settle surely counts as its verb; not if it only ended a cancelled message."""
         story = self.stories.by_receipt[operation.receipt][0]
         if any(end.kind in ("stopping", "cancelled") for end in story.ends):
             return False

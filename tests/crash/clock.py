@@ -142,7 +142,7 @@ class ClockLife:
             by = r.choice((SMALL_STEP, HOUR, HOUR, 2500)) * r.choice((1, -1))
             self._ask_clock("step", by)
 
-    # -- what clients do
+    # -- requests of clients
 
     def _time(self):
         """(delay, due) of which one is none."""

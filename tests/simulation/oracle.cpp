@@ -112,8 +112,8 @@ void Oracle::time_passed(const OneShard& /*shard*/) {
   if (!full_ && !may_fail_) {
     for (auto& [name, queue] : truth_.queues) queue.model.note_renewed();
   }
-  // Right after a start, the store waits until the clock has made up for a small step back.
-  // Meanwhile leases and messages that had ended before the step have not ended in the store.
+  // Right after a start, the store waits until the clock has made up for a small step back. Until
+  // then, leases and messages that had ended before the step may still be there.
   const bool sits_out = tolerance_.clock != 0 && now_.realtime_ms < highest_realtime_;
   const bool loose = tolerance_.slices || was_full_ || may_fail_ || sits_out;
   for (auto& [name, queue] : truth_.queues) {

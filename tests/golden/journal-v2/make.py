@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """make.py PROGRAM: makes store/ and expected.json beside this script, by that tarry.
 
-Its messages live through what those of version 1 did. A run goes on in the segment of the one
-before, unless a backup has the file too; so before each run the segments get second names, and
-the store has several.
+Its messages go through the same states as those of version 1. A run continues in the segment of the
+run before, unless a backup shares that file. So the segments get second names before each run, and
+the store has several segments.
 """
 
 import importlib.util
