@@ -1,4 +1,4 @@
-// A store that outlives its process keeps everything that it has answered over a restart.
+// After a restart, a store that outlives its process still has everything that it has answered.
 #include <algorithm>
 #include <map>
 

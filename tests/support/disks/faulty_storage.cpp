@@ -30,8 +30,8 @@ class FaultyFile final : public File {
       const std::string all = std::accumulate(
           pieces.begin(), pieces.end(), std::string(),
           [](std::string sum, std::string_view piece) { return std::move(sum.append(piece)); });
-      // The write of this half may fail too, for example on a full disk. That is also a failure, so
-      // it is ignored.
+      // The write of this half may fail too, for example on a full disk. The call fails in any
+      // case, so that error is ignored.
       static_cast<void>(under_->write_at(offset, std::string_view(all).substr(0, all.size() / 2)));
     }
     return *std::move(fault);
