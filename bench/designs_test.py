@@ -29,7 +29,7 @@ def ran(program, directory, *words):
 
 
 def runnable(program, directory):
-    """Those whose servers and libraries are here."""
+    """The designs whose servers and libraries are installed here."""
     lines = ran(program, directory, "--list").stdout.splitlines()
     names = [name for name, missing in (line.split("\t") for line in lines) if not missing]
     check(set(NEEDED) <= set(names), f"these can run: {names}")
@@ -55,7 +55,7 @@ def calm_run(program, directory):
 
 
 def rounds(program, directory):
-    """The second holds only what varies."""
+    """Two rounds; the second measures only figures that vary."""
     done = ran(program, directory, "--quick", "--rounds", "2", "--measure", "rates,changes", "heap",
                "plain-wheel")
     told = [(line["id"], line["round"], "push_rate" in line["results"], "cancel" in line["results"])
@@ -65,7 +65,7 @@ def rounds(program, directory):
 
 
 def users_of(directory):
-    """Processes that work in the directory: Redis does."""
+    """The processes whose working directory this is; Redis is one of them."""
     users = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

@@ -38,7 +38,7 @@ MONTH = 30 * 24 * 3600
 
 
 class Single:
-    """One master that is no cluster."""
+    """A single master without a cluster."""
 
     def __init__(self):
         self._server = RedisServer(*PERSISTENT)
@@ -55,7 +55,7 @@ class Single:
 
 
 class Some:
-    """A cluster, of which a queue's shards use the first masters only, by their partitions."""
+    """A cluster. The partitions of a queue's shards are on the first masters only."""
 
     def __init__(self, masters):
         self._cluster = Cluster(*PERSISTENT, replicas=False)
@@ -103,8 +103,8 @@ def tarry(program, store, *words, stdin=None):
 
 
 def life(program, there, messages, payload, batch):
-    """Costs of a message's life: of the server's processor and the client's, bytes to and from the
-    server, and to its file."""
+    """Costs of a message's life: processor time of the server and of the client, bytes to and from
+    the server, and bytes of its file."""
     before, client = Counters(there.masters), os.times()
     rates = tarry(program, there.store(), "bench", "--messages", str(messages), "--batch",
                   str(batch), "--payload", str(payload), "--each", "100ms")
@@ -119,7 +119,7 @@ def life(program, there, messages, payload, batch):
 
 
 def lines(first, count, payload):
-    """Messages that are due within the month after the next hour."""
+    """Lines of messages that are due within the month after the next hour."""
     text = "x" * payload
     for number in range(first, first + count):
         due = 3600 + (number * 7919) % MONTH
@@ -127,7 +127,7 @@ def lines(first, count, payload):
 
 
 def pending(program, there, messages, payload):
-    """Bytes of a pending message, in RAM and in the file."""
+    """Bytes of a pending message in RAM and in the file."""
     def push(first, count):
         tarry(program, there.store(), "push", f"pending-{payload}", "--jsonl", "-",
               stdin="".join(lines(first, count, payload)).encode())
@@ -140,7 +140,7 @@ def pending(program, there, messages, payload):
 
 
 def restart(there):
-    """Bytes of RAM a second that a master loads from its file after SIGKILL."""
+    """Bytes of RAM per second that a master loads from its file after SIGKILL."""
     master = there.masters[0]
     memory = int(info(master, "memory")["used_memory"])
     master.shoot()
@@ -151,7 +151,7 @@ def restart(there):
 
 
 def rounds_of(options):
-    """The figures of each kind of masters, a list of each round's."""
+    """For each kind of masters, the figures of all rounds."""
     kinds = {"one server": Single, **{f"cluster, {n} of 3 masters": functools.partial(Some, n)
                                       for n in range(1, MASTERS + 1)}}
     kinds = dict(list(kinds.items())[:options.kinds])

@@ -33,7 +33,7 @@ NEVER = "3000s"
 
 
 class Worst:
-    """The worst of what another process measures since it was last asked for, in ms."""
+    """The worst value in ms that another process has measured since the last call."""
 
     def __init__(self, measure, *arguments):
         self._ms = multiprocessing.Value("d", 0.0)
@@ -106,7 +106,7 @@ class Claims:
         pipe.recv()
 
     def answers(self):
-        """How many claims got which status; waits until all are answered."""
+        """How many claims got which status. Waits until all are answered."""
         return self._ours.recv()
 
     def kill(self):
@@ -157,7 +157,7 @@ def measure(server, count, queues):
 
     def tell(what, begun):
         took = time.monotonic() - begun
-        time.sleep(0.5)  # what is still cleaned up behind it counts too
+        time.sleep(0.5)  # includes the work that the server still does after that
         print(f"{what:24} {took:6.2f} s   slowest push {pushed.take():6.1f} ms"
               f"   a sleeper late by {slept.take():6.1f} ms", flush=True)
 
@@ -217,7 +217,7 @@ def main():
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     most = options.claims + 100
-    # One peer may hold a quarter of it, and a claim's queue takes some 70 bytes.
+    # One client may hold a quarter of it; each queue of a claim takes some 70 bytes.
     held = max(1 << 30, 4 * 100 * options.claims * options.queues)
     with tempfile.TemporaryDirectory() as directory:
         server = Server(options.program, options.store or f"file:{directory}/store?sync=os",

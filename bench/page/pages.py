@@ -8,7 +8,7 @@ _BY_ID = {design.id: design for design in DESIGNS}
 
 
 def _number(value, digits=3):
-    """123456 -> 123k; 0.0123 -> 0.012."""
+    """Rounds: 123456 -> 123k; 0.0123 -> 0.012."""
     if value is None:
         return "-"
     if value and abs(value) < 0.001:
@@ -106,7 +106,8 @@ class _Page:
         rows = []
         for line in self.ran:
             told = line["results"]
-            # What is below a byte is noise: a broker that gave memory back meanwhile is below 0.
+            # Less than a byte is noise: a broker that returned memory meanwhile may even be below
+            # 0.
             space = [told.get(name) or 0 for name in ("memory_bytes", "disk_bytes")]
             rows.append([self.name(line), _count(told.get("growth_reached")),
                          *(_number(each, 4) if each > 1 else "-" for each in space)])
@@ -160,7 +161,7 @@ def page(language, run, lines):
 
 
 def pictures(lines):
-    """By name; English, for both pages."""
+    """The pictures by name, in English for both pages."""
     ran = [line for line in lines if not line["skipped"] and line["id"] in _BY_ID]
 
     def rows(*names):

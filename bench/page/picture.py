@@ -21,7 +21,8 @@ def _words(value):
 
 
 def svg(title, unit, marks, rows):
-    """`rows`: (name, [figure or None for each of `marks`]). A figure of 0 stands at the left."""
+    """`rows`: (name, [figure or None for each of `marks`]). A figure of 0 is drawn at the left
+    edge."""
     values = [value for _, figures in rows for value in figures if value]
     if not values:
         return None

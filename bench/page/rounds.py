@@ -1,9 +1,10 @@
-"""The rounds of a run made into one line for each design: the figure in the middle, and the lowest
-and the highest round."""
+"""Combines the rounds of a run into one line for each design: the median figure, and the lowest and
+the highest round.
+"""
 
 import statistics
 
-# Counted over all rounds. What is late at most is the latest of all.
+# Counted over all rounds. The largest lateness is that of any round.
 _ADDED = ("kills", "kill_pushed", "kill_lost", "kill_doubled", "lateness_missing", "lateness_early")
 _LARGEST = ("lateness_max_ms",)
 _OF_A_MEASURE = {"rates": "push_rate", "lateness": "lateness_missing", "kills": "kills"}
@@ -16,8 +17,8 @@ def _joined(name, values):
 
 
 def one_line_each(lines):
-    """Of `lines`, one for a design and a round, one for each design. `range` holds the lowest
-    and the highest round of the figures that have several."""
+    """Combines `lines` (one for each design and round) into one line for each design. `range` holds
+    the lowest and the highest round of each figure that has several."""
     designs = {}
     for line in lines:
         designs.setdefault(line["id"], []).append(line)
@@ -38,7 +39,7 @@ def _one(name, rounds):
 
 
 def rounds_of(lines):
-    """How many rounds there are of each measure: {"rates": 3, ...}."""
+    """The number of rounds of each measure: {"rates": 3, ...}."""
     counts = {}
     for measure, figure in _OF_A_MEASURE.items():
         each = {}

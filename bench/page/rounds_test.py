@@ -1,4 +1,4 @@
-"""What becomes of the rounds of a run: medians, sums, the largest, and how far they lie apart."""
+"""Combining the rounds of a run: medians, sums, maxima, and ranges."""
 
 import sys
 import unittest

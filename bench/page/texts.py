@@ -1,4 +1,6 @@
-"""What docs/designs.md says of each design, in English and in Chinese. Figures come from a run."""
+"""The texts of docs/designs.md about each design, in English and in Chinese. The figures come from
+a run.
+"""
 
 from typing import NamedTuple
 

@@ -1,5 +1,6 @@
-"""The words of docs/designs.md and docs/designs.zh-CN.md that stand between the figures. The pages
-themselves are page.en.md and page.zh.md beside this file."""
+"""The words of docs/designs.md and docs/designs.zh-CN.md between the figures. The pages themselves
+are page.en.md and page.zh.md beside this file.
+"""
 
 from pathlib import Path
 

@@ -31,7 +31,7 @@ ROUNDS = 3
 
 
 def version_of(*words):
-    """The first line of what a program says of its version."""
+    """The first line that a program prints about its version."""
     try:
         told = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     except OSError:
@@ -41,7 +41,7 @@ def version_of(*words):
 
 
 def machine():
-    """What the figures depend on."""
+    """The facts of the machine on which the figures depend."""
     cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo", encoding="ascii")
                 if line.startswith("model name")), platform.machine())
     memory = int(open("/proc/meminfo", encoding="ascii").readline().split()[1]) / 2 ** 20
@@ -61,19 +61,20 @@ def machine():
 
 
 def now():
-    """As the page tells it."""
+    """The time in the form of the page."""
     return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def redisson_classpath():
-    """Of the real Redisson and the client that drives it, built below build/bench; None where Java,
-    Maven or the library cannot be had."""
+    """The class path of the real Redisson and of the client that drives it, built below
+    build/bench; None if Java, Maven or the library is missing."""
     built = KEPT.parent / "redisson"
     built.mkdir(parents=True, exist_ok=True)
     libraries = built / "libraries"
     client = SOURCE / "bench" / "designs" / "redisson_client" / "Client.java"
     try:
-        # What an earlier run fetched is asked first: a registry may be away.
+        # Maven first runs offline with the files of an earlier run, because a registry may be
+        # unreachable.
         for offline in (["-o"], []):
             if not libraries.exists():
                 subprocess.run(["mvn", "-q", "-B", *offline, "-f", str(POM),
@@ -89,14 +90,14 @@ def redisson_classpath():
 
 
 def die_with_parent():
-    """In the program, before it begins: whatever kills this script ends the program too, and with
-    it its servers."""
+    """Runs in the program before it begins. If this script is killed, the program ends too, and its
+    servers with it."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def measured(program, options, designs):
-    """Runs the program: its lines, told on the way too. Its files and those of its servers lie in
-    two directories that are removed, however it ends."""
+    """Runs the program and returns its lines, which it also prints. The program's files and those
+    of its servers are in two directories, which are removed however it ends."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     lines = []
     environment = dict(os.environ)
@@ -127,7 +128,7 @@ def measured(program, options, designs):
 
 
 def read(files):
-    """A run that was kept, and what further files add to it."""
+    """A run that was kept, with the lines of further files."""
     run, lines = None, []
     for file in files.split(","):
         first, *rest = map(json.loads, Path(file).read_text(encoding="utf-8").splitlines())
