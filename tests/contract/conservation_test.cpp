@@ -1,5 +1,5 @@
-// Guarantee 9, and with it 1, 4 and 5: whatever many clients do, each accepted message is accounted
-// for, is delivered by live claims only, and never again after its ack.
+// Guarantee 9, and with it 1, 4 and 5: however many clients do whatever they like, each accepted
+// message is accounted for, is delivered by live claims only, and never again after its ack.
 #include <algorithm>
 #include <atomic>
 #include <map>

@@ -1,13 +1,13 @@
-"""A proxy between a client and a server, over TCP, that fails as it is told.
+"""A TCP proxy between a client and a server, which fails as a test tells it.
 
-What it does holds for connections from then on, and for those that are there:
+Its mode applies to later connections and to existing ones:
 
-pass     hands everything on, both ways
-drop     accepts, and closes at once
-mute     hands on what the client says, and closes once the server answers: the answer is lost
-half     the same, but for the first half of what the server answers
-bits     hands everything on, both ways, a byte at a time
-stall    accepts, and hands nothing on
+pass     passes everything on, both ways
+drop     accepts connections, and closes them at once
+mute     passes requests on, and closes once the server answers: the answer is lost
+half     like mute, but passes the first half of the answer on
+bits     passes everything on, both ways, one byte at a time
+stall    accepts connections, and passes nothing on
 """
 
 import socket
