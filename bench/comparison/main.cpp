@@ -1,6 +1,6 @@
-// tarry_designs: drives the delay queues of docs/designs.md side by side, each on servers that this
-// starts, and tells what it measured of each, in each round, as a line of JSON. scripts/bench
-// designs runs it.
+// tarry_designs: runs the delay queues of docs/designs.md one after the other, each on servers that
+// it starts. It prints the measured figures of each design in each round as a line of JSON.
+// scripts/bench designs runs it.
 //
 // Exit codes: 0 all designs that can run here did, 1 one failed, 2 usage.
 #include <fmt/format.h>
