@@ -19,7 +19,7 @@ struct MessageFilter {
   std::string prefix = {};            ///< its key begins with it
   std::optional<Time> due_from = {};  ///< due then or later
   std::optional<Time> due_to = {};    ///< due before then
-  Headers headers = {};               ///< it has each of them, with this value
+  Headers headers = {};               ///< it has all of these headers
   std::string reason = {};            ///< a pattern for matches_glob; empty: any reason
 
   /// Whether the filter can exclude any message.

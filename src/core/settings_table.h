@@ -37,7 +37,7 @@ struct SettingRow {
 };
 
 struct DurationSetting : SettingRow<Millis> {
-  std::string_view name_ms;  ///< in JSON, where it is whole milliseconds
+  std::string_view name_ms;  ///< in JSON, for whole milliseconds
   Millis min;
   Millis max;
 };
