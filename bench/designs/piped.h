@@ -31,8 +31,8 @@ class Piped {
   virtual void claim(std::size_t max, Got done) = 0;
   virtual void settle(const Claimed& claimed, Done done) = 0;
 
-  /// Runs `begin`, which calls verbs. Returns when these are answered, and also all that the
-  /// answers have called.
+  /// Runs `begin`, which calls verbs. Returns when these calls are answered, and also all calls
+  /// that their callbacks have made.
   virtual void run(Done begin) = 0;
 };
 
