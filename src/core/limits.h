@@ -25,11 +25,13 @@ inline constexpr std::uint64_t kDefaultClaimBytes = 64ull << 20;
 // Bytes of keys, headers and payloads in an answer to get or list. A get always answers its first
 // message, whatever its size.
 inline constexpr std::uint64_t kMaxReplyBytes = 64ull << 20;
+
 inline constexpr std::size_t kMaxClaimQueues = 1'000;
-// The most claims that may wait at a store, and the most queues and keys that they may name
-// together. It is enough for 10,000 connections.
+// The most claims that may wait at a store. It is enough for 10,000 connections.
 inline constexpr std::uint64_t kMaxWaitingClaims = 1'000'000;
+// The most queues and keys that waiting claims may name together.
 inline constexpr std::uint64_t kMaxWaitingNames = 10'000'000;
+
 inline constexpr std::size_t kMaxListLimit = 10'000;
 inline constexpr std::uint32_t kMaxForecastBuckets = 10'000;
 inline constexpr std::uint32_t kMaxShards = 256;

@@ -19,8 +19,8 @@ class WaitingCount {
   explicit WaitingCount(const Limits& limits)
       : max_claims_(limits.max_waiting_claims), max_names_(limits.max_waiting_names) {}
 
-  /// Call it before the claim waits. Error: `unavailable` if too many claims would wait. If there
-  /// is no error, `end` must follow.
+  /// Call `begin` before the claim waits. Error: `unavailable` if too many claims would wait. If
+  /// there is no error, `end` must follow.
   [[nodiscard]] MaybeError begin(const ClaimRequest& claim);
   void end(const ClaimRequest& claim) noexcept;
 

@@ -8,9 +8,10 @@
 namespace tarry::leases {
 namespace {
 
-/// The wait is long, because waiting costs nothing. It is not endless, because a connection that
-/// died unnoticed would keep its owner idle for ever.
+/// How long a claim waits for messages. It is long, because waiting costs nothing. It is not
+/// endless, because a connection that died unnoticed would keep its owner idle for ever.
 constexpr Millis kClaimWait{20'000};
+
 constexpr std::size_t kSettleBatch = 1'000;
 /// The most settlements that may wait for the store; above it the book claims nothing.
 constexpr std::size_t kMaxOutbox = 10'000;

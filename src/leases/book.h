@@ -17,7 +17,7 @@
 //   a failed claim or settlement
 //                  is sent again after 100 ms, then after twice as long, up to 5 s.
 //   a lasting error
-//                  (one that waiting does not mend) stops the book, as `stop` does.
+//                  (one that waiting does not end) stops the book, as `stop` does.
 //
 // Thread safety: none.
 //

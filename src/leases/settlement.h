@@ -1,5 +1,5 @@
-// Settlement: how a claim is to end. `fit` brings it into a form that the store cannot refuse; a
-// refused settlement would leave its message to its lease.
+// Settlement: how a claim is to end. `fit` changes it so that the store cannot refuse it. A refused
+// settlement would leave its message leased until the lease runs out.
 //
 // Pure functions.
 #pragma once

@@ -23,7 +23,7 @@ struct Withdraw {
 // Withdraws a submitted claim when a stop is requested, until the claim is answered. `end` may be
 // called before `begin`. The engine exists as long as the claim is not answered.
 //
-// `withdraw` completes nothing within the call, so it may run under the mutex.
+// `withdraw` runs no completion before it returns, so it may be called under the mutex.
 class StopWatch {
  public:
   explicit StopWatch(core::Engine& engine) : engine_(engine) {}

@@ -79,8 +79,8 @@ class Flow {
   void extended(const Result<core::ItemsReply>& reply, Moment now);
   void answered(JobId id, Answer answer, Moment now);
   void stop(Moment now);
-  /// Call it after a stop: a request that the store does not accept at once is given up, and its
-  /// leases run out.
+  /// Call `abandon` after a stop: a request that the store does not accept at once is given up, and
+  /// its leases run out.
   void abandon() noexcept { book_.abandon(); }
 
   /// Why the flow ended by itself; empty if it was stopped.

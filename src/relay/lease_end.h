@@ -22,7 +22,8 @@ class LeaseEnd {
   LeaseEnd& operator=(const LeaseEnd&) = delete;
 
   void move(Moment at) noexcept { at_ms_.store(at.count(), std::memory_order_relaxed); }
-  /// Call it when the store says that the lease is lost: it is then over, whatever the clock says.
+  /// Call `lose` when the store says that the lease is lost: it is then over, whatever the clock
+  /// says.
   void lose() noexcept { move(Moment::min()); }
   [[nodiscard]] bool is_over(Moment now) const noexcept {
     return now.count() >= at_ms_.load(std::memory_order_relaxed);

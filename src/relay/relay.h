@@ -56,8 +56,8 @@ class Relay {
   /// called from any thread.
   void serve(std::vector<Share> shares);
 
-  /// Call it after a stop: abandons the sink, and gives up requests that the store does not accept
-  /// at once. May be called from any thread.
+  /// Call `abandon` after a stop: abandons the sink, and gives up requests that the store does not
+  /// accept at once. May be called from any thread.
   void abandon();
 
   [[nodiscard]] RelayStats stats() const;

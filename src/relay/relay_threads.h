@@ -84,12 +84,12 @@ class RelayThreads {
   RelayThreads(const RelayThreads&) = delete;
   RelayThreads& operator=(const RelayThreads&) = delete;
 
-  /// Call it once.
+  /// Call `start` once.
   void start();
   /// The threads claim nothing more; the sinks may still confirm the messages that they have.
   void stop();
-  /// Call it after `stop`: the sinks answer at once for all their messages, and requests that the
-  /// store does not accept at once are given up.
+  /// Call `abandon` after `stop`: the sinks answer at once for all their messages, and requests
+  /// that the store does not accept at once are given up.
   void abandon();
 
   /// Sums over the threads. The breaker's state is closed if it is closed for any thread, and open

@@ -38,7 +38,7 @@ class FileMaps {
   /// The address of the file's first byte; the bytes up to `end` at least are mapped. Null if the
   /// file is shorter, or cannot be mapped.
   [[nodiscard]] const char* up_to(std::uint64_t end, int fd);
-  /// Call it when the file was cut, because the last page then has zeros after the new end.
+  /// Call `renew` when the file was cut, because the last page then has zeros after the new end.
   void renew() noexcept;
 
  private:

@@ -16,13 +16,13 @@ namespace {
 
 // How much one call copies. It should stay in the processor's cache until it is read.
 constexpr std::size_t kWindow = 256 * 1024;
-constexpr std::size_t kMostPieces = 256;
+constexpr std::size_t kMostPieces = 256;  // reads in one call
 // A read longer than this is not merged with others; it gets its own system call.
 constexpr std::size_t kLongest = 16 * 1024;
-// While the page cache lacks some records, this many batches are requested from the disk before
-// they are read; then one batch is read without a request. Such a batch begins with a few reads: if
-// even these have to wait for the disk, the rest is requested first.
+// After a read has had to wait for the disk, the next kColdBatches batches are requested from the
+// disk before they are read.
 constexpr unsigned kColdBatches = 32;
+// Then the next batch is tried without a request, beginning with kTried reads.
 constexpr std::size_t kTried = 16;
 
 const PosixFile& posix(const Read& read) { return static_cast<const PosixFile&>(*read.file); }

@@ -76,8 +76,8 @@ class Wheel {
  public:
   using Handle = std::uint32_t;
 
-  /// The handle of no node. Nodes have handles up to kMaxHandle; handles with the top bit set name
-  /// sentinels.
+  /// The handle of no node. Nodes have handles up to kMaxHandle; other handles with the top bit set
+  /// name sentinels.
   static constexpr Handle kNone = 0xFFFF'FFFF;
   static constexpr Handle kMaxHandle = 0x7FFF'FFFF;
 

@@ -37,8 +37,8 @@ struct Call {
   std::string target;
   std::string body;  // empty: none
   Answer answer = Answer::count;
-  std::size_t items =
-      0;  // how many the answer must have: results of a batch, or buckets of a forecast
+  // How many items the answer must have: results of a batch, or buckets of a forecast.
+  std::size_t items = 0;
   bool changes = true;  // false: the call may be repeated without harm
   // When the call was sent; the sender sets it. The leases of a claim are counted from this time.
   std::optional<base::BootClock::time_point> asked_at = {};

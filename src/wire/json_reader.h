@@ -58,10 +58,10 @@ class Document {
   Document(const Document&) = delete;
   Document& operator=(const Document&) = delete;
 
-  /// Call it once per document. Errors: `invalid_argument`, which names the byte; `too_large` above
-  /// the limits. `what` names the text.
+  /// Call `parse` once per document. Errors: `invalid_argument`, which names the byte; `too_large`
+  /// above the limits. `what` names the text.
   [[nodiscard]] MaybeError parse(std::string_view text, std::string_view what = "the body");
-  /// Call it only after `parse`.
+  /// Call `root` only after `parse`.
   [[nodiscard]] const boost::json::value& root() const noexcept { return *root_; }
 
  private:

@@ -101,7 +101,7 @@ class QueueRun {
   [[nodiscard]] Verdict thrown(std::string_view what) const;
   void accept(Delivery delivery, Moment begun, Moment now);
   void stop_for(std::optional<Error> why);
-  /// Call it when the book has changed: passes on counts, outages and refusals, and wakes the
+  /// Call `news` when the book has changed: passes on counts, outages and refusals, and wakes the
   /// controller.
   void news();
   void pass_on();

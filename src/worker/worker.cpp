@@ -23,6 +23,7 @@ namespace {
 constexpr std::uint32_t kMaxConcurrency = 1'024;
 /// The prefetch and the concurrency together must not exceed the limit of one claim.
 constexpr std::uint32_t kMaxPrefetch = core::kMaxBatch - kMaxConcurrency;
+
 constexpr Millis kMaxDrain = std::chrono::hours(24);
 
 Error invalid(std::string message) {

@@ -35,7 +35,7 @@ namespace {
 // How long a command waits for the commands before it: each has the file store open for a moment
 // only.
 constexpr std::chrono::milliseconds kLockWait{2'000};
-constexpr std::chrono::milliseconds kLockAgain{10};
+constexpr std::chrono::milliseconds kLockAgain{10};  // between two tries
 
 // The directory, with its parents, that opening the store will create: reported because its name
 // may be mistyped. Empty if nothing is created.

@@ -46,8 +46,8 @@ class Session {
   [[nodiscard]] std::string url() const;
   /// Whether the store is a `memory:` store, which belongs to this process alone and ends with it.
   [[nodiscard]] bool is_fleeting() const { return url().starts_with("memory:"); }
-  /// Call it after a push: for a `memory:` store it prints a note that the messages end with the
-  /// process.
+  /// Call `note_if_fleeting` after a push: for a `memory:` store it prints a note that the messages
+  /// end with the process.
   void note_if_fleeting();
 
   /// Opens url(). On failure it prints the reason, sets `code` to the exit code and returns

@@ -18,9 +18,10 @@
 namespace tarry::app {
 namespace {
 
-// Switches to another screen, and hides the cursor.
+// Switches to another screen, and hides the cursor. kLeave undoes both.
 constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l";
 constexpr std::string_view kLeave = "\x1b[?25h\x1b[?1049l";
+
 constexpr std::size_t kUsualHeight = 24;
 
 void put_out(std::string_view text) {

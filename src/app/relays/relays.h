@@ -55,7 +55,7 @@ class Relays {
   /// The relays claim nothing more. Each sink may still confirm the messages that it has, for as
   /// long as its relay's `drain`.
   void stop();
-  /// Call it after `stop`: the relays then end without waiting for the sinks.
+  /// Call `abandon` after `stop`: the relays then end without waiting for the sinks.
   void abandon();
 
   /// One entry per plan, in the order of the plans.

@@ -36,8 +36,8 @@ class DraftFile {
   [[nodiscard]] Result<void> open();
   /// The size of the unfinished file that an earlier run has kept.
   [[nodiscard]] Result<std::uint64_t> size() const;
-  /// Call it after `open`: continues after the first `bytes` bytes of the kept file, and drops the
-  /// rest.
+  /// Call `go_on` after `open`: continues after the first `bytes` bytes of the kept file, and drops
+  /// the rest.
   [[nodiscard]] Result<void> go_on(std::uint64_t bytes);
   /// Visits each line in the file; later writes are still appended. Errors: those of the file
   /// system; the error of a visit, which ends the reading.

@@ -55,12 +55,12 @@ class Importer {
   /// error.
   [[nodiscard]] Result<void> take(std::string_view text);
 
-  /// Call it when the file has no more lines, or when the rest must not be read.
+  /// Call `finish` when the file has no more lines, or when the rest must not be read.
   [[nodiscard]] Result<void> finish();
 
   /// Whether the export's end line was read.
   [[nodiscard]] bool ended() const noexcept { return ended_; }
-  /// Call it after `finish`, or after an error.
+  /// Call `report` after `finish`, or after an error.
   [[nodiscard]] ImportReport report() const;
 
  private:

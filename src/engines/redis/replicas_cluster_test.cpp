@@ -67,7 +67,7 @@ class ReplicasInClusterTest : public ::testing::Test, protected test::EngineCall
     if (!reply) return std::move(reply).error();
     return std::get<core::CountReply>(*reply).count;
   }
-  // Begins a removal, which stops because that master's replica does not follow. Then the master
+  // Begins a removal, which stops because the replica of `master` does not follow. Then the master
   // fails.
   void fail_over_within_a_removal(core::Engine& engine, std::size_t master) {
     for (std::size_t each = 0; each < kMasters; ++each) wait_until_replicated(each);
@@ -217,8 +217,8 @@ TEST_F(ReplicasInClusterTest, AFailoverOfTheRecordWithinARemovalUndoesAllOfItOrN
   EXPECT_EQ(*removed, there);
 }
 
-// The failover brings all messages of the shard back. So the record must still exist, for the
-// removal to be completed.
+// The failover restores all messages of the shard. So the record must still exist, for the removal
+// to be completed.
 TEST_F(ReplicasInClusterTest, AFailoverOfTheShardWithinARemovalIsMadeGood) {
   const auto engine = open();
   ASSERT_EQ(push(*engine, name_of(1), 0, 300), "");

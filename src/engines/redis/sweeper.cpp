@@ -18,6 +18,7 @@ using net::RedisReply;
 // The time between sweeps is 0.8 to 1.2 s. It is random, because several processes sweep.
 constexpr std::int64_t kSweepMs = 800;
 constexpr std::int64_t kSweepSpreadMs = 400;
+
 constexpr std::int64_t kShardsAtOnce = 100;
 constexpr std::int64_t kTickSlice = 100;
 constexpr int kTickRounds = 1'000;

@@ -78,9 +78,9 @@ class HttpClient {
 
   Id send(HttpCall call, Done done);
 
-  /// Call it when the caller no longer waits. A request that was not sent is dropped. For a request
-  /// that was sent, the client closes its side of the connection, which tells the server, and waits
-  /// a short time for an answer that may be on its way. `done` runs in both cases.
+  /// Call `hang_up` when the caller no longer waits. A request that was not sent is dropped. For a
+  /// request that was sent, the client closes its side of the connection, which tells the server,
+  /// and waits a short time for an answer that may be on its way. `done` runs in both cases.
   void hang_up(Id id);
 
   /// Fails outstanding requests, and closes. `send` fails from then on.

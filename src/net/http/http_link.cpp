@@ -173,8 +173,8 @@ void HttpLink::take(std::string_view bytes) {
   for (;;) {
     held_.erase(0, parser_->feed(held_));
     if (!parser_->done() || parser_->message().status / 100 != 1) break;
-    parser_.emplace(HttpParser::Side::response,
-                    options_.limits);  // the answer was an interim one (1xx)
+    // The answer was an interim one (1xx).
+    parser_.emplace(HttpParser::Side::response, options_.limits);
   }
   if (parser_->fault()) {
     held_.clear();

@@ -43,8 +43,8 @@ class HttpParser {
   /// except an unfinished line: the caller keeps that line and passes it again together with later
   /// bytes. After the message's end or a fault it consumes nothing.
   std::size_t feed(std::string_view bytes);
-  /// Call it when the peer has closed its side. That ends a response without a length; otherwise it
-  /// is a fault.
+  /// Call `feed_end` when the peer has closed its side. That ends a response without a length;
+  /// otherwise it is a fault.
   void feed_end();
 
   [[nodiscard]] bool started() const noexcept;

@@ -33,10 +33,10 @@ class RedisSubscriber : public std::enable_shared_from_this<RedisSubscriber> {
   /// Whether all channels are confirmed, on an open connection.
   [[nodiscard]] bool stands() const noexcept { return link_ && confirmed_ == channels_.size(); }
   void start();
-  /// Call it when the sentinels may name another server: if they do, the subscription moves to that
-  /// server.
+  /// Call `follow` when the sentinels may name another server: if they do, the subscription moves
+  /// to that server.
   void follow();
-  /// Call it when the host name may lead to another server now: the subscription reconnects.
+  /// Call `renew` when the host name may lead to another server now: the subscription reconnects.
   void renew();
   void close();
 

@@ -48,7 +48,7 @@ class Coordination {
   /// session counts as dead. No hook runs after that.
   virtual ~Coordination() = default;
 
-  /// Call it once, before any other function.
+  /// Call `start` once, before any other function.
   virtual void start(Hooks hooks) = 0;
   /// The units to divide, in rising order. Call it from any thread, each time they change.
   virtual void offer(std::vector<Unit> all) = 0;

@@ -22,6 +22,7 @@ namespace {
 constexpr Millis kAfterFailure{500};
 /// A server that cannot be reached at the beginning is reported after this time.
 constexpr Millis kPatience{3'000};
+
 constexpr std::size_t kMostAtOnce = 100;
 constexpr std::size_t kDigits = 10;  // of a sequence number
 

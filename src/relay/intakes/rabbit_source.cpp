@@ -17,8 +17,9 @@ namespace {
 
 constexpr std::uint16_t kConsuming = 1;
 constexpr std::uint16_t kSettingAside = 2;
-// A channel of its own, because a declaration that fails closes its channel.
+// The channel for declarations. They have their own, because a failed one closes its channel.
 constexpr std::uint16_t kDeclaring = 3;
+
 constexpr time_t kClosingS = 5;
 
 using net::rabbit::amqp_view;

@@ -51,7 +51,7 @@ class Properties {
 
   [[nodiscard]] const amqp_basic_properties_t& get() const noexcept { return properties_; }
 
-  /// Call it before `finish`. `name` must outlive this object.
+  /// Call `add` before `finish`. `name` must outlive this object.
   void add(std::string_view name, std::string value);
   void add(std::string_view name, std::int64_t value);
   void set_message_id(std::string id);
@@ -62,7 +62,7 @@ class Properties {
   void finish();
   /// The size of all properties and headers, encoded, in bytes.
   [[nodiscard]] std::size_t size() const;
-  /// Call it before `finish`. Drops headers that `restore` added, the largest first, until the
+  /// Call `fit` before `finish`. Drops headers that `restore` added, the largest first, until the
   /// encoded size of everything is at most `room` bytes. The header tarry-headers-dropped then says
   /// how many.
   void fit(std::size_t room);

@@ -9,8 +9,8 @@
 //  1. Each of the two sums is the total of the connections' parts and of replies that no connection
 //     has taken yet (held_reply.h). So both are 0 if no client is connected and no request is
 //     outstanding.
-//  2. A connection's own part is not compared with the limit, so nothing is too large while nothing
-//     else is held.
+//  2. A request is checked against the bytes of the other connections only. So a single request is
+//     accepted, however large, while no other bytes are held.
 //  3. A peer is in the table while it has connections.
 //
 // Thread safety: the server's thread only, except for `answers_sum`, to which an engine's thread

@@ -25,7 +25,7 @@ class Outgoing {
     if (written_ < head_.size()) return {asio::buffer(head_) + written_, asio::buffer(body_)};
     return {asio::const_buffer(), asio::buffer(body_) + (written_ - head_.size())};
   }
-  /// Call it when `size` more bytes have been written. Returns true if those were the last.
+  /// Call `advance` when `size` more bytes have been written. Returns true if those were the last.
   [[nodiscard]] bool advance(std::size_t size) noexcept {
     written_ += size;
     return written_ == head_.size() + body_.size();

@@ -53,15 +53,16 @@ class Session {
   void become_idle();
   void become_busy();  // `begin` calls it too
 
-  /// Call it if the connection was let in on the reserve, and may do little (`Connection::Place`).
+  /// Call `use_reserve` if the connection was let in on the reserve, and may do little
+  /// (`Connection::Place`).
   void use_reserve() noexcept { on_reserve_ = true; }
   [[nodiscard]] bool is_on_reserve() const noexcept { return on_reserve_; }
 
   /// Tells whether the client has sent the server's token (base::is_same_secret) or needs none.
   /// This holds until the next call.
   void set_let_in(bool let_in) noexcept { let_in_ = let_in; }
-  /// Call it when a request begins; its body may not have arrived yet. The request is refused if
-  /// the connection is on the reserve and the request is not urgent.
+  /// Call `begin` when a request begins; its body may not have arrived yet. The request is refused
+  /// if the connection is on the reserve and the request is not urgent.
   [[nodiscard]] std::optional<Refusal> begin(Urgency urgency);
   /// Reports an answered request to the log and the metrics.
   void answered(const RequestNote& note);
@@ -72,21 +73,21 @@ class Session {
   [[nodiscard]] std::optional<OverLimit> admit(const core::Request& request, Check check);
   /// Asks the engine. Returns false if memory was too short; then the request was not begun.
   [[nodiscard]] bool submit(core::Request request, Check check);
-  /// Call it when the engine's answer has been written to the client in full.
+  /// Call `handed_over` when the engine's answer has been written to the client in full.
   void handed_over();
 
   /// Ends the wait of a claim, which is then answered with the messages that it has. Does nothing
   /// if no claim waits.
   void end_wait();
-  /// Call it when the client has ended its side. The client may be gone, or it may still read the
-  /// answer; the two look the same. So a claim's messages are not given to it. Any other request is
-  /// carried out.
+  /// Call `client_ended` when the client has ended its side. The client may be gone, or it may
+  /// still read the answer; the two look the same. So a claim's messages are not given to it. Any
+  /// other request is carried out.
   void client_ended();
   [[nodiscard]] bool has_client_ended() const noexcept { return client_ended_; }
-  /// Call it when the token was replaced: a waiting claim is refused. Returns false if no claim
-  /// waits.
+  /// Call `revoke` when the token was replaced: a waiting claim is refused. Returns false if no
+  /// claim waits.
   [[nodiscard]] bool revoke();
-  /// Call it once, when the connection is closed.
+  /// Call `close` once, when the connection is closed.
   void close();
 
  private:

@@ -15,7 +15,7 @@ class UnsentClaims {
  public:
   /// Notes the receipts. If it throws std::bad_alloc, nothing was noted.
   void note(const core::ClaimReply& reply);
-  /// Call it when the client has got the messages.
+  /// Call `clear` when the client has got the messages.
   void clear() { settles_ = {}; }
   /// Releases the messages at the engine; failures are logged.
   void release(ServerContext& context, const listening::Executor& executor);

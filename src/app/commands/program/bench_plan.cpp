@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kMostRate = 1e9;
 constexpr double kMostPending = 1e12;
-// Batches outside these limits were not measured.
+// Batches (in messages) and RAM (in bytes) outside these limits were not measured.
 constexpr std::uint64_t kLeastBatch = 10;
 constexpr std::uint64_t kMostBatch = 1'000;
 constexpr std::uint64_t kLeastMemory = 1ull << 30;

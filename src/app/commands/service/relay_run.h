@@ -33,8 +33,8 @@ class RelayRun {
  public:
   RelayRun(Session& session, Plans plans) : session_(session), first_(std::move(plans)) {}
 
-  /// Call it before `run`. At a SIGHUP, `read_again` is called, which returns the new plans. It
-  /// returns nothing if they cannot be read; then it has printed the reason.
+  /// Call `on_hangup` before `run`. At a SIGHUP, `read_again` is called, which returns the new
+  /// plans. It returns nothing if they cannot be read; then it has printed the reason.
   void on_hangup(std::function<std::optional<Plans>()> read_again) {
     read_again_ = std::move(read_again);
   }

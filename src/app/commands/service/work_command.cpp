@@ -29,9 +29,9 @@
 namespace tarry::app {
 namespace {
 
-// From sysexits.h: EX_TEMPFAIL and EX_DATAERR.
-constexpr int kRetry = 75;
-constexpr int kBury = 65;
+// Exit codes of sysexits.h.
+constexpr int kRetry = 75;  // EX_TEMPFAIL
+constexpr int kBury = 65;   // EX_DATAERR
 
 constexpr std::chrono::seconds kBackOff{1};  // before a command is started again
 

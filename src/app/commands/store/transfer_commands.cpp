@@ -167,7 +167,7 @@ class Marks {
 
   /// Whether the same command can continue the export.
   [[nodiscard]] bool any() const noexcept { return any_; }
-  /// Call it once the file has its final name.
+  /// Call `end` once the file has its final name.
   void end() const { ::unlink(path().c_str()); }
 
  private:

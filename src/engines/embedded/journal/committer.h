@@ -71,7 +71,7 @@ class Committer {
   void set_aside(Aside aside) { aside_ = std::move(aside); }
   /// Called when a job is durable, before any caller is answered. Set before the first `run`.
   void set_durable(std::function<void()> durable) { when_durable_ = std::move(durable); }
-  /// Call it when the shard has failed: from now on nothing is written or acknowledged.
+  /// Call `stop` when the shard has failed: from now on nothing is written or acknowledged.
   void stop() noexcept { stopped_.store(true, std::memory_order_release); }
   /// True if recent reads had to wait for the disk. Jobs should then list the records that their
   /// tasks will fetch.

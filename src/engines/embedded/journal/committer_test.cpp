@@ -29,7 +29,8 @@ class CommitterTest : public testing::Test {
     files.add(number, std::move(file));
   }
 
-  // The next batch of a segment; the first one of each brings the header.
+  // Makes the segment's next batch. The first batch of a segment also contains the segment's
+  // header.
   std::shared_ptr<const SealedBatch> batch(std::uint64_t segment_number, std::string bytes) {
     auto sealed = std::make_shared<SealedBatch>();
     sealed->number = ++number;

@@ -47,9 +47,10 @@ class AheadReads {
 
  private:
   using Runs = std::unique_ptr<RecordRuns>;
-  // How many records one read takes. With the gaps between them a chunk takes up to three times its
-  // bytes. For a longer record the disk is only asked to read it; the record is not kept here.
+  // How many records one read takes.
   static constexpr std::size_t kChunk = 64;
+  // A chunk ends once its records have this many bytes. With the gaps between them it takes up to
+  // three times its bytes. A longer record is not kept here; the disk is only asked to read it.
   static constexpr std::uint64_t kChunkBytes = 128 << 10;
   // How many chunks are kept. One would not do, because claims from several queues, or by several
   // clients, alternate.

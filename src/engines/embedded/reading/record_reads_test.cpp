@@ -112,7 +112,7 @@ TEST_F(RecordReadsTest, WhatWasReadAheadIsNotReadAgain) {
   EXPECT_EQ(calls_for_all(), 2u);
 }
 
-// The bytes read ahead may be older than what was written since.
+// The bytes read ahead may be older than bytes that were written since.
 TEST_F(RecordReadsTest, AnewIsWhatTheFileHasNow) {
   want(2, 2, 4);
   read_ahead();

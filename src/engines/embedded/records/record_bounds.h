@@ -40,6 +40,7 @@ inline constexpr std::uint64_t kDueRecord =
 /// Bytes of a reschedule: its record, and the bytes by which the message's record grows when
 /// cleaning copies it.
 inline constexpr std::uint64_t kRescheduleRecord = kDueRecord + kBootDueBytes;
+
 inline constexpr std::uint64_t kBackRecord =
     bounds::rounded(record_layout::kBackFixed + record_layout::kBootDueField);
 inline constexpr std::uint64_t kExtendRecord = bounds::rounded(record_layout::kLeaseBytes);

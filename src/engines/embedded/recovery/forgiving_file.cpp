@@ -5,7 +5,7 @@
 namespace tarry::embedded {
 namespace {
 
-constexpr std::uint64_t kPiece = 4096;  // about what a disk loses at a time
+constexpr std::uint64_t kPiece = 4096;  // about the amount that a disk loses at a time
 
 Unexpected read_only() {
   return Unexpected(ErrorCode::misuse, "a file that is being salvaged is not written");

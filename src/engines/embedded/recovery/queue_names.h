@@ -1,6 +1,6 @@
 // QueueNames: which queue has which number, according to the records of a damaged journal, read in
 // order. A number may have had several queues, one after the other, and the records of such a
-// change may be lost. So it concludes from what it finds:
+// change may be lost. So this class concludes from the records that are there:
 //
 //   a number is freed, or named as another queue     the number's queue has gone
 //   a queue is named under another number            the queue under its former number has gone

@@ -82,7 +82,7 @@ std::size_t RecoveryRun::first_unwritten() const {
 }
 
 // 0 if the file holds only zeros, otherwise its size. Zeros at the front prove nothing: a disk may
-// have lost any part of what was written.
+// have lost any part of the bytes written.
 Result<std::uint64_t> RecoveryRun::written_end(const Found& found) {
   const std::string zeros(std::min(found.size, kPiece), '\0');
   std::string buffer(zeros.size(), '\0');
@@ -230,8 +230,8 @@ Result<void> RecoveryRun::find_low_water() {
 Result<void> RecoveryRun::drop_below_low_water() {
   // The mark stands if no batch before it can turn out to be torn. That is uncertain under policy
   // os, and if the newest segment is torn in its first batch and so states no mark. Then replay
-  // begins at the first segment of the unbroken run, which does no harm, and decides by what it
-  // finds.
+  // begins at the first segment of the unbroken run, which does no harm, and decides by the
+  // records there.
   std::size_t first = segments_.size() - 1;
   bool proven = true;
   while (first > 0 && segments_[first].number > low_water_ &&

@@ -94,7 +94,7 @@ class HandleBlocks {
 class HandleList {
  public:
   [[nodiscard]] bool empty() const noexcept { return head_ == HandleBlocks::kNone; }
-  /// Call these two only if the list is not empty.
+  /// Call `first` and `last` only if the list is not empty.
   [[nodiscard]] Handle first(const HandleBlocks& blocks) const noexcept {
     const HandleBlock& block = blocks[head_];
     return block.handles[static_cast<std::size_t>(std::countr_zero(block.live))];

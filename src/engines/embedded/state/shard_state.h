@@ -144,8 +144,8 @@ class ShardState {
   void unhold(Handle handle);      // due by BOOTTIME, but no longer by REALTIME
   /// Lets a lease begin at the BOOTTIME `boot_ms`, instead of when its claim was decided.
   void begin_lease(Handle handle, std::int64_t boot_ms);
-  /// Call it when the wheel has handed out a lease. True if the lease has not ended; then it is in
-  /// the wheel again.
+  /// Call `put_back_if_postponed` when the wheel has handed out a lease. True if the lease has not
+  /// ended; then it is in the wheel again.
   [[nodiscard]] bool put_back_if_postponed(Handle handle, std::int64_t now_boot_ms);
   /// The wall clock went back to `now_ms`: messages that are no longer due become scheduled again.
   void step_back(std::int64_t now_ms, bool rebase);

@@ -33,10 +33,11 @@ struct StoreIdentity {
 /// True if the directory is a store, or at least the making of a store has begun there.
 [[nodiscard]] Result<bool> has_store_file(const storage::Directory& directory);
 
-/// Call it when opening an existing store: its maker may have died at any moment after STORE had
-/// its name. Makes that name durable before there is a first segment. Removes the mark of a salvage
-/// or a backup: if STORE were lost one day, the mark would say that this was never a store. (If the
-/// mark cannot be removed, the store works all the same, and the next opening tries again.)
+/// Call `finish_making` when opening an existing store: its maker may have died at any moment after
+/// STORE had its name. Makes that name durable before there is a first segment. Removes the mark of
+/// a salvage or a backup: if STORE were lost one day, the mark would say that this was never a
+/// store. (If the mark cannot be removed, the store works all the same, and the next opening tries
+/// again.)
 [[nodiscard]] Result<void> finish_making(storage::Directory& directory);
 
 /// The identity, or nothing if the directory is empty (or the making of the store was cut short).
@@ -66,6 +67,7 @@ inline constexpr const char* kLockName = "LOCK";
 /// remove it at the end. A directory with such a file is not yet a store.
 inline constexpr const char* kSalvageName = "SALVAGE";
 inline constexpr const char* kBackupName = "BACKUP";
+
 inline constexpr std::uint32_t kMostShards = 256;
 
 /// How large the segments of a store on this disk are, unless told otherwise: small on a small

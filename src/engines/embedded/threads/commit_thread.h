@@ -1,4 +1,4 @@
-// CommitThread: brings a shard's jobs to its disk. While one job syncs, the next one gathers
+// CommitThread: writes a shard's jobs to its disk. While one job syncs, the next one gathers
 // requests: group commit without a timer. The thread waits only for callers that send their next
 // request at once (GroupCommitDelay). When there is nothing to commit, it reads the records that
 // the next claims will need.

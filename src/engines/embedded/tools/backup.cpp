@@ -22,6 +22,7 @@ namespace {
 // A round fails only if cleaning removes one of its segments meanwhile. Far fewer rounds suffice,
 // unless cleaning is faster than the backup.
 constexpr int kMostRounds = 100;
+
 constexpr std::size_t kChunk = std::size_t{1} << 20;
 
 using Told = std::function<void(std::uint64_t)>;

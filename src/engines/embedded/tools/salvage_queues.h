@@ -28,7 +28,7 @@ namespace tarry::embedded {
 
 class SalvagedQueues {
  public:
-  /// Call it for all shards before the first `name` or `agree`.
+  /// Call `tell` for all shards before the first `name` or `agree`.
   void tell(const ReadShard& shard);
 
   struct Named {

@@ -18,11 +18,11 @@ using net::RedisReply;
 
 // Messages that one call of the script claims; other clients wait during the call.
 constexpr std::uint32_t kMostAtOnce = 500;
-// A waiting claim by key asks Redis to publish changes for this long. It looks again before that
-// time ends.
+// A waiting claim by key asks Redis to publish changes for this long.
 constexpr std::int64_t kWatchedMs = 10'000;
+// It looks again after this time, before the other one ends.
 constexpr std::int64_t kWatchAgainMs = 5'000;
-constexpr std::int64_t kAfterFailureMs = 1'000;
+constexpr std::int64_t kAfterFailureMs = 1'000;  // then a claim looks again
 
 }  // namespace
 

@@ -104,7 +104,7 @@ class WaitingClaims {
     bool gone = false;    // the caller no longer waits for its answer
   };
 
-  /// Looks at the queues, and calls `looked` or `fail` once, perhaps within the call.
+  /// Looks at the queues, and calls `looked` or `fail` once, perhaps before it returns.
   virtual void look(const ClaimPtr& claim, std::vector<std::string> queues, Watch watch) = 0;
   /// Releases messages that cannot be handed over.
   virtual void release(const core::ClaimReply& reply) = 0;

@@ -89,7 +89,7 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
     hold(is_moved(error) || places_->closed > 0 ? queue_ : place.name, error);
   }
 
-  // If the message has no key, the entry's id stands for it, so that every process brings the entry
+  // If the message has no key, the entry's id stands for it, so that every process sends the entry
   // to the same shard.
   std::string_view name_of(std::uint32_t i) {
     return entry(i).key.empty() ? item(i).order : entry(i).key;

@@ -13,8 +13,9 @@ using net::RedisCommand;
 
 // Most items in one call. Other clients of the server wait for the call.
 constexpr std::size_t kMostInACall = 500;
-// To remove an entry, Redis walks through Redisson's LIST.
+// To remove an entry, Redis walks through Redisson's LIST. So a call removes few.
 constexpr std::size_t kMostWalksInACall = 100;
+
 constexpr std::size_t kMostBytesInACall = 8u << 20;
 
 void send_items(const LayoutContext& context, const LayoutKeysPtr& keys,

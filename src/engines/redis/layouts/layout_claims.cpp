@@ -24,6 +24,7 @@ constexpr std::int64_t kLookAgainMs = 1'000;
 // To find Redisson's entries by their ids, Redis looks through all of them. So a claim by key looks
 // only this often.
 constexpr std::int64_t kWalkAgainMs = 5'000;
+
 constexpr std::int64_t kNotSoonMs = INT64_MAX;
 
 std::string fresh_nonce() {

@@ -50,7 +50,7 @@ class ByKey : public LayoutVerb {
   }
 
  protected:
-  /// Call it if the script did not find the member either.
+  /// Call `tell_unknown` if the script did not find the member either.
   void tell_unknown(std::uint32_t item) {
     if (is_checksum(key_of(item))) {
       fail(item, found_by_member_only(key_of(item), context_.spec.layout));

@@ -1,6 +1,7 @@
 // The verbs on a layout's queues: each checks its request, asks Redis, and completes the request.
 //
-// Thread safety: none; on the io_context's thread. They may complete within the call.
+// Thread safety: none; on the io_context's thread. A completion may run before
+// the function returns.
 #pragma once
 
 #include <optional>

@@ -21,7 +21,8 @@ class BriefWait {
 
   explicit BriefWait(Server& server) : server_(server) {}
 
-  /// Call it when the answer to the write arrives, with its origin. `done` may run within the call.
+  /// Call `confirm` when the answer to the write arrives, with its origin. `done` may run before it
+  /// returns.
   void confirm(const net::RedisOrigin& wrote, Done done);
 
  private:

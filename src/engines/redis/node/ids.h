@@ -22,7 +22,7 @@ class Ids {
 
   explicit Ids(Server& server) : server_(server) {}
 
-  /// May answer within the call. Errors: `no_space` when all 3.4e13 are used up.
+  /// `done` may run before this returns. Errors: `no_space` when all 3.4e13 are used up.
   void take(std::uint64_t count, Taken done);
   /// Drops the ids that this process still holds, because they may belong to others by now.
   void drop() noexcept {

@@ -35,8 +35,8 @@ class ReplicaWait {
 
   ReplicaWait(net::Redis& redis, ReplicaWish wish) : redis_(redis), wish_(wish) {}
 
-  /// Call it when the answer to the write arrives, with its origin: that node is asked. `done` may
-  /// run within the call.
+  /// Asks the node that carried out a write whether its replicas have the write. `wrote`: the
+  /// origin of the answer to the write. `done` may run before this returns.
   void confirm(const net::RedisOrigin& wrote, Done done);
 
  private:

@@ -83,7 +83,7 @@ class Server {
     replicas_->confirm(wrote, std::move(done));
   }
 
-  /// Call it for a write that depends on a write on another node of the cluster.
+  /// Call `replicas_of_nodes` for a write that depends on a write on another node of the cluster.
   [[nodiscard]] NodeReplicas replicas_of_nodes() const { return {redis_, wait_}; }
 
   /// True if Redis has refused the user a command. A script may have stopped halfway, so call

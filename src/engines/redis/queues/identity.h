@@ -38,12 +38,12 @@ class Identity {
   Identity(net::Redis& redis, Server& server, Directory& directory, Ids& ids, Alarms& alarms,
            const StoreFacts& store, ServerWish wish, Log log);
 
-  /// May call `done` within this call, if the connection was checked already.
+  /// `done` may run before this returns, if the connection was checked already.
   void check(Done done);
-  /// Call when something is gone that should exist. The next `check` then asks again.
+  /// Call `doubt` when something is gone that should exist. The next `check` then asks again.
   void doubt() noexcept { checked_ = 0; }
   /// Why messages are not safe on a server (check_server); empty if they are safe. Until that is
-  /// mended, each `check` asks again.
+  /// repaired, each `check` asks again.
   [[nodiscard]] const std::optional<Error>& unfit() const noexcept { return unfit_; }
   [[nodiscard]] std::uint64_t secret() const noexcept { return secret_; }
   [[nodiscard]] std::int64_t schema() const noexcept { return schema_; }

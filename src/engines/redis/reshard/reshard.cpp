@@ -75,7 +75,7 @@ base::UniqueFunction<void(Result<RedisReply>)> Mover::taking(Take take) {
   };
 }
 
-// Call it if replicas do not follow.
+// Call `stop_at` if replicas do not follow.
 void Mover::stop_at(const Error& error) {
   fail({ErrorCode::unavailable,
         "the reshard of queue " + request_.queue +

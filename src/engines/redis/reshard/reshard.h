@@ -1,6 +1,7 @@
 // Reshard: the verb that gives a queue another number of shards.
 //
-// Thread safety: none; on the io_context's thread. It may complete within the call.
+// Thread safety: none; on the io_context's thread. A completion may run before
+// the function returns.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 -- ARGV: 5 the field of META in which the shard keeps the last entry that it took from this inbox, 6 '1' if the shard
 -- is closed: entries for keys that it does not hold are passed on, and answered '>'. Then seven for each entry: its
 -- id (both parts in 20 digits, so that texts compare as ids do), a mark of eight bytes (its hash), the verb (p, c,
--- r), member, due time, body (p) or priority (r; empty: as it is), and a letter as in push (p). The call must bring
+-- r), member, due time, body (p) or priority (r; empty: as it is), and a letter as in push (p). The call must hold
 -- all entries for this shard that were in the batch, which the caller read from the inbox's head on (why:
 -- docs/formats/redis.md). Answers for each: nothing if it was carried out, now or before; '>'; 'old' and that last
 -- id, if it is not newer and not among the entries that were carried out with that id; or the reason for its refusal.

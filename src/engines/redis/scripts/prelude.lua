@@ -40,9 +40,9 @@ head = head and tonumber(head) or math.huge
 -- directly after its write, because a script may be stopped at any call.
 local counts, soonest, deadline = {}, math.huge, math.huge
 local function count(name, n) counts[name] = (counts[name] or 0) + (n or 1) end
--- Call it with a time from which on a message can be claimed.
+-- Call `wake` with a time from which on a message can be claimed.
 local function wake(due) if due < soonest then soonest = due end end
--- Call it with a time at which a lease runs out, or a dead or remembered message expires.
+-- Call `expect` with a time at which a lease runs out, or a dead or remembered message expires.
 local function expect(time) if time < deadline then deadline = time end end
 
 -- Writes the earliest such time to the agenda. A claim calls it before it gives messages away.

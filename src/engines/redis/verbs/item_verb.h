@@ -82,9 +82,9 @@ class ItemVerb {
 void run_items(Context& context, std::shared_ptr<ItemVerb> verb, std::string_view queue,
                Items items, std::shared_ptr<Countdown> countdown, std::uint32_t number = 0);
 
-/// Call it if a shard of `refused` has answered that the queue has moved. Drops the known facts
-/// about the queue, unless another call has learned newer ones meanwhile. After `done`, look the
-/// queue up again.
+/// Call `doubt` if a shard of `refused` has answered that the queue has moved. Drops the known
+/// facts about the queue, unless another call has learned newer ones meanwhile. After `done`, look
+/// the queue up again.
 void doubt(Context& context, const QueuePtr& refused,
            base::UniqueFunction<void(Result<void>)> done);
 

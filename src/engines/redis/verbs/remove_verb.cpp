@@ -23,6 +23,7 @@ using Stage = QueueRecord::Stage;
 // A hold prevents claims for at most this long. The removal must begin in the first half of that
 // time, or it does not begin.
 constexpr std::uint64_t kHoldMs = 20'000;
+// How often a removal is begun before the caller gets an error.
 constexpr int kMostBegun = 5;
 
 class Remover : public std::enable_shared_from_this<Remover> {

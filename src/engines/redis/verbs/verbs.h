@@ -1,6 +1,7 @@
 // The verbs: each checks its request, asks the shards, and completes the request.
 //
-// Thread safety: none; on the io_context's thread. They may complete within the call.
+// Thread safety: none; on the io_context's thread. A completion may run before
+// the function returns.
 #pragma once
 
 #include "engines/redis/verbs/asked.h"

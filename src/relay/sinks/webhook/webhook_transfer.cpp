@@ -16,7 +16,7 @@ constexpr std::size_t kMaxAnswerHead = 64 * 1024;
 /// How many bytes of an answer's body are read. Only if an answer is read to its end can its
 /// connection be used again.
 constexpr std::size_t kMaxAnswerBody = 64 * 1024;
-constexpr std::size_t kKeptOfAnswer = 200;
+constexpr std::size_t kKeptOfAnswer = 200;  // bytes of the body
 
 template <typename Value>
 void set(CURL* handle, CURLoption option, Value value) {

@@ -10,8 +10,8 @@ namespace tarry::embedded {
 namespace {
 
 constexpr std::int64_t kHoldOffMs = 1'000;
-// When pressed (see `Press`), cleaning continues while it can gain more than this part of the live
-// bytes.
+// When pressed (see `Press`), cleaning continues while it can gain more than the live bytes divided
+// by kLightShare (Press::lightly) or kHardShare (Press::hard).
 constexpr std::uint64_t kLightShare = 8;
 constexpr std::uint64_t kHardShare = 64;
 

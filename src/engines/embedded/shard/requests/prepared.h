@@ -11,7 +11,8 @@
 
 namespace tarry::embedded {
 
-/// A claim, as a receipt names it, in the shard to which the item belongs.
+/// How a receipt names a claim. It is valid only in the shard that the item of the settle or extend
+/// goes to.
 struct ClaimName {
   Handle handle = kNoHandle;
   std::uint32_t claims = 0;
