@@ -33,9 +33,9 @@
 namespace tarry::fuzz {
 namespace {
 
-/// An engine in RAM that is opened when it is first asked, and answers before `submit` returns: so
-/// that an input always does the same. (A connection has each answer posted to its own thread, and
-/// cannot tell.) A claim that would wait is answered with what there is.
+/// An engine in RAM that is opened at the first request, and answers before `submit` returns, so
+/// that an input always does the same. (A connection has each answer posted to its own thread, so
+/// it works as with other engines.) A claim that would wait is answered at once.
 class Prompt final : public core::Engine {
  public:
   core::Ticket submit(core::Request request, core::Completion completion) override {

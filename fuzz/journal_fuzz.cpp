@@ -280,7 +280,7 @@ class Builder {
   static constexpr timing::Instant kNow = timing::ManualClock::kStart;
 
   Input input_;
-  ShardState state_;                  // of what was written so far; lawful only
+  ShardState state_;                  // of the records written so far; lawful ones only
   std::map<Handle, PutRecord> puts_;  // of the messages that are there
   bool lawful_ = false;
   SegmentHeader header_;
@@ -312,7 +312,7 @@ void check_figures(const ShardState& state) {
   }
 }
 
-// All links hold, and what time has come for comes out.
+// All links of the wheels hold, and nodes whose time has come expire.
 void check_wheels(ShardState& state) {
   state.due_wheel.check();
   state.lease_wheel.check();

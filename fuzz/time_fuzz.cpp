@@ -1,5 +1,5 @@
-// Durations, times, sizes and numbers as people type them: what is read is within the limits, and
-// is read again from what is printed; what is refused is named in one line.
+// Durations, times, sizes and numbers as people type them: a value that is read is within the
+// limits, and reading its printed form gives it again. A refusal names the text in one line.
 #include <cstdint>
 #include <string>
 

@@ -82,7 +82,7 @@ void check_query(std::string_view text) {
   TARRY_ASSERT(!limit || (*limit >= 1 && *limit <= 1000));
   if (query->finish()) return;
 
-  // What was read is read again from what is written of it.
+  // Writing the query that was read, and reading it again, gives the same.
   std::string written;
   wire::QueryWriter to(written);
   if (key && base::is_valid_utf8(*key)) to.add("key", *key);

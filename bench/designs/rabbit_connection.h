@@ -27,7 +27,7 @@ void must_be_well(amqp_connection_state_t state, std::string_view what);
 /// queues are confirmed in any order.
 class Unconfirmed {
  public:
-  /// Call it right after each publish on `kRabbitChannel`.
+  /// Call `add` right after each publish on `kRabbitChannel`.
   void add() { open_.insert(open_.end(), ++sent_); }
   [[nodiscard]] std::size_t count() const noexcept { return open_.size(); }
   /// Waits for the broker's next confirm.

@@ -1,6 +1,6 @@
 // Requests as the words of commands, and their JSON as replies.
 //
-// Thread safety: pure, but for what `run` does.
+// Thread safety: pure functions, except `run`.
 #pragma once
 
 #include <functional>

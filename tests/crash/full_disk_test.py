@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A full file system of 64 MiB: requests that end messages still work, requests that bring messages
+"""A full file system of 64 MiB: requests that end messages still work, requests that add messages
 are refused clearly, a kill loses nothing, and later everything works again. TARRY_CRASH_SEED
 repeats the choices of a run.
 """

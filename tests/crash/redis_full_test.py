@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A Redis that has reached its maxmemory: requests that end messages still work, and requests that
-bring messages are refused as a whole. TARRY_CRASH_SEED repeats the choices of a run,
+add messages are refused as a whole. TARRY_CRASH_SEED repeats the choices of a run,
 TARRY_CRASH_ROUNDS makes it longer.
 """
 

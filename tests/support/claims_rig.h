@@ -33,7 +33,7 @@ class ClaimsRig : public ::testing::Test {
     client_ = std::make_unique<net::RedisClient>(io_, to);
     scripts_ = std::make_unique<redis::Server>(*client_, clock_.get());
   }
-  /// Call it in the test's destructor, because the test's members are destroyed before those of
+  /// Call `end` in the test's destructor, because the test's members are destroyed before those of
   /// this class.
   void end() {
     alarms_.close();

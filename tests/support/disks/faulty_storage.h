@@ -45,7 +45,8 @@ class Faults {
   void arm(const FaultPlan& plan);
   void disarm();
   /// Called before each call that changes something, on the thread of that call. Its argument
-  /// describes the call, e.g. "allocate 1.seg (offset 4096)". Set it before anything runs.
+  /// describes the call, e.g. "allocate 1.seg (offset 4096)". Set the watch before the first call
+  /// on this storage.
   using Watch = std::function<void(std::string_view what)>;
   void watch(Watch watch) { watch_ = std::move(watch); }
   /// Changes `reads_too` of the plan, if there is one.

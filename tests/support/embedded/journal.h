@@ -95,7 +95,7 @@ class Segment {
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
   [[nodiscard]] std::string& bytes() { return bytes_; }
   [[nodiscard]] SegmentHeader& header() { return header_; }
-  /// Call it after a change of `header`.
+  /// Call `rewrite_header` after a change of `header`.
   void rewrite_header() { bytes_.replace(0, kSegmentHeaderBytes, encode(header_)); }
 
  private:
