@@ -15,8 +15,8 @@ inline constexpr std::size_t kMaxReceipt = 1'024;      // bytes; a receipt of Re
 inline constexpr std::uint64_t kDefaultMaxPayload = 1ull << 20;
 inline constexpr std::uint64_t kMaxMaxPayload = 64ull << 20;
 inline constexpr std::size_t kMaxBatch = 10'000;  // items a request
-inline constexpr std::uint64_t kMaxBatchBytes = 128ull
-                                                << 20;  // keys, headers and payloads together
+// Bytes of keys, headers and payloads in a request, together.
+inline constexpr std::uint64_t kMaxBatchBytes = 128ull << 20;
 // Payload bytes of a claim; headers do not count. With this limit a reply, keys and headers
 // included, stays below the 4 GiB that a Slice can address. As JSON it stays below what a client
 // reads, even if each byte of payload takes six bytes.

@@ -35,8 +35,8 @@ struct RedisUrl {
   enum class Topology : std::uint8_t { single, cluster, sentinel };
 
   Topology topology = Topology::single;
-  std::vector<base::HostAndPort>
-      hosts;  // one for a single server, several otherwise; none if unix_path is set
+  // One for a single server, several otherwise; none if unix_path is set.
+  std::vector<base::HostAndPort> hosts;
   std::string unix_path;
   std::string master;  // the name by which the sentinels know it
   std::string sentinel_user;

@@ -25,7 +25,7 @@ using leases::Moment;
 enum class BreakerState : std::uint8_t { closed, open, half_open };
 
 struct BreakerOptions {
-  std::uint32_t failures = 5;  // different messages in a row
+  std::uint32_t failures = 5;  // of different messages, in a row
   Millis least{100};
   Millis most{30'000};
 

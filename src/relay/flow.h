@@ -73,7 +73,7 @@ class Flow {
   [[nodiscard]] Step next(Moment now);
 
   void claimed(Result<std::shared_ptr<const core::ClaimReply>> reply, Moment now);
-  /// From now on claims from these queues (sorted by name) and from no others.
+  /// From now on the flow claims only from these queues (sorted by name).
   void serve(std::vector<Share> shares);
   void settled(const Result<core::ItemsReply>& reply, Moment now);
   void extended(const Result<core::ItemsReply>& reply, Moment now);

@@ -190,7 +190,7 @@ TEST_F(TwoFronts, share_the_limit_of_connections) {
   EXPECT_EQ(idle.receive_line(), "pong");
   RawClient http(http_);
   auto waits = claim_over_http(http);
-  EXPECT_TRUE(idle.wait_for_end());  // it was closed to make room for the client of the other front
+  EXPECT_TRUE(idle.wait_for_end());  // closed to make room for the client of the other front
   RawClient other(line_);
   other.send("claim q\n");
   EXPECT_EQ(other.receive_line(), "no too many");

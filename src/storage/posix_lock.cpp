@@ -101,7 +101,8 @@ bool may_be_an_old_one(int fd, const std::string& text) {
   return ::fstat(fd, &status) == 0 && status.st_nlink == 1 && text.find('\n') == text.size() - 1;
 }
 
-/// Whether lock_file wrote this text, or a power failure left it of such a text.
+/// Whether lock_file wrote the file's text, or the text is the rest of such a text after a power
+/// failure.
 bool is_ours(int fd) {
   const auto text = text_of(fd);
   if (!text || text->size() > kLongestText) return false;

@@ -93,7 +93,7 @@ TEST(Bulk, OfAPageThoseAreChosenThatMatchEachOnce) {
   EXPECT_EQ(keys(R"({"action":"cancel","prefix":"k"})"), "k1 k2 ");
   EXPECT_EQ(keys(R"({"action":"cancel","due_from_ms":1000000000002})"), "k2 l ");
   EXPECT_EQ(keys(R"({"action":"reschedule","due_ms":1000000000002})"),
-            "k1 ");  // the others have that time
+            "k1 ");  // the other messages have that time
 }
 
 TEST(Bulk, AMessageIsMovedFromItsOwnTime) {

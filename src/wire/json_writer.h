@@ -45,8 +45,9 @@ class JsonWriter {
   JsonWriter& field(std::string_view n, std::string_view text) { return name(n).plain(text); }
   JsonWriter& field(std::string_view n, std::uint64_t value) { return name(n).number(value); }
   JsonWriter& field_i64(std::string_view n, std::int64_t value) { return name(n).number(value); }
+  // A Bool would be written as a number.
   template <std::same_as<bool> Bool>
-  JsonWriter& field(std::string_view n, Bool value) = delete;  // it would be written as a number
+  JsonWriter& field(std::string_view n, Bool value) = delete;
   JsonWriter& field_bool(std::string_view n, bool value) { return name(n).boolean(value); }
   JsonWriter& text_field(std::string_view n, std::string_view text) { return name(n).string(text); }
   JsonWriter& bytes_field(std::string_view n, std::string_view bytes);

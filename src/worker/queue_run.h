@@ -130,8 +130,8 @@ class QueueRun {
   core::Ticket claim_ticket_ = 0;  // used by the controller only
 
   bool is_away_ = false;  // whether the store is away, by the last entry of outages_
-  std::deque<std::optional<Error>>
-      outages_;                   // outages' beginnings and ends that are not reported yet
+  // Beginnings and ends of outages that are not reported yet.
+  std::deque<std::optional<Error>> outages_;
   std::optional<Error> refusal_;  // the last refusal that is not reported yet
 };
 

@@ -30,7 +30,7 @@ using test::outcomes;
 Error away_for_now() { return {ErrorCode::unavailable, "nobody there"}; }
 
 // A lease that is long enough for a handler to begin even on a busy machine. The worker extends it
-// after a third of it.
+// when a third of it has passed.
 constexpr Millis kLongEnough{3'000};
 
 class WorkerTroubleTest : public test::WorkerRig {
@@ -202,7 +202,7 @@ TEST_F(WorkerTroubleTest, WhatWaitedBeyondItsLeaseWhileTheStoreWasAwayIsNotBegun
   both.items[1].lease_ms = kLease.count();
   answer(next<ClaimRequest>().ticket, Reply(both));
   gate.wait_for(1);
-  // Read after the answer, so the worker counts the lease from an earlier time.
+  // The clock is read after the answer, so the worker counts the lease from an earlier time.
   const auto handed_out = std::chrono::steady_clock::now();
   while (extends == 0 || std::chrono::steady_clock::now() < handed_out + kLease) {
     std::this_thread::yield();

@@ -27,8 +27,8 @@ struct Access {
   bool create = false;  // makes a missing file: store
   std::optional<ManualClock> clock = {};
   Log log = {};  // where the store's own log goes; empty: to stderr
-  std::function<void(const std::string& directory)> made =
-      {};  // called for a new store; empty: prints a note
+  // Called for a new store; empty: prints a note.
+  std::function<void(const std::string& directory)> made = {};
   /// Called when a store on another machine is unreachable. It returns whether to try again. If it
   /// is empty, `open` does not try again.
   std::function<bool(const Error&)> again = {};

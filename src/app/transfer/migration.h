@@ -55,8 +55,8 @@ struct MigratedQueue {
   std::uint64_t left = 0;        // messages that could not be moved, or arrived meanwhile
   std::uint64_t conflicts = 0;   // how many of these have a key that another message has there
   bool held = false;             // the move is not complete, and the queue is paused in both stores
-  bool pauses =
-      true;  // false: the first store cannot pause; the queue is paused in the second alone
+  // False: the first store cannot pause, so the queue is paused in the second only.
+  bool pauses = true;
   std::vector<std::string> problems;  // the first few, one line each
 };
 

@@ -133,8 +133,8 @@ TEST(QueueRemoval, IsWholeOrNothingWhereverTheProcessEnds) {
       life.disk().kill(n);
     }
     ASSERT_TRUE(life.open());
-    const auto got = life.ask(
-        core::RemoveRequest{"never", true});  // waits for the removal that is completed now
+    // Waits for the removal that is completed now.
+    const auto got = life.ask(core::RemoveRequest{"never", true});
     EXPECT_FALSE(got);
     EXPECT_EQ(life.messages("stays"), kRemovedMessages + 1);
     const auto reply = life.ask(core::StatsRequest{"gone"});

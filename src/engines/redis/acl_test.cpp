@@ -242,7 +242,7 @@ TEST_F(RedisAcl, NoneOfThemCanBeLeftOut) {
   const AclRules all = acl_rules({});
   const AclRules of_scripts = rules_of_scripts();
   for (const std::string& left_out : all) {
-    if (left_out == "resetchannels") continue;  // it gives no right, but takes rights away
+    if (left_out == "resetchannels") continue;  // this rule gives no right, but takes rights away
     AclRules rules = all;
     std::erase(rules, left_out);
     allow(rules);

@@ -90,8 +90,8 @@ std::future<Result<core::Reply>> parked_claim(core::Engine& engine) {
     core::StatsRequest stats;
     stats.queue = "q";
     const auto reply = ask(engine, stats).get();
-    // A queue that does not exist has no figures. Its claim has looked by the time this is
-    // answered.
+    // A queue that does not exist has no figures. When this is answered, the claim has already
+    // looked at the queue.
     if (!reply) break;
     parked = std::get<StoreStats>(*reply).queues.at(0).waiting_claims;
   }

@@ -90,7 +90,7 @@ TEST_F(RedisSentinelTest, WhatTheReplicaHadNotGotIsNotTakenForDone) {
 TEST_F(RedisSentinelTest, TheOldMasterIsLeftWhileItStillAnswers) {
   ASSERT_EQ(push("q", "before"), "pushed");
   family_.until_followed();
-  // The sentinel does not tell the old master for now.
+  // For now the sentinel does not tell the old master that it has been replaced.
   ASSERT_EQ(family_.sentinel().ask({"SENTINEL", "DEBUG", "publish-period", "10000000"}), "+OK\r\n");
   family_.fail_over();
   RedisFamily::until("a push to reach the new master", [&] {

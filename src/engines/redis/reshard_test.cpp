@@ -386,7 +386,7 @@ TEST_F(ReshardTest, ManyMessagesAndMadeKeysFindTheirShards) {
   const auto pushed = take<core::PushReply>(*stale, request);
   ASSERT_EQ(pushed.items.size(), 3'000u);
   EXPECT_EQ(reshard(*engine, 5).moved, 3'000u);
-  const auto made = take<core::PushReply>(*stale, request);  // by an old record
+  const auto made = take<core::PushReply>(*stale, request);  // by a process that has an old record
   EXPECT_EQ(made.items.at(1).outcome, Outcome::pushed);
   EXPECT_EQ(made.items.at(0).outcome, Outcome::exists);
   EXPECT_EQ(stats(*engine).counters.accepted, 4'500u);
@@ -518,7 +518,7 @@ TEST_F(ReshardTest, ALatePlainPushIsSeenNowhereButWhereItBelongs) {
   const auto moved = claim(*engine);
   EXPECT_EQ(moved.size(), std::size_t{kPlain});
   for (const auto& [key, receipt] : moved) EXPECT_EQ(settle(*engine, receipt), Outcome::done);
-  reshard(*engine, 1);  // its shard has the number 0 again
+  reshard(*engine, 1);  // the shard has the number 0 again
   ASSERT_EQ(take<core::PushReply>(*late, plain_push(kPlain)).items.size(), std::size_t{kPlain});
   EXPECT_EQ(claim(*engine).size(), std::size_t{kPlain});
   EXPECT_EQ(stats(*engine).counters.accepted, 1u + 4 * kPlain);

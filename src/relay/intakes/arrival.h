@@ -13,7 +13,7 @@ namespace tarry::relay {
 struct Arrival {
   // Identifies it to its source; tags rise, and are valid for this connection only.
   std::uint64_t tag = 0;
-  bool redelivered = false;  // it was delivered before, and may have been pushed then
+  bool redelivered = false;  // delivered before, and perhaps pushed then
   std::string key;           // empty: the store makes one
   std::string payload;
   Headers headers;

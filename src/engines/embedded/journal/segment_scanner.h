@@ -44,7 +44,7 @@ class SegmentScanner {
 
   struct Beyond {
     std::uint64_t durable = 0;  // the highest `durable` that one of the batches states
-    std::uint64_t batches = 0;  // those with the expected number or a higher one
+    std::uint64_t batches = 0;  // batches with the expected number or a higher one
   };
   /// Looks for good batches of this segment at every aligned place from `offset` on. Stops at the
   /// first that states `enough` or more as durable.

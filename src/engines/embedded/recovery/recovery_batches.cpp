@@ -86,7 +86,7 @@ Result<bool> RecoveryRun::replay_segment(std::size_t i) {
     return broken();
   }
   if (std::max(proven_, *beyond) >= scanner.next_number()) {
-    mark(seal == nullptr ? Row::b5 : Row::b4_proven);  // it was synced, so it was lost later
+    mark(seal == nullptr ? Row::b5 : Row::b4_proven);  // the batch was synced, so it was lost later
     return broken();
   }
   auto torn = scanner.torn_end();

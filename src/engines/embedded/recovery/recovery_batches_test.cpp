@@ -231,7 +231,7 @@ TEST_F(RecoveryTable, R1_ARecordThatContradictsTheStateIsDamage) {
     ASSERT_GT(queue_batch, 0u);
     const std::uint64_t batch = two.batch({record}, 6);
     store_both();
-    const bool is_mark = std::holds_alternative<MarksRecord>(record);  // it is read earlier
+    const bool is_mark = std::holds_alternative<MarksRecord>(record);  // marks are read earlier
     expect_damage(is_mark ? Row::r1_above : Row::r1_contradicts, 2, batch + kBatchHeaderBytes);
   }
 }

@@ -136,7 +136,7 @@ Result<void> RecoveryRun::drop_newest() {
     tear(found.number, 0, 0);
   }
   if (has_header) {
-    mark(Row::s3_later);  // it cannot follow a segment that is not there
+    mark(Row::s3_later);  // no segment can follow a missing one
   } else if (headers_.back() == HeaderState::broken) {
     mark(Row::s3);  // no answer relied on a header that was never synced
   } else {

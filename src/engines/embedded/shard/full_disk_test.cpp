@@ -278,8 +278,8 @@ TEST_F(FullDisk, ClaimsAndReleasesGoOnInTheOpenSegment) {
     for (std::size_t i = 0; i < count; ++i) ASSERT_TRUE(push(text, i));
     fresh.set_capacity(fresh.used_bytes());
     second_tries = 0;
-    ASSERT_NO_FATAL_FAILURE(
-        claim_and_release((5 << 20) / 100 / test::kPart));  // writes at least a segment
+    // Writes at least a segment.
+    ASSERT_NO_FATAL_FAILURE(claim_and_release((5 << 20) / 100 / test::kPart));
     EXPECT_EQ(shard->state().pending(), count);
     shard.reset();
   }

@@ -142,8 +142,8 @@ void Shard::end_journal() {
 // -- room
 
 bool Shard::cleaning_is_due() {
-  const bool holds_off =
-      context_.cleaner.holds_off(context_.now.boottime_ms);  // must be called each turn
+  // `holds_off` must be called in every turn.
+  const bool holds_off = context_.cleaner.holds_off(context_.now.boottime_ms);
   return context_.cleaner.wanted() && !holds_off && !context_.room.cleaning_waits();
 }
 

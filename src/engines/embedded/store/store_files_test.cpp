@@ -168,7 +168,8 @@ TEST_F(StoreFiles, ALostStoreFileIsNotMadeAnewOverJournals) {
   EXPECT_NE(message.find("shard-002"), std::string::npos) << message;
 }
 
-// Each call fails once. After that there is either no store, and one can be made, or this store.
+// Each call fails once. After that there is either this store, or no store, so that one can be
+// made.
 TEST_F(StoreFiles, MakingCanBeCutShortAnywhere) {
   for (std::uint64_t call = 1;; ++call) {
     const storage::MemoryDisk fresh;

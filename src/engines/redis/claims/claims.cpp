@@ -22,7 +22,7 @@ constexpr std::uint32_t kMostAtOnce = 500;
 constexpr std::int64_t kWatchedMs = 10'000;
 // It looks again after this time, before the other one ends.
 constexpr std::int64_t kWatchAgainMs = 5'000;
-constexpr std::int64_t kAfterFailureMs = 1'000;  // then a claim looks again
+constexpr std::int64_t kAfterFailureMs = 1'000;  // until a claim that failed looks again
 
 }  // namespace
 

@@ -87,7 +87,7 @@ TEST_F(LayoutAttempts, AMessageThatIsPushedAnewHasNone) {
   EXPECT_EQ(store_.cancel("tasks", "t").outcome, Outcome::cancelled);
 
   retry_once();
-  EXPECT_EQ(redis({"ZADD", "tasks", "1", "t"}), "0");  // another program
+  EXPECT_EQ(redis({"ZADD", "tasks", "1", "t"}), "0");  // by another program
   EXPECT_EQ(told(), 0u);
   EXPECT_EQ(store_.settle(claim().receipt).outcome, Outcome::done);
 

@@ -20,7 +20,7 @@ class IdsTest : public ::testing::Test, protected test::EngineCalls {
  protected:
   IdsTest() {
     (void)push(1);
-    (void)rig_.ask({"HINCRBY", kStore, "ids", "1000000000000"});  // ahead of the time
+    (void)rig_.ask({"HINCRBY", kStore, "ids", "1000000000000"});  // ids are ahead of the time
   }
 
   // Pushes through a new engine, as a process of its own would.

@@ -4,7 +4,7 @@
 free_first()
 local replies, moved = {}, 0
 
--- A call that was stopped may have left the body: removes it.
+-- Removes the body, which a call that was stopped may have left.
 local function finish(member, seen)
   if LAYOUT ~= 'hash' or seen == '' then return 'unknown' end
   for set = 1, KEYS[M + 3] and M or 1 do

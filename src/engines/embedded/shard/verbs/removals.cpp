@@ -129,7 +129,7 @@ void Removals::sweep(const std::string& queue, const OperationPtr& op) {
   const QueueId id = shard_.state.find_queue(queue);
   if (id == kNoQueue) return shard_.job.end(op);
   sweeps_.remove(op, id, [this, id]() -> std::optional<Error> {
-    if (shard_.config.number == 0) return std::nullopt;  // its step `free` comes later
+    if (shard_.config.number == 0) return std::nullopt;  // the step `free` of shard 0 comes later
     return free_queue(id);
   });
 }
