@@ -250,7 +250,8 @@ class Oracle {
   bool sync_failed_ = false;
   bool full_ = false;
   bool opened_full_ = false;
-  bool was_full_ = false;  // it was full at some time, so the effects of time may have been put off
+  // The disk was full at some time, so the effects of time may have been put off.
+  bool was_full_ = false;
   std::uint64_t answers_ = 0;
   std::uint64_t deliveries_ = 0;
 };

@@ -15,7 +15,7 @@ void Oracle::check(const Expectation& expected, const core::PushReply& reply) {
   if (reply.items.size() != expected.pushes.size()) return;  // the request was refused as a whole
   for (std::size_t i = 0; i < reply.items.size(); ++i) {
     const core::PushResult& item = reply.items[i];
-    if (item.error) continue;  // it was judged when it was decided
+    if (item.error) continue;  // the item was judged when it was decided
     const contract::ModelPushed& pushed = expected.pushes[i];
     if (item.outcome != pushed.outcome) {
       return fail(4, "push answered " + text(item.outcome) + " for " + text(pushed.outcome));

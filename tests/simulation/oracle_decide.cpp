@@ -30,11 +30,12 @@ const core::PushItem& push_of(const core::MoveItem& item) { return item.push; }
 
 void Oracle::decide(const OneShard& shard, const embedded::Part& part) {
   const auto found = asked_.find(part.op.get());
-  if (found == asked_.end()) return;  // it was already answered with an error
+  if (found == asked_.end()) return;  // the request was already answered with an error
   Expectation& expected = found->second;
   expected.decided = true;
   if (const auto* remove = std::get_if<core::RemoveRequest>(&part.op->request)) {
-    return decide(*remove, expected);  // it is decided in several steps, and so are its errors
+    // A removal is decided in several steps, and so are its errors.
+    return decide(*remove, expected);
   }
   // A shard that has stopped decides nothing; nor does a shard without enough space for the whole
   // request.

@@ -27,7 +27,7 @@ inline constexpr const char* kLine =
 class Answers {
  public:
   /// The messages that `claimed` (scripted_store.h) makes for these keys, with ids from 1 on, due
-  /// at 1 600 000 000 000. `bodies`, if given, are their bodies.
+  /// at 1 600 000 000 000. `bodies`, if given, are the messages' bodies.
   [[nodiscard]] std::vector<relay::Outgoing> batch(const std::vector<std::string>& keys,
                                                    const Headers& headers = {},
                                                    const std::vector<std::string>& bodies = {}) {
