@@ -75,16 +75,16 @@ function(tarry_compile target)
   target_compile_options(${target} PRIVATE ${TARRY_WARNINGS})
 endfunction()
 
-# Under a sanitizer, what waits for a socket or for people, not for the processor: unoptimised it
-# takes half the time to compile.
+# For libraries that wait for sockets or people, not for the processor. Under a sanitizer they are
+# not optimised: they then take half the time to compile.
 function(tarry_compile_outer target)
   tarry_compile(${target})
   target_compile_options(${target} PRIVATE -O0)
 endfunction()
 
-# Test programs: to optimise, check and describe what GoogleTest and rapidcheck expand to takes more
-# time than it saves. What they test is optimised, checked and has lines in its stacks; the figures
-# stand in docs/decisions/0002.
+# For test programs. To optimise the code that GoogleTest and rapidcheck expand to, to check it and
+# to give it line numbers takes more time than it saves. The libraries under test have all three;
+# docs/decisions/0002 has the figures.
 function(tarry_compile_test target)
   tarry_compile(${target})
   target_compile_options(${target} PRIVATE -O0)
