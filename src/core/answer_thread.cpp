@@ -24,7 +24,7 @@ struct AnswerThread::Shared : std::enable_shared_from_this<Shared> {
   bool served = true;      // a thread that runs tasks exists or is starting
   std::thread::id server;  // that thread
 
-  // Runs the first task. False if there is none.
+  // Runs the first task. Returns false if there is no task.
   bool run_one(std::unique_lock<std::mutex>& lock) {
     if (tasks.empty()) return false;
     {

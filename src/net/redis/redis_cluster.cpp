@@ -458,7 +458,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     }
   }
 
-  // The node for plain channels: the present one, as long as its subscription stands and it serves
+  // The node for plain channels. It stays the same as long as its subscription stands and it serves
   // any slot.
   NodePtr plain_node() const {
     for (const auto& [name, subscription] : subscriptions_) {

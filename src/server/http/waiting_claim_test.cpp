@@ -252,7 +252,8 @@ TEST_F(WaitingClaim, counts_for_what_is_sent_ahead) {
   EXPECT_EQ(begin_body()->receive().status, 100u);
 }
 
-// More than the sockets' buffers take, so that the server holds it until its client is gone.
+// A payload that is larger than the sockets' buffers, so that the server holds it until its client
+// is gone.
 const std::string& never_taken() {
   static const std::string payload(32 << 20, 'x');
   return payload;

@@ -166,7 +166,8 @@ TEST_F(RecoveryTable, S3_ATornHeaderOfTheNewestIsRemoved) {
 }
 
 TEST_F(RecoveryTable, S3_BatchesBehindATornHeaderThatProveNothingGoWithIt) {
-  // Policy 100ms: header and two batches written, none synced, only the last sector arrived.
+  // Policy 100ms: the header and two batches were written but not synced, and only the last sector
+  // reached the disk.
   build(false);
   test::store(*directory, one);
   two.bytes().replace(0, at_c, std::string(at_c, '\0'));

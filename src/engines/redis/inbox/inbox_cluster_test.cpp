@@ -96,7 +96,7 @@ TEST_F(InboxClusterTest, ASlotThatMovesTakesItsInboxAlong) {
   EXPECT_EQ(servers_.ask(to, {"XLEN", ClusterRig::key(kPartition, "in:bad")}), ":0\r\n");
 }
 
-// ---- what is said of single nodes
+// ---- errors about single nodes
 
 TEST_F(InboxClusterTest, OneMasterThatThrowsKeysAwayIsRefusedByName) {
   servers_.expect_ok(2, {"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});

@@ -71,7 +71,7 @@ class LayoutClaims::Look : public std::enable_shared_from_this<Look> {
            (taken_ > 0 && bytes_ >= request().max_bytes);
   }
 
-  // Each ZSET is a shard. False if the queue has none of the wanted ones.
+  // Each ZSET is a shard. Returns false if the queue has none of the wanted shards.
   [[nodiscard]] bool choose_shards() {
     wish_.shards.clear();
     const std::vector<std::uint32_t>* wanted = shards_wanted(request(), keys_->queue);
