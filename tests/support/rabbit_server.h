@@ -1,5 +1,5 @@
 // A rabbitmq-server of a test's own: in a fresh directory, on free ports of 127.0.0.1, with an epmd
-// of its own and no plugins. Where it is installed; it takes some seconds to come up.
+// of its own and no plugins. It takes some seconds to start. Tests skip if it is not installed.
 //
 // Server and epmd run in one process group and end with it.
 #pragma once
