@@ -28,7 +28,8 @@ class RedisSubscriber : public std::enable_shared_from_this<RedisSubscriber> {
                   Redis::OnSubscribed on_subscribed,
                   std::shared_ptr<RedisSentinels> sentinels = nullptr);
 
-  /// Called each time the subscription breaks, before it is made again. Set before `start`.
+  /// Called each time the subscription breaks, before it is made again. Call `on_lost` before
+  /// `start`.
   void on_lost(base::UniqueFunction<void()> call) { on_lost_ = std::move(call); }
   /// Whether all channels are confirmed, on an open connection.
   [[nodiscard]] bool stands() const noexcept { return link_ && confirmed_ == channels_.size(); }

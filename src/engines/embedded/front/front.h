@@ -41,8 +41,8 @@ class Front final : public core::Engine, public Router {
   explicit Front(Config config);
   ~Front() override;
 
-  /// Call once, before the first submit. Takes the shards, in order, and the objects that must
-  /// outlive them.
+  /// Call `start` once, before the first submit. Takes the shards, in order, and the objects that
+  /// must outlive them.
   void start(std::vector<ShardParts> shards, std::unique_ptr<storage::Directory> directory,
              std::unique_ptr<storage::Lock> lock);
 

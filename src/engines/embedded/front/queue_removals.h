@@ -22,8 +22,8 @@ class QueueRemovals {
   /// Sends the first step once all earlier removals have ended. Throws if memory runs out; then no
   /// shard has heard of this removal.
   void begin(const OperationPtr& op);
-  /// Call when all shards concerned have ended a step. Sends the next step and returns false. After
-  /// the last step it begins the next removal and returns true.
+  /// Call `go_on` when all shards concerned have ended a step. Sends the next step and returns
+  /// false. After the last step it begins the next removal and returns true.
   [[nodiscard]] bool go_on(const OperationPtr& op);
 
  private:

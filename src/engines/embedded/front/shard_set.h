@@ -24,7 +24,7 @@ class ShardSet {
   /// Both must outlive the set. If no shard takes a part, `answers` tells the router so.
   ShardSet(Router& router, core::AnswerThread& answers) : router_(router), answers_(answers) {}
 
-  /// Call once, with the shards in order.
+  /// Call `start` once, with the shards in order.
   void start(std::vector<ShardParts> shards, const std::shared_ptr<const timing::Clock>& clock);
   [[nodiscard]] std::uint32_t size() const noexcept {
     return static_cast<std::uint32_t>(runners_.size());

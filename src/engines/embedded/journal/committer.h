@@ -65,11 +65,12 @@ class Committer {
     return policy_ == SyncPolicy::always && !job.batches.empty();
   }
   /// Called when a job is durable. Returns true if it has taken the job's answers, to run them on
-  /// another thread as successes. Returns false if it has left them to the committer. Set before
-  /// the first `run`.
+  /// another thread as successes. Returns false if it has left them to the committer. Call
+  /// `set_aside` before the first `run`.
   using Aside = std::function<bool(std::vector<CommitTask>& answers)>;
   void set_aside(Aside aside) { aside_ = std::move(aside); }
-  /// Called when a job is durable, before any caller is answered. Set before the first `run`.
+  /// Called when a job is durable, before any caller is answered. Call `set_durable` before the
+  /// first `run`.
   void set_durable(std::function<void()> durable) { when_durable_ = std::move(durable); }
   /// Call `stop` when the shard has failed: from now on nothing is written or acknowledged.
   void stop() noexcept { stopped_.store(true, std::memory_order_release); }

@@ -166,8 +166,8 @@ class Journal {
     return {position.segment(newest_segment()), position};
   }
 
-  /// Call after the last commit. Cuts the head to its contents, and removes prepared and kept
-  /// files.
+  /// Call `trim` after the last commit. Cuts the head to its contents, and removes prepared and
+  /// kept files.
   Result<void> trim();
 
  private:

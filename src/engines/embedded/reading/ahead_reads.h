@@ -41,8 +41,8 @@ class AheadReads {
   /// The bytes of the record at that place, as far as they could be read; empty if it was not read
   /// ahead.
   [[nodiscard]] std::string_view find(const RecordPlace& place) noexcept;
-  /// Call when the record at that place was not read in time. The reader then skips it and all
-  /// records before it: they are claimed by now, and their claims read them.
+  /// Call `missed` when the record at that place was not read in time. The reader then skips it and
+  /// all records before it: they are claimed by now, and their claims read them.
   void missed(const RecordPlace& place);
 
  private:

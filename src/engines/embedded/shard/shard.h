@@ -55,8 +55,8 @@ class Shard {
         RecordReads& reads, SegmentFiles& files, Router& router);
 
   void advance(timing::Instant now);
-  /// Call at opening: takes the room of the reserve, as far as there is any, before other programs
-  /// take it. The last run freed its reserve when it ended.
+  /// Call `keep_back` at opening: takes the room of the reserve, as far as there is any, before
+  /// other programs take it. The last run freed its reserve when it ended.
   void keep_back();
   void execute(Part part);
   /// Serves waiting claims for which messages are due now.
@@ -65,7 +65,8 @@ class Shard {
   /// do.
   bool work_slice();
   [[nodiscard]] CommitJob take_job();
-  /// Call before the first part. Requests for the queue then wait until its removal has ended.
+  /// Call `freeze` before the first part. Requests for the queue then wait until its removal has
+  /// ended.
   void freeze(const std::string& queue) { removals_.freeze(queue); }
   /// The records that the next claims will probably need: the front messages of each queue that was
   /// claimed from since the last call, unless they are still in RAM.
@@ -84,9 +85,9 @@ class Shard {
   /// Completes all waiting requests. Call `take_job` afterwards: that job, the shard's last one
   /// with requests, is synced under every policy.
   void close();
-  /// Call when that job is done. Writes the record of a clean end. Its batch proves that all
-  /// earlier batches were durable, so later losses are damage and not a torn tail. Call `take_job`
-  /// afterwards.
+  /// Call `end_journal` when the job of `close` is done. Writes the record of a clean end. Its
+  /// batch proves that all earlier batches were durable, so later losses are damage and not a torn
+  /// tail. Call `take_job` afterwards.
   void end_journal();
   [[nodiscard]] Figures figures() const noexcept {
     return {time_events_.clock_steps(), cleaned_segments_, copied_messages_};

@@ -27,8 +27,8 @@ class ClockEras {
   /// A difference up to this may come from reading two clocks, and begins no era.
   static constexpr std::int64_t kSameMs = 20;
 
-  /// Call with the present time. True if the wall clock has stepped; `last_step_ms` is the size of
-  /// the step.
+  /// Call `observe` with the present time. True if the wall clock has stepped; `last_step_ms` is
+  /// the size of the step.
   bool observe(timing::Instant now) noexcept {
     const std::int64_t offset = now.realtime_ms - now.boottime_ms;
     if (!observed_ || std::llabs(offset - current_offset_) > kSameMs) {
@@ -48,7 +48,8 @@ class ClockEras {
     ++users_[era];
     return era;
   }
-  /// Call when a message of that era gets another due time or is gone. Does nothing for era 0.
+  /// Call `leave` when a message of `era` gets another due time or is gone. Does nothing for era
+  /// 0.
   void leave(std::uint8_t era) noexcept {
     if (era != 0) --users_[era];
   }

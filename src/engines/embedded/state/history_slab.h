@@ -63,7 +63,7 @@ class HistorySlab {
     return handle;
   }
 
-  /// Call when the message's full record holds the entry.
+  /// Call `written` when the message's full record holds the entry.
   void written(HistoryHandle handle) noexcept {
     if (!entries_[handle].unwritten) return;
     entries_[handle].unwritten = false;

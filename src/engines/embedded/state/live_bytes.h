@@ -50,16 +50,16 @@ class LiveBytes {
     TARRY_ASSERT(found->second.reasons == 0);
     segments_.erase(found);
   }
-  /// Call when a message has become dead for a reason that its full record, in that segment, does
-  /// not hold.
+  /// Call `add_reason` when a message has become dead for a reason that its full record, in that
+  /// segment, does not hold.
   void add_reason(std::uint64_t segment, std::uint64_t bytes) {
     SegmentLife& life = segments_.at(segment);
     life.reasons += bytes;
     reasons_ += bytes;
     most_growth_ = std::max(most_growth_, life.growth());
   }
-  /// Call when such a message has lost its reason, or gets another full record (then before
-  /// `remove`).
+  /// Call `remove_reason` when such a message has lost its reason, or gets another full record
+  /// (then before `remove`).
   void remove_reason(std::uint64_t segment, std::uint64_t bytes) {
     SegmentLife& life = segments_.at(segment);
     TARRY_ASSERT(life.reasons >= bytes);

@@ -30,8 +30,8 @@ class GroupCommitDelay {
   /// hand), there is no wait at all.
   explicit GroupCommitDelay(Duration most = std::chrono::milliseconds(20)) noexcept : most_(most) {}
 
-  /// Call when a job is durable; that took `took`. Its `callers` are about to be answered, and
-  /// `waiting` other callers have come already.
+  /// Call `synced` when a job is durable; that took `took`. Its `callers` are about to be answered,
+  /// and `waiting` other callers have come already.
   void synced(std::size_t callers, std::size_t waiting, Duration took) noexcept {
     took_ = took;
     wanted_ = 0;
@@ -47,9 +47,9 @@ class GroupCommitDelay {
   /// the answers.
   [[nodiscard]] std::size_t wanted() const noexcept { return wanted_; }
 
-  /// Call when the answers have been given, which took `took`. Returns how long to wait for these
-  /// callers: at most as long as a sync takes, because two syncs would be quicker than a longer
-  /// wait.
+  /// Call `answered` when the answers have been given, which took `took`. Returns how long to wait
+  /// for these callers: at most as long as a sync takes, because two syncs would be quicker than a
+  /// longer wait.
   [[nodiscard]] Duration answered(Duration took) noexcept {
     if (took > took_ / 2) {
       wanted_ = 0;
@@ -58,7 +58,7 @@ class GroupCommitDelay {
     return wanted_ == 0 ? Duration(0) : took_;
   }
 
-  /// Call after the wait, with whether the callers came.
+  /// Call `waited` after the wait, with whether the callers came.
   void waited(bool came) noexcept {
     if (wanted_ == 0) return;
     if (came) {

@@ -76,8 +76,8 @@ class ShardRunner {
   /// Completes posted parts, completes waiting claims with `closed`, closes the journal cleanly,
   /// and joins the threads. Idempotent; must not be called by the shard's threads.
   void stop();
-  /// Call after `stop`, when no other thread is in any of these functions. Closes files and
-  /// descriptors. Idempotent.
+  /// Call `let_go` after `stop`, when no other thread is in any of these functions. Closes files
+  /// and descriptors. Idempotent.
   void let_go() noexcept;
 
  private:

@@ -54,7 +54,7 @@ class WaitingClaims {
   void begin(core::Ticket ticket, const AskedPtr& asked);
   void withdraw(core::Ticket ticket);
 
-  /// Call when the queue may have messages to claim.
+  /// Call `wake` when the queue may have messages to claim.
   void wake(std::string_view queue);
   void wake_all();
   /// Answers all parked claims with `closed`. From now on no claim is parked.
@@ -117,11 +117,12 @@ class WaitingClaims {
   /// by themselves.
   [[nodiscard]] static AskedPtr release_of(const core::ClaimReply& reply);
 
-  /// Call when a look has ended. `again_ms`: in how many ms those queues may have a message;
-  /// INT64_MAX: not known. `found`: there may be more messages, for other claims.
+  /// Call `looked` when a look has ended. `again_ms`: in how many ms those queues may have a
+  /// message; INT64_MAX: not known. `found`: there may be more messages, for other claims.
   void looked(const ClaimPtr& claim, const std::vector<std::string>& queues, Watch watch,
               std::int64_t again_ms, bool found);
-  /// Call when a look has failed. Other claims that wait at the queue look again in `again_ms`.
+  /// Call `fail` when a look has failed. Other claims that wait at the queue look again in
+  /// `again_ms`.
   void fail(const ClaimPtr& claim, Watch watch, Error error, std::int64_t again_ms);
 
   base::Histogram lateness_;  // `look` adds to it

@@ -63,7 +63,8 @@ class Inbox {
   void drain(std::uint32_t partition);
   /// Takes what a sweep found in the inbox: the number of entries, or an error.
   void swept(std::uint32_t partition, net::RedisView found);
-  /// Call when something was published on a partition's channel. True if it was about the inbox.
+  /// Call `told` when something was published on a partition's channel. True if it was about the
+  /// inbox.
   bool told(std::string_view channel, std::string_view message);
 
  private:

@@ -32,7 +32,7 @@ class Alarms {
   void soon(Call call);
   /// Ignores 0 and alarms that have run.
   void cancel(Id id);
-  /// Call when the manual clock has been moved.
+  /// Call `moved` when the manual clock has been moved.
   void moved();
   /// The time of the alarms' clock. Its zero has no meaning.
   [[nodiscard]] std::int64_t now_us() const;

@@ -17,7 +17,7 @@ class StoreClock {
   /// `test_clock`: if not null, used instead of Redis's clock.
   explicit StoreClock(const timing::Clock* test_clock) : test_clock_(test_clock) {}
 
-  /// Call when Redis has just told its time.
+  /// Call `told` when Redis has just told its time.
   void told(std::int64_t now_ms) noexcept {
     told_ms_ = now_ms;
     told_at_ = base::BootClock::now();

@@ -17,7 +17,7 @@ class ReadAhead {
  public:
   ReadAhead(ShardState& state, Journal& journal) : state_(&state), journal_(&journal) {}
 
-  /// Call when a claim has taken `count` messages of the queue.
+  /// Call `note_claimed` when a claim has taken `count` messages of the queue.
   void note_claimed(QueueId queue, std::size_t count);
   /// The records that the next claims will probably need: the front messages of each queue that was
   /// claimed from since the last call, unless they are still in RAM.

@@ -61,10 +61,11 @@ class KeptRoom {
   /// Fills up cleaning's reserve again, if there is room.
   void repay();
 
-  /// Call when a segment has been cleaned. True: use its file again, because little more than the
-  /// reserve remains. False: remove the file.
+  /// Call `keeps_file` when a segment has been cleaned. True: use its file again, because little
+  /// more than the reserve remains. False: remove the file.
   [[nodiscard]] bool keeps_file(const SegmentInfo& cleaned);
-  /// Call when the files of `segments` cleaned segments are removed, or may be used again.
+  /// Call `note_freed` when the files of `segments` cleaned segments are removed, or may be used
+  /// again.
   void note_freed(std::uint64_t segments);
   /// The journal may write over the files of `segments` cleaned segments.
   void reuse(std::uint64_t segments);

@@ -58,7 +58,7 @@ struct ShardContext {
   KeptRoom room;
   base::Histogram lateness;  // of claims, ms
 
-  /// Call when claims that wait at the queue may find a message.
+  /// Call `wake` when claims that wait at the queue may find a message.
   void wake(QueueId queue) {
     if (!waiting.empty()) waiting.wake(state.queue(queue).name);
   }

@@ -10,12 +10,12 @@
 
 namespace tarry::embedded {
 
-/// Call when the part has failed. In a batch only this part's items fail, and the other shards'
-/// work stands. If the part is the whole request, the request fails.
+/// Call `fail_part` when the part has failed. In a batch only this part's items fail, and the other
+/// shards' work stands. If the part is the whole request, the request fails.
 void fail_part(const Part& part, const Error& error);
 
-/// Call when all parts have ended and `op.error` is set. Adds to the error how far the request
-/// came.
+/// Call `tell_partly_done` when all parts have ended and `op.error` is set. Adds to the error how
+/// far the request came.
 void tell_partly_done(Operation& op, std::uint32_t shards);
 
 }  // namespace tarry::embedded

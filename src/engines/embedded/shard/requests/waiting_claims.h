@@ -54,7 +54,7 @@ class WaitingClaims {
   /// The claim waits from now on. Its queues are woken, because messages may have come since it
   /// looked.
   void add(const OperationPtr& op);
-  /// Call when the claim has ended elsewhere. Unknown claims are ignored.
+  /// Call `note_ended` when the claim has ended elsewhere. Unknown claims are ignored.
   void note_ended(const Operation* op);
   /// Removes the noted claims, as far as `budget` reaches; each place of a claim costs one.
   void drop_ended(std::size_t& budget);
@@ -73,7 +73,7 @@ class WaitingClaims {
   [[nodiscard]] std::uint64_t waiting_at(std::string_view queue) const;
 
   // -- waking
-  /// Call when the queue may have messages for its waiting claims.
+  /// Call `wake` when the queue may have messages for its waiting claims.
   void wake(std::string_view queue) {
     if (!empty()) wake_waiting(queue);
   }

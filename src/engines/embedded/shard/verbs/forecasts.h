@@ -26,8 +26,8 @@ class Forecasts {
   void execute(const core::ForecastRequest& request, const Part& part);
   /// True while there is more to do.
   bool run_slice();
-  /// Call when the queue is gone. Its forecasts count nothing more, because another queue may get
-  /// its number.
+  /// Call `forget` when the queue is gone. Its forecasts count nothing more, because another queue
+  /// may get its number.
   void forget(QueueId queue) noexcept;
   /// Ends all forecasts with `error`.
   void fail_all(const Error& error);
