@@ -35,7 +35,7 @@ struct RedisUrl {
   enum class Topology : std::uint8_t { single, cluster, sentinel };
 
   Topology topology = Topology::single;
-  // One for a single server, several otherwise; none if unix_path is set.
+  // One host for a single server, several otherwise; none if unix_path is set.
   std::vector<base::HostAndPort> hosts;
   std::string unix_path;
   std::string master;  // the name by which the sentinels know it

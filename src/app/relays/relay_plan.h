@@ -25,7 +25,7 @@ struct RelayPlan {
   Millis session = relay::kDefaultSession;
   std::uint64_t line = 0;  // its line in the configuration; 0: from flags
 
-  // Both depend on the kind of its sink.
+  // `runs_command` and `writes_stdout` depend on the kind of the plan's sink.
   [[nodiscard]] bool runs_command() const;
   [[nodiscard]] bool writes_stdout() const;
 

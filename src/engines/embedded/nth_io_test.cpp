@@ -184,7 +184,7 @@ class Lives {
     configure.queue = "q";
     configure.patch.max_attempts = 9;
     (void)ask(std::move(configure));
-    // These fill more than a segment, so that new segments are begun and old ones cleaned.
+    // These pushes fill more than a segment, so that new segments are begun and old ones cleaned.
     for (int i = 0; i < 6; ++i) {
       const std::string key = name + "big" + std::to_string(i);
       push(key, in(Hours(3)), 30'000);

@@ -132,8 +132,8 @@ TEST_F(ServerTest, is_well_while_what_the_engine_asks_is_away) {
   EXPECT_EQ(client.receive().status, 503u);
   // A health check does not ask a store that may be unreachable.
   EXPECT_EQ(client.get("/healthz").status, 200u);
-  // Another error of the engine makes the check ask it; even then an unreachable store counts as
-  // well.
+  // After any other error of the engine the health check asks the engine. Even then a store that is
+  // unreachable counts as well.
   client.send(RawClient::request("POST", "/v1/queues/q/purge"));
   engine_.next().answer(Error{ErrorCode::io_error, "a file could not be read"});
   EXPECT_EQ(client.receive().status, 500u);

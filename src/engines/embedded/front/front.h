@@ -98,15 +98,16 @@ class Front final : public core::Engine, public Router {
   QueueRemovals removals_;
   RequestSplit split_;
   std::atomic<bool> closed_{false};
-  // It has a cache line of its own, because every verb writes it, and the members beside it are
-  // only read.
+  // `users_` has a cache line of its own, because every verb writes it, and the members beside it
+  // are only read.
   alignas(64) std::atomic<std::uint32_t> users_{0};
   alignas(64) std::mutex close_mutex_;
 
   ClaimTickets tickets_;
   core::WaitingCount waiting_;
 
-  // It is the last member, so it is destroyed first: its remaining answers need the other members.
+  // `answers_` is the last member, so it is destroyed first: its remaining answers need the other
+  // members.
   core::AnswerThread answers_;
 };
 

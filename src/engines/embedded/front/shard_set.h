@@ -21,7 +21,8 @@ namespace tarry::embedded {
 
 class ShardSet {
  public:
-  /// Both must outlive the set. If no shard takes a part, `answers` tells the router so.
+  /// `router` and `answers` must outlive the set. If no shard takes a part, `answers` tells the
+  /// router so.
   ShardSet(Router& router, core::AnswerThread& answers) : router_(router), answers_(answers) {}
 
   /// Call `start` once, with the shards in order.
@@ -45,7 +46,7 @@ class ShardSet {
   /// Carries out the parts that this thread has posted, unless another thread does.
   void lend(Operation& op) noexcept;
 
-  /// These two call the function of the same name of each ShardRunner, one after the other.
+  /// `stop` and `let_go` call the function of the same name of each ShardRunner in turn.
   void stop();
   void let_go() noexcept;
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kTokens = kReceiptSize + kGeneratedKeySize;
 // Bytes that are in RAM twice for a moment, here and in the answer.
 constexpr std::uint64_t kFetchedAtOnce = 4ull << 20;
-// Another core wrote these records, so they are prefetched this many records early.
+// Held records were written by another core, so each is prefetched this many records early.
 constexpr std::size_t kAhead = 8;
 
 // Makes room in the reply for all granted messages. Returns where in the reply the queues' names

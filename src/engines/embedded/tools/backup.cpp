@@ -79,8 +79,8 @@ class ShardBackup {
     const std::vector<Segment>& segments = (*found)->begun;
     mark_ = (*found)->mark;
     if (mark_ > (segments.empty() ? 0 : segments.back().number)) {
-      // It is damage (S4, S5 of recovery's table) only if a second round finds the same: the first
-      // listing may have missed a name that was just made.
+      // A mark above the last segment is damage (S4, S5 of recovery's table) only if a second round
+      // finds the same: the first listing may have missed a name that was just made.
       if (mark_ != doubted_mark_) {
         doubted_mark_ = mark_;
         return false;

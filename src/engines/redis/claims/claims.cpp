@@ -20,7 +20,7 @@ using net::RedisReply;
 constexpr std::uint32_t kMostAtOnce = 500;
 // A waiting claim by key asks Redis to publish changes for this long.
 constexpr std::int64_t kWatchedMs = 10'000;
-// It looks again after this time, before the other one ends.
+// The claim looks again after this time, before kWatchedMs ends.
 constexpr std::int64_t kWatchAgainMs = 5'000;
 constexpr std::int64_t kAfterFailureMs = 1'000;  // until a claim that failed looks again
 

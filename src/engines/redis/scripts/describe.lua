@@ -1,6 +1,6 @@
--- Describes one message: member, place ('w' waiting, 'l' leased, 'd' dead, 'r' remembered), its score (of a leased
--- one its group's: the due time, and half for a past), the body or only the part before the payload, its tallies or
--- nil, the lease's end or nil, '1' if it is stopping.
+-- Describes one message: member, place ('w' waiting, 'l' leased, 'd' dead, 'r' remembered), score in whole ms (of a
+-- waiting or leased message: the due time), the body or only the part before the payload, tallies or nil, the lease's
+-- end or nil, '1' if the message is stopping. `score` of a leased message is its value in LEASED.
 local function describe(member, state, score, body, with_payload)
   local told = { member, sub(state, 1, 1), '', body, false, false, '' }
   if state ~= 'remembered' and not with_payload then told[4] = sub(body, 1, #body - payload_of(body)) end

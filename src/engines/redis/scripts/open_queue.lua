@@ -1,8 +1,8 @@
 -- A queue's record ("number shards generation"), made if it is missing. KEYS: 1 tarry:{0}:store, 2 tarry:{0}:queues,
 -- 3 tarry:{0}:numbers. ARGV: 1 the queue, 2 shards, 3 queues at most, 4 the channel on which new queues are
 -- published, 5 '1' for a caller that waits for replicas: an existing record is written again, so that the caller's
--- WAIT covers it. 6 '?': makes no record, and answers, in a list, the generation
--- that the queue's shards would have; a partition: the queue's first shard exists there already; otherwise '-'. 7 the store's partitions.
+-- WAIT covers it. 6 '?': makes no record, and answers, in a list, the generation that the queue's shards would have;
+-- a partition: the queue's first shard exists there already; otherwise '-'. 7 the store's partitions.
 if redis.call('HEXISTS', KEYS[1], 'schema') == 0 then
   return redis.error_reply('GONE the store is not there')
 end

@@ -1,5 +1,5 @@
--- Tells what became of messages that this closed shard had. ARGV: from 5 on the members. Answers for each 'h' (it is
--- here), 'v' (it ended here, and a held copy is void), or 'g' (gone: a held copy is real).
+-- Tells what became of messages that this closed shard had. ARGV: from 5 on the members. Answers for each 'h' (the
+-- message is here), 'v' (it ended here, so a held copy is void), or 'g' (it has left, so a held copy is real).
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 apply_time()
 local replies = {}

@@ -1,7 +1,8 @@
--- Run before a queue is removed: checks that no message of the shard is leased, and prevents claims for a while.
--- KEYS as for all scripts on a shard. ARGV: 5 'hold', and then for how many ms nothing is to be claimed; or 'free',
--- and then the last answer of 'hold'. Answers how many are leased; until when nothing is claimed, empty if that was
--- not changed; until when it was paused before ('-': it was not).
+-- This script runs before a queue is removed. It checks that no message of the shard is leased, and prevents claims
+-- for a while. KEYS as for all scripts on a shard. ARGV: 5 'hold', and then for how many ms nothing is to be claimed;
+-- or 'free', and then the last answer of 'hold'. Answers three values: how many messages are leased; until when
+-- nothing is claimed (empty if the script did not change that); until when the shard was paused before ('-': it was
+-- not).
 if ARGV[5] == 'free' then
   if ARGV[6] ~= '' and call('HGET', META, 'paused') == ARGV[6] then
     if ARGV[7] == '-' then

@@ -23,7 +23,7 @@
 
 namespace tarry::relay {
 
-/// It connects when the first message comes. Errors: those of KafkaProducer::check.
+/// The sink connects when the first message comes. Errors: those of KafkaProducer::check.
 [[nodiscard]] Result<std::unique_ptr<Sink>> kafka_sink(KafkaOptions options);
 
 }  // namespace tarry::relay

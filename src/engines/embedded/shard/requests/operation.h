@@ -102,9 +102,9 @@ struct Operation {
   std::uint32_t shards_visited = 0;
   std::int64_t wait_until_boot_ms = 0;
   bool waited = false;
-  // Both are sequentially consistent. A withdrawing thread stores `abandoned` and then reads
-  // `phase`; a thread that begins to wait stores `phase` and then reads `abandoned`. So at least
-  // one of them sees what the other has stored.
+  // `phase` and `abandoned` are sequentially consistent. A withdrawing thread stores `abandoned`
+  // and then reads `phase`; a thread that begins to wait stores `phase` and then reads `abandoned`.
+  // So at least one of them sees what the other has stored.
   std::atomic<ClaimPhase> phase{ClaimPhase::collecting};
   std::atomic<bool> abandoned{false};
   // Reads claimed messages that are not read yet, and appends them to the reply. Any thread can run
