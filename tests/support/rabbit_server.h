@@ -53,7 +53,7 @@ class RabbitServer {
 
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
   [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
-  /// It is there, and answers nothing, until `cont`.
+  /// The server stays there, but answers nothing until `cont`.
   void pause() const {
     ::kill(-group_, SIGSTOP);
     // The broker is no child of ours, and one of its threads may go on for a moment.
@@ -64,7 +64,7 @@ class RabbitServer {
     }
   }
   void cont() const { ::kill(-group_, SIGCONT); }
-  /// Those of its group: the broker, its helpers, epmd.
+  /// The processes of the server's group: the broker, its helpers, epmd.
   [[nodiscard]] std::vector<pid_t> processes() const {
     std::vector<pid_t> all;
     std::error_code gone;

@@ -201,7 +201,7 @@ class RedisServer {
     pid_ = ::fork();
     if (pid_ < 0) throw std::runtime_error("fork");
     if (pid_ > 0) return;
-    // This is the child. It may only do what is safe after fork in a program with threads.
+    // This is the child. It may only make calls that are safe after fork in a program with threads.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);
     const int null = ::open("/dev/null", O_RDWR);

@@ -74,7 +74,7 @@ class VirtualDisk {
 
   /// Another disk with the same contents, all of them durable.
   [[nodiscard]] std::unique_ptr<VirtualDisk> copy() const;
-  /// Another disk that contains only what was synced.
+  /// Another disk that contains only the bytes and names that were synced.
   [[nodiscard]] std::unique_ptr<VirtualDisk> synced_copy() const;
 
   [[nodiscard]] const Damage& damage() const noexcept { return damage_; }
