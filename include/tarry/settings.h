@@ -134,7 +134,7 @@ struct ReshardStep {
   std::uint32_t from = 0;      ///< shards before
   std::uint32_t to = 0;        ///< shards afterwards
   bool done = false;           ///< the queue has only its new shards
-  bool changed = false;  ///< false with `done`: the queue had this number already
+  bool changed = false;        ///< false with `done`: the queue had this number already
   std::uint64_t moved = 0;     ///< messages in the new shards, remembered ones too
   std::uint64_t left = 0;      ///< messages still in the old shards
   std::uint64_t leased = 0;    ///< of these, leased: the reshard waits for them

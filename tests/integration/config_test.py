@@ -58,6 +58,8 @@ class Config(ProgramTest):
         "store.url": ("memory:", "memory:?shards=2", "memory:?shards=3"),
         "store.wait": ("1s", "2s", "3s"),
         "server.listen": ("127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"),
+        "server.names": ("a.example", "b.example,[2001:db8::1]", "c_1"),
+        "server.insecure": ("true", "true", "true"),
         "server.port_file": ("a", "b", "c"),
         "server.token_file": ("a", "b", "c"),
         "server.test_clock": ("true", "true", "true"),
@@ -79,7 +81,8 @@ class Config(ProgramTest):
                 self.assertEqual(setting.get("from", "default"), "default")
                 self.assertEqual(setting.get("value", ""), setting["default"])
                 section, key = name.split(".")
-                literal = written if name.endswith(("clock", "connections")) else f'"{written}"'
+                plain = ("clock", "connections", "insecure")
+                literal = written if name.endswith(plain) else f'"{written}"'
                 file = self.write(f"\n[{section}]\n\n{key} = {literal}\n")
                 variables = {setting["environment"]: exported}
                 flags = [setting["flag"]] + ([] if flag == "true" else [flag])
@@ -169,19 +172,58 @@ class Config(ProgramTest):
         self.assertIn(f'tarry: {file}:2: store.url: option "snyc"', lines[0])
         self.assertIn('did you mean "sync"?', lines[0])
         self.assertEqual(lines[1], f'tarry: {file}:4: server.listen: address "nonsense" must be '
-                                   'HOST:PORT, as 127.0.0.1:7733')
+                                   'HOST:PORT, as 127.0.0.1:7733 or [::1]:7733, or unix:PATH')
         self.assertEqual(refused("--config", file, command=("serve",)), lines)
         self.assertIn('port "99999"', refused(TARRY_LISTEN="127.0.0.1:99999")[0])
         self.assertIn('flag --store: store URL "foo:bar"', refused("--store", "foo:bar")[0])
-        file = self.write('[store]\nurl = "http://127.0.0.1:1"\n'
-                          '[server]\nlisten = "0.0.0.0:7733"\n')
-        lines = refused("--config", file)
-        self.assertEqual(len(lines), 1, lines)
-        self.assertIn(f'tarry: {file}:4: server.listen: listen address "0.0.0.0" is not loopback',
-                      lines[0])
         file = self.write('[store]\nurl = "http://127.0.0.1:1"\n')
         self.assertIn(f"tarry: {file}:2: serve needs a store of its own",
                       refused("--config", file, command=("serve",))[0])
+
+    def test_addresses_and_names_are_lists(self):
+        file = self.write('[server]\nlisten = ["127.0.0.1:0", "[::1]:0", "unix:/run/t.sock"]\n'
+                          'names = ["queue.example", "2001:DB8::1"]\n')
+        held, _ = checked("--config", file)
+        self.assertEqual(held["server.listen"]["value"], "127.0.0.1:0,[::1]:0,unix:/run/t.sock")
+        self.assertEqual(held["server.names"]["value"], "queue.example,2001:DB8::1")
+        held, _ = checked(TARRY_LISTEN="127.0.0.1:0, unix:x")
+        self.assertEqual(held["server.listen"]["value"], "127.0.0.1:0, unix:x")
+
+    def test_bad_addresses_and_names(self):
+        for listen, says in (
+                ("::1:7733", 'address "::1:7733" must have its IPv6 address in brackets'),
+                ("[::1]", "must be HOST:PORT"), ("[::1:1", "brackets"),
+                ("unix:", 'address "unix:" needs a path'), ("", "must not be empty"),
+                ("127.0.0.1:0,", 'address "" must be HOST:PORT'),
+                ("example:80", 'listen address "example" is not an IP address'),
+                ("127.0.0.1:70000", 'port "70000"'),
+                ("127.0.0.1:9,[::1]:9,127.0.0.1:9",
+                 'address "127.0.0.1:9" takes the same port as "127.0.0.1:9"'),
+                ("0.0.0.0:9,127.0.0.1:9",
+                 'address "127.0.0.1:9" takes the same port as "0.0.0.0:9"'),
+                ("[::1]:9,[::]:9", 'address "[::]:9" takes the same port as "[::1]:9"'),
+                ("localhost:9,127.0.0.1:9", "takes the same port"),
+                ("unix:/a/b,unix:/a/c/../b",
+                 'address "unix:/a/b" takes the same path as "unix:/a/b"')):
+            with self.subTest(listen):
+                lines = refused("--listen", listen)
+                self.assertEqual(len(lines), 1, lines)
+                self.assertIn("--listen", lines[0])
+                self.assertIn(says, lines[0])
+        for names in ("queue.example:7733", "*.example", "a b", "", "a,", "[queue]", "http://a"):
+            with self.subTest(names):
+                lines = refused("--names", names)
+                self.assertEqual(len(lines), 1, lines)
+                self.assertIn("--names", lines[0])
+        file = self.write('[server]\nlisten = []\nnames = ["a,b"]\ninsecure = "yes"\n')
+        self.assertEqual(refused("--config", file), [f"tarry: {file}:{line}" for line in (
+            "2: server.listen: must not be empty",
+            '3: server.names: "a,b" must not contain a comma',
+            "4: server.insecure must be true or false, not a text")])
+        file = self.write('[server]\nlisten = ["127.0.0.1:1", 5]\nnames = 7\n')
+        self.assertEqual(refused("--config", file), [f"tarry: {file}:{line}" for line in (
+            "2: server.listen must be a list of texts, and holds a whole number",
+            "3: server.names must be a text, not a whole number")])
 
     def test_what_serve_refuses_as_a_whole_is_said(self):
         """The file is not wrong: commands other than serve may read it."""

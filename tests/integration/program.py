@@ -51,7 +51,8 @@ class Answer:
 
 
 class Server:
-    """`tarry serve` on a free port. Use it in a `with`; it must end cleanly."""
+    """`tarry serve` on a free port of 127.0.0.1, unless the flags say where; `port` is then the
+    first. Use it in a `with`; it must end cleanly."""
 
     def __init__(self, store, *flags, cwd=None, descriptors=None, variables=None, before=None):
         """`descriptors`: its soft and hard limit of open files. `variables`: additions to its
@@ -60,9 +61,9 @@ class Server:
         port_file = Path(self._directory.name) / "port"
         # In append mode, because reading moves the position that the writer shares.
         self._log = open(Path(self._directory.name) / "log", "a+b")
+        listen = () if "--listen" in flags else ("--listen", "127.0.0.1:0")
         self.process = subprocess.Popen(
-            [PROGRAM, "serve", "--store", store, "--listen", "127.0.0.1:0",
-             "--port-file", str(port_file), *flags],
+            [PROGRAM, "serve", "--store", store, *listen, "--port-file", str(port_file), *flags],
             stdout=subprocess.PIPE, stderr=self._log, env=environment(**variables or {}), cwd=cwd,
             preexec_fn=before or (descriptors and (
                 lambda: resource.setrlimit(resource.RLIMIT_NOFILE, descriptors))))
@@ -70,7 +71,7 @@ class Server:
         if not self.ready:
             self.process.wait()
             raise AssertionError(f"the server did not start: {self.log()}")
-        self.port = int(port_file.read_text())
+        self.port = int(port_file.read_text().split()[0])
         self.url = f"http://127.0.0.1:{self.port}"
 
     def halt(self):

@@ -17,7 +17,6 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "open/store_url.h"
-#include "server/listening/reserved_port.h"
 
 namespace tarry::app::config {
 namespace {
@@ -98,10 +97,11 @@ FromFile read_config(const std::string& file, std::vector<std::string>& problems
 // Finds errors for which the server would refuse to start, as far as they show without opening a
 // port or a file.
 Result<void> check_alone(Which which, const std::string& text) {
-  if (setting_of(which).kind == Kind::address) {
-    const auto address = parse_listen(text);
-    if (!address) return address.error();
-    return listening::check_listen_address(address->host);
+  if (which == Which::listen) {
+    if (const auto addresses = parse_listen(text); !addresses) return addresses.error();
+  }
+  if (which == Which::names) {
+    if (const auto names = parse_names(text); !names) return names.error();
   }
   if (which == Which::store_url) {
     if (const auto url = detail::parse_store_url(text); !url) return url.error();

@@ -157,6 +157,30 @@ std::optional<std::vector<std::string>> Section::texts(std::string_view key) {
   return found;
 }
 
+std::optional<std::vector<std::string>> Section::one_or_more_texts(std::string_view key) {
+  const Node* node = find(key);
+  if (node == nullptr) return std::nullopt;
+  std::optional<std::vector<std::string>> found;
+  if (node->kind == Node::Kind::array) {
+    found = texts(key);
+    if (!found) return std::nullopt;
+  } else if (auto one = text(key)) {
+    found = std::vector{*std::move(one)};
+  } else {
+    return std::nullopt;
+  }
+  if (found->empty()) {
+    fail(key, "must not be empty");
+    return std::nullopt;
+  }
+  for (const std::string& each : *found) {
+    if (each.find(',') == std::string::npos) continue;
+    fail(key, fmt::format("{} must not contain a comma", base::quoted(each)));
+    return std::nullopt;
+  }
+  return found;
+}
+
 std::optional<Section> Section::section(std::string_view key) {
   const Node* node = find(key, Node::Kind::table, "");
   if (node == nullptr) return std::nullopt;

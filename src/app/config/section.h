@@ -65,6 +65,8 @@ class Section {
                                                   std::uint64_t max);
   [[nodiscard]] std::optional<Millis> duration(std::string_view key, Millis min, Millis max);
   [[nodiscard]] std::optional<std::vector<std::string>> texts(std::string_view key);
+  /// A list of at least one text, or a single text, none with a comma.
+  [[nodiscard]] std::optional<std::vector<std::string>> one_or_more_texts(std::string_view key);
 
   /// [path.key]
   [[nodiscard]] std::optional<Section> section(std::string_view key);

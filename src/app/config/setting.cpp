@@ -27,8 +27,14 @@ std::vector<Setting> make_settings() {
        365 * 24 * kHour, false,
        "How long to wait at the start for a Redis that cannot be\n"
        "reached (default: no limit)"},
-      {"server", "listen", "--listen", "TARRY_LISTEN", Kind::address, "ADDRESS", "127.0.0.1:7733",
-       0, 0, false, "HOST:PORT; port 0: any free port"},
+      {"server", "listen", "--listen", "TARRY_LISTEN", Kind::addresses, "ADDRESS,...",
+       "127.0.0.1:7733", 0, 0, false,
+       "HOST:PORT, [HOST]:PORT for IPv6, unix:PATH; port 0: any\n"
+       "free port"},
+      {"server", "names", "--names", "TARRY_NAMES", Kind::names, "NAME,...", "", 0, 0, false,
+       "Host names by which clients may call the server"},
+      {"server", "insecure", "--insecure", "TARRY_INSECURE", Kind::yes_no, "", "false", 0, 1, false,
+       "Let other machines in without TLS or without a token"},
       {"server", "port_file", "--port-file", "TARRY_PORT_FILE", Kind::text, "FILE", "", 0, 0, false,
        "Write the port to this file once the server listens"},
       {"server", "token_file", "--token-file", "TARRY_TOKEN_FILE", Kind::text, "FILE", "", 0, 0,
@@ -108,7 +114,8 @@ Result<Value> parse_value(const Setting& setting, std::string_view text) {
   if (text.empty()) return Error{ErrorCode::invalid_argument, "must not be empty"};
   switch (setting.kind) {
     case Kind::text:
-    case Kind::address:
+    case Kind::addresses:
+    case Kind::names:
     case Kind::url: return Value{std::string(text), 0};
     case Kind::choice: {
       const auto known = check_choice(text, setting.choices);
@@ -137,8 +144,13 @@ std::optional<Value> read_value(const Setting& setting, Section& section) {
     return value_of(setting, *number);
   };
   switch (setting.kind) {
+    case Kind::addresses:
+    case Kind::names: {
+      const auto texts = section.one_or_more_texts(setting.key);
+      if (!texts) return std::nullopt;
+      return Value{fmt::format("{}", fmt::join(*texts, ",")), 0};
+    }
     case Kind::text:
-    case Kind::address:
     case Kind::url:
     case Kind::choice: {
       auto text = setting.kind == Kind::choice ? section.choice(setting.key, setting.choices)

@@ -17,7 +17,9 @@
 
 namespace tarry::app::config {
 
-enum class Kind { text, address, url, choice, yes_no, count, size, duration };
+/// `addresses` and `names` are lists: in the file a list of texts or a single text, elsewhere one
+/// text with commas.
+enum class Kind { text, addresses, names, url, choice, yes_no, count, size, duration };
 
 struct Setting {
   std::string_view section;      // its section in the file
@@ -42,6 +44,8 @@ enum class Which : std::size_t {
   store_url,
   store_wait,
   listen,
+  names,
+  insecure,
   port_file,
   token_file,
   test_clock,

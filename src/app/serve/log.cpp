@@ -124,13 +124,14 @@ class ServeLog::Impl {
     logger_.log(level, spdlog::string_view_t(text));
   }
 
-  [[nodiscard]] std::string ready_line(std::string_view url, std::string_view store) const {
+  [[nodiscard]] std::string ready_line(const std::vector<std::string>& urls,
+                                       std::string_view store) const {
     if (format_ == Format::text) {
-      return fmt::format("{} serves {} on {}\n", version_line(), store, url);
+      return fmt::format("{} serves {} on {}\n", version_line(), store, fmt::join(urls, ", "));
     }
     const std::string rest = rest_of_object([&](wire::JsonWriter& json) {
       json.field("message", "ready").field("version", TARRY_VERSION);
-      json.text_field("url", url).text_field("store", store);
+      write_ready(json, urls, store);
     });
     spdlog::memory_buf_t line;
     spdlog::pattern_formatter(kJson).format(
@@ -169,14 +170,26 @@ class ServeLog::Impl {
   spdlog::logger logger_;
 };
 
+void write_ready(wire::JsonWriter& json, const std::vector<std::string>& urls,
+                 std::string_view store) {
+  json.text_field("url", urls.front());
+  if (urls.size() > 1) {
+    json.name("urls").begin_array();
+    for (const std::string& url : urls) json.string(url);
+    json.end_array();
+  }
+  json.text_field("store", store);
+}
+
 ServeLog::ServeLog(std::string_view level, Format format)
     : impl_(std::make_unique<Impl>(level, format)) {}
 ServeLog::~ServeLog() = default;
 
 void ServeLog::tell(const LogEntry& entry) { impl_->tell(entry); }
 void ServeLog::request(const session::RequestNote& note) { impl_->request(note); }
-std::string ServeLog::ready_line(std::string_view url, std::string_view store) const {
-  return impl_->ready_line(url, store);
+std::string ServeLog::ready_line(const std::vector<std::string>& urls,
+                                 std::string_view store) const {
+  return impl_->ready_line(urls, store);
 }
 void ServeLog::set_level(std::string_view level) { impl_->set_level(level); }
 

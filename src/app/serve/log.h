@@ -16,12 +16,19 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <tarry/log.h>
 
 #include "server/session/request_log.h"
+#include "wire/json_writer.h"
 
 namespace tarry::app {
+
+/// Writes the members of a ready line: `url`, the first address; `urls`, all of them, if there are
+/// several; and `store`.
+void write_ready(wire::JsonWriter& json, const std::vector<std::string>& urls,
+                 std::string_view store);
 
 class ServeLog {
  public:
@@ -48,7 +55,8 @@ class ServeLog {
 
   /// The line for stdout, newline included, that says that the server is ready. If the log is in
   /// JSON, the line is a JSON object.
-  [[nodiscard]] std::string ready_line(std::string_view url, std::string_view store) const;
+  [[nodiscard]] std::string ready_line(const std::vector<std::string>& urls,
+                                       std::string_view store) const;
 
  private:
   class Impl;

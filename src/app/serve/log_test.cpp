@@ -51,16 +51,20 @@ TEST(ServeLog, ALineIsOneLineWhateverIsTold) {
 }
 
 TEST(ServeLog, TheReadyLineIsAsTheLogsLinesAre) {
-  const std::string text =
-      ServeLog("error", Format::text).ready_line("http://127.0.0.1:1", "memory:");
+  const std::string text = ServeLog("error", Format::text)
+                               .ready_line({"http://127.0.0.1:1", "http://[::1]:2"}, "memory:");
   EXPECT_TRUE(text.starts_with("tarry ") &&
-              text.ends_with(" serves memory: on http://127.0.0.1:1\n"))
+              text.ends_with(" serves memory: on http://127.0.0.1:1, http://[::1]:2\n"))
       << text;
-  const std::string json =
-      ServeLog("error", Format::json).ready_line("http://127.0.0.1:1", "memory:");
+  const std::string json = ServeLog("error", Format::json)
+                               .ready_line({"http://127.0.0.1:1", "http://[::1]:2"}, "memory:");
   EXPECT_TRUE(json.starts_with(R"({"time":"2)")) << json;
   EXPECT_NE(json.find(R"(,"level":"info","message":"ready",)"), std::string::npos) << json;
-  EXPECT_TRUE(json.ends_with("\"url\":\"http://127.0.0.1:1\",\"store\":\"memory:\"}\n")) << json;
+  EXPECT_TRUE(
+      json.ends_with("\"url\":\"http://127.0.0.1:1\","
+                     "\"urls\":[\"http://127.0.0.1:1\",\"http://[::1]:2\"],"
+                     "\"store\":\"memory:\"}\n"))
+      << json;
 }
 
 TEST(ServeLog, LevelsLeaveOutWhatIsLess) {

@@ -1,9 +1,12 @@
 #include "app/serve/servable.h"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
+#include "app/config/listen.h"
 #include "app/config/variables.h"
 #include "app/output/printable.h"
 #include "base/text.h"
@@ -43,10 +46,48 @@ Result<void> check_relays(const Config& config) {
   return {};
 }
 
+Result<void> check_listening(const Config& config) {
+  const std::string open = open_addresses(config);
+  if (!open.empty() && config.number(Which::insecure) == 0) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{}: server.listen: other machines would reach {}; set what is "
+                             "missing, or server.insecure = true",
+                             config.at(Which::listen).from, open)};
+  }
+  const auto addresses = parse_listen(config.text(Which::listen));
+  const bool has_port = addresses && !std::ranges::all_of(*addresses, &Address::is_unix);
+  if (!config.text(Which::port_file).empty() && !has_port) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{}: server.port_file: no address of server.listen has a port",
+                             config.at(Which::port_file).from)};
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string open_addresses(const Config& config) {
+  std::string missing;
+  const auto lacks = [&missing](std::string_view what) {
+    missing += missing.empty() ? "" : " and ";
+    missing += what;
+  };
+  lacks("without TLS");
+  if (config.text(Which::token_file).empty()) lacks("without a token (server.token_file)");
+  const auto addresses = parse_listen(config.text(Which::listen));
+  if (missing.empty() || !addresses) return {};
+  std::string open;
+  for (const Address& address : *addresses) {
+    if (address.is_local()) continue;
+    open += open.empty() ? "" : ", ";
+    open += address.text();
+  }
+  return open.empty() ? open : open + " " + missing;
+}
 
 Result<void> check_servable(const Config& config) {
   if (auto good = check_store(config); !good) return good;
+  if (auto good = check_listening(config); !good) return good;
   return check_relays(config);
 }
 

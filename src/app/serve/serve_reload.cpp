@@ -9,6 +9,7 @@
 
 #include "app/output/progress.h"
 #include "app/serve/queue_presets.h"
+#include "app/serve/servable.h"
 #include "app/system/descriptors.h"
 #include "base/assert.h"
 #include "base/secret_file.h"
@@ -48,6 +49,14 @@ void note_open_token(const std::string& path, ServeLog& log) {
   log.warning("token_file_open",
               fmt::format("--token-file {}: every user of this machine can read it: chmod o-r {}",
                           base::quoted(path), path));
+}
+
+void note_insecure(const Config& config, ServeLog& log) {
+  if (config.number(Which::insecure) == 0) return;
+  const std::string open = open_addresses(config);
+  log.warning("insecure", open.empty()
+                              ? "server.insecure is set, but no address needs it: remove it"
+                              : "server.insecure: other machines reach " + open);
 }
 
 session::Limits limits_of(const Config& config) {

@@ -31,6 +31,9 @@ struct Serving {
 /// Logs a warning if other users of the machine can read the token's file.
 void note_open_token(const std::string& path, ServeLog& log);
 
+/// Logs a warning if `server.insecure` is set.
+void note_insecure(const config::Config& config, ServeLog& log);
+
 /// The limits of the configuration, reduced to the number of descriptors that the process may have.
 [[nodiscard]] session::Limits limits_of(const config::Config& config);
 

@@ -114,7 +114,9 @@ void Connection::on_head() {
 // Returns the answer if the rest of the request is not read.
 std::optional<Response> Connection::check_head() {
   const net::HttpMessage& message = reader_.parser().message();
-  if (auto refused = check_sender(message, front_.options().hosts)) return refused;
+  if (auto refused = check_sender(message, front_.options().hosts, session().local_host())) {
+    return refused;
+  }
   if (auto refused = check_token(message, context().options.token)) return refused;
   session().set_let_in(true);
   const std::string* expect = message.find("Expect");

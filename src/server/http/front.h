@@ -1,7 +1,5 @@
 // Front: tarry's /v1 over HTTP.
 //
-// It serves only this machine, because a token in clear text is not enough on a network.
-//
 // Thread safety: the server's thread only.
 #pragma once
 
@@ -22,7 +20,8 @@
 namespace tarry::http {
 
 struct FrontOptions {
-  /// Host names that clients may use, besides localhost and the loopback addresses. A browser that
+  /// Host names and addresses that clients may use, besides localhost, the loopback addresses and
+  /// the address that they connect to; IPv6 addresses as `check_sender` wants them. A browser that
   /// was lured to another host name with this address is refused.
   std::vector<std::string> hosts = {};
 

@@ -5,6 +5,7 @@
 #include "base/ascii.h"
 #include "base/text.h"
 #include "base/token.h"
+#include "server/listening/ip_address.h"
 
 namespace tarry::http {
 namespace {
@@ -53,11 +54,15 @@ std::string_view path_read(const net::HttpMessage& message) noexcept {
   return target.substr(0, target.find('?'));
 }
 
-bool is_ours(std::string_view host, const std::vector<std::string>& hosts) {
+bool is_ours(std::string_view host, const std::vector<std::string>& hosts, std::string_view local) {
   if (names_loopback(host)) return true;
-  const std::string_view name = without_port(host);
-  return std::ranges::any_of(
-      hosts, [&](const std::string& ours) { return base::equals_ignoring_case(ours, name); });
+  // An IPv6 address can be written in many ways.
+  const std::string_view written = without_port(host);
+  const std::string name = listening::ip_in_url(written).value_or(std::string(written));
+  if (name.empty()) return false;
+  return name == local || std::ranges::any_of(hosts, [&](const std::string& ours) {
+           return base::equals_ignoring_case(ours, name);
+         });
 }
 
 }  // namespace
@@ -74,7 +79,8 @@ bool is_probe(const net::HttpMessage& message) noexcept {
 }
 
 std::optional<Response> check_sender(const net::HttpMessage& message,
-                                     const std::vector<std::string>& hosts) {
+                                     const std::vector<std::string>& hosts,
+                                     std::string_view local) {
   const std::size_t count = message.count("Host");
   if (count > 1 || (count == 0 && message.version >= 11)) {
     return problem(400, ErrorCode::invalid_argument,
@@ -83,9 +89,10 @@ std::optional<Response> check_sender(const net::HttpMessage& message,
   const std::string* field = message.find("Host");
   const auto host = host_of_target(message.target);
   const std::string_view named = host ? *host : field != nullptr ? *field : std::string_view();
-  if ((host || field != nullptr) && !is_ours(named, hosts)) {
+  if ((host || field != nullptr) && !is_ours(named, hosts, local)) {
     return problem(421, ErrorCode::permission_denied,
-                   "the host " + base::quoted(named) + " is not this server's");
+                   "the host " + base::quoted(named) +
+                       " is not this server's; its setting server.names lists its names");
   }
   const std::string* origin = message.find("Origin");
   if (origin != nullptr && !base::equals_ignoring_case(*origin, "http://" + std::string(named))) {

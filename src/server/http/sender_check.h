@@ -1,6 +1,6 @@
-// Decides which requests are let in, before they are routed. Any web page in a browser on this
-// machine can reach a server on loopback. So a request must name one of our hosts, and must not
-// come from another origin. (A page whose own host name was pointed at 127.0.0.1 names that host,
+// Decides which requests are let in, before they are routed. Any web page in a browser that can
+// reach the server may send requests to it. So a request must name one of our hosts, and must not
+// come from another origin. (A page whose own host name was pointed at our address names that host,
 // and is refused.)
 //
 // Thread safety: pure functions.
@@ -17,9 +17,12 @@
 namespace tarry::http {
 
 /// The refusal, if there is one: 400 for a missing or repeated Host, 421 for a foreign Host, 403
-/// for a foreign Origin.
+/// for a foreign Origin. Our hosts are the loopback addresses, `hosts`, and `local`, the address
+/// that the client has connected to; IPv6 addresses have brackets, and are written as RFC 5952
+/// says.
 [[nodiscard]] std::optional<Response> check_sender(const net::HttpMessage& message,
-                                                   const std::vector<std::string>& hosts);
+                                                   const std::vector<std::string>& hosts,
+                                                   std::string_view local);
 
 /// The 401, if `token` is not empty and the request does not carry it. GET and HEAD of /, /healthz
 /// and /readyz without a body need no token, because they show nothing of the store's contents.

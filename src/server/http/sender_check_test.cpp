@@ -11,17 +11,21 @@ unsigned status_for(std::vector<net::HttpField> fields, std::string target = "/h
   message.version = version;
   message.target = std::move(target);
   message.fields = std::move(fields);
-  const auto refused = check_sender(message, {"queue.example"});
+  const auto refused =
+      check_sender(message, {"queue.example", "192.0.2.9", "[2001:db8::9]"}, "[2001:db8::1]");
   return refused ? refused->status : 200;
 }
 
 TEST(SenderCheck, the_host_must_be_ours) {
-  for (const char* host : {"localhost", "LOCALHOST:7733", "127.0.0.1", "127.0.0.1:80", "127.1.2.3",
-                           "[::1]", "[::1]:7733", "queue.example", "Queue.Example:1"}) {
+  for (const char* host :
+       {"localhost", "LOCALHOST:7733", "127.0.0.1", "127.0.0.1:80", "127.1.2.3", "[::1]",
+        "[::1]:7733", "queue.example", "Queue.Example:1", "192.0.2.9:1", "[2001:db8::9]",
+        "[2001:DB8:0:0::9]:1", "[2001:db8::1]:7733", "[2001:0db8::1]"}) {
     EXPECT_EQ(status_for({{"Host", host}}), 200u) << host;
   }
   for (const char* host : {"evil.example", "localhost.evil.example", "127.0.0.1.evil.example",
-                           "10.0.0.1", "", "[::2]", "queue.example.evil", "localhost:x", "::1"}) {
+                           "10.0.0.1", "", "[::2]", "queue.example.evil", "localhost:x", "::1",
+                           "192.0.2.8", "[2001:db8::2]", "2001:db8::1", "[2001:db8::1", "[x]"}) {
     EXPECT_EQ(status_for({{"Host", host}}), 421u) << host;
   }
   EXPECT_EQ(status_for({}), 400u);

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "base/text.h"
+#include "server/listening/ip_address.h"
 #include "server/listening/reserved_port.h"
 
 namespace tarry::http {
@@ -11,6 +13,13 @@ Result<std::uint16_t> Server::start() {
   std::vector<session::Listening> places;
   std::uint16_t port = 0;
   if (options_.unix_path.empty()) {
+    if (const auto good = listening::parse_listen_address(options_.address); !good) {
+      return good.error();
+    }
+    if (!listening::is_loopback(options_.address)) {
+      return Unexpected(ErrorCode::invalid_argument,
+                        "listen address " + base::quoted(options_.address) + " is not loopback");
+    }
     auto place = listening::ReservedPort::reserve(options_.address, options_.port);
     if (!place) return std::move(place).error();
     port = place->port();

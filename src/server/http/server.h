@@ -21,7 +21,7 @@ namespace tarry::http {
 using session::RequestNote;
 
 struct ServerOptions : session::Options, FrontOptions {
-  std::string address = "127.0.0.1";  // a loopback address, or localhost
+  std::string address = "127.0.0.1";  // a loopback address, or localhost: there is no TLS here
   std::uint16_t port = 7733;          // 0: any free port
   /// If set, listens on a unix socket at this path (mode 0600) instead of at an address and a port.
   std::string unix_path = {};

@@ -1,6 +1,6 @@
-// ReservedPort: a loopback address and a port that this process has bound, but does not listen at
-// yet. So a program learns that a port is taken before it makes or opens anything, and no client
-// can connect before the program can answer.
+// ReservedPort: an IP address and a port that this process has bound, but does not listen at yet.
+// So a program learns that a port is taken before it makes or opens anything, and no client can
+// connect before the program can answer. An IPv6 address takes no clients over IPv4, not even [::].
 //
 // Not thread safe.
 #pragma once
@@ -13,14 +13,11 @@
 
 namespace tarry::listening {
 
-/// Checks that a server may listen at this address: it must be a loopback address or localhost.
-/// Error: `invalid_argument`.
-[[nodiscard]] Result<void> check_listen_address(const std::string& address);
-
 class ReservedPort {
  public:
-  /// Reserves a port; 0 means any free port. Errors: `invalid_argument` as above, `conflict` if the
-  /// port is taken, `permission_denied`, `io_error`.
+  /// Reserves a port; 0 means any free port. Errors: those of parse_listen_address;
+  /// `invalid_argument` if the machine has no such address; `conflict` if the port is taken;
+  /// `permission_denied`; `io_error`.
   [[nodiscard]] static Result<ReservedPort> reserve(const std::string& address, std::uint16_t port);
 
   ReservedPort(ReservedPort&& other) noexcept

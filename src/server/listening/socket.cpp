@@ -17,11 +17,8 @@ namespace {
 
 using boost::system::error_code;
 
-// The name of the other end. `port` stays 0 if there is none.
-std::string name_of(Socket& socket, std::uint16_t& port) {
-  error_code error;
-  const auto endpoint = socket.remote_endpoint(error);
-  if (error) return "gone";
+// The endpoint's IP address; empty if it has none, and then the port stays 0.
+std::string ip_of(const Socket::endpoint_type& endpoint, std::uint16_t& port) {
   const int family = endpoint.data()->sa_family;
   std::array<char, INET6_ADDRSTRLEN> text{};
   const void* address = nullptr;
@@ -32,12 +29,25 @@ std::string name_of(Socket& socket, std::uint16_t& port) {
     address = &reinterpret_cast<const sockaddr_in6*>(endpoint.data())->sin6_addr;
     port = ntohs(reinterpret_cast<const sockaddr_in6*>(endpoint.data())->sin6_port);
   } else {
-    ucred user{};
-    socklen_t size = sizeof user;
-    ::getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &user, &size);
-    return "user " + std::to_string(user.uid);
+    return {};
   }
   return ::inet_ntop(family, address, text.data(), text.size()) == nullptr ? "?" : text.data();
+}
+
+std::string name_of(Socket& socket, std::uint16_t& port) {
+  error_code error;
+  const auto endpoint = socket.remote_endpoint(error);
+  if (error) return "gone";
+  std::string name = ip_of(endpoint, port);
+  if (!name.empty()) return name;
+  ucred user{};
+  socklen_t size = sizeof user;
+  ::getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &user, &size);
+  return "user " + std::to_string(user.uid);
+}
+
+std::string in_url(const std::string& address) {
+  return address.find(':') == std::string::npos ? address : "[" + address + "]";
 }
 
 }  // namespace
@@ -46,9 +56,16 @@ RemoteEnd remote_end_of(Socket& socket) {
   std::uint16_t port = 0;
   RemoteEnd end;
   end.name = name_of(socket, port);
-  end.address = end.name.find(':') == std::string::npos ? end.name : "[" + end.name + "]";
+  end.address = in_url(end.name);
   if (port != 0) end.address += ":" + std::to_string(port);
   return end;
+}
+
+std::string local_host_of(Socket& socket) {
+  error_code error;
+  const auto endpoint = socket.local_endpoint(error);
+  std::uint16_t port = 0;
+  return error ? std::string() : in_url(ip_of(endpoint, port));
 }
 
 void prepare(Socket& socket) {

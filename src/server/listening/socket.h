@@ -21,6 +21,10 @@ struct RemoteEnd {
 };
 [[nodiscard]] RemoteEnd remote_end_of(Socket& socket);
 
+/// The address of this machine that the client has connected to, as it stands in a URL:
+/// "192.0.2.7", "[2001:db8::1]"; empty for a unix socket.
+[[nodiscard]] std::string local_host_of(Socket& socket);
+
 /// Sets the socket's options: reads and writes never block, and small answers are sent at once.
 void prepare(Socket& socket);
 

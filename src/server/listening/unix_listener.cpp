@@ -27,6 +27,25 @@ const sockaddr* generic(const sockaddr_un& address) noexcept {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
+Result<sockaddr_un> address_of(const std::string& path) {
+  sockaddr_un address{};
+  if (path.size() >= sizeof address.sun_path) {
+    return Unexpected(ErrorCode::invalid_argument,
+                      "path " + base::quoted(path) +
+                          " is too long for a socket: " + std::to_string(path.size()) +
+                          " bytes, at most " + std::to_string(sizeof address.sun_path - 1));
+  }
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.c_str(), path.size());
+  return address;
+}
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
 /// Whether nobody listens at the socket file, because its server has died.
 Result<bool> is_left_over(const std::string& path, const sockaddr_un& address) {
   struct stat file{};
@@ -45,16 +64,21 @@ Result<bool> is_left_over(const std::string& path, const sockaddr_un& address) {
 
 }  // namespace
 
+Result<void> UnixListener::check(const std::string& path) {
+  const auto address = address_of(path);
+  if (!address) return address.error();
+  auto left_over = is_left_over(path, *address);
+  if (!left_over) return std::move(left_over).error();
+  struct stat file{};
+  if (!*left_over && ::lstat(path.c_str(), &file) == 0) return failed(path, EADDRINUSE);
+  if (::access(directory_of(path).c_str(), W_OK | X_OK) != 0) return failed(path, errno);
+  return {};
+}
+
 Result<int> UnixListener::listen(const std::string& path) {
-  sockaddr_un address{};
-  if (path.size() >= sizeof address.sun_path) {
-    return Unexpected(ErrorCode::invalid_argument,
-                      "path " + base::quoted(path) +
-                          " is too long for a socket: " + std::to_string(path.size()) +
-                          " bytes, at most " + std::to_string(sizeof address.sun_path - 1));
-  }
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, path.c_str(), path.size());
+  const auto found = address_of(path);
+  if (!found) return found.error();
+  const sockaddr_un& address = *found;
   auto left_over = is_left_over(path, address);
   if (!left_over) return std::move(left_over).error();
   if (*left_over) ::unlink(path.c_str());

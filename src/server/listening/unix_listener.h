@@ -20,6 +20,10 @@ class UnixListener {
   UnixListener& operator=(const UnixListener&) = delete;
   ~UnixListener() { remove(); }
 
+  /// Checks whether `listen` would succeed now, and changes nothing. So a program learns that it
+  /// would not before it makes or opens anything. Errors: those of `listen`.
+  [[nodiscard]] static Result<void> check(const std::string& path);
+
   /// Returns the descriptor, which the caller must close. Replaces a socket file at which nobody
   /// listens. Errors: `invalid_argument` for a path of more than 107 bytes, `conflict` if a server
   /// listens there or the file is of another type, `permission_denied`, `io_error`.

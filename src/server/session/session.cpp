@@ -41,6 +41,7 @@ Session::Session(ServerContext& context, Connection& connection, listening::Sock
       connection_(connection),
       socket_(socket),
       remote_(listening::remote_end_of(socket)),
+      local_host_(listening::local_host_of(socket)),
       held_(context.held, remote_.name) {}
 
 void Session::become_idle() {

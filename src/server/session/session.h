@@ -47,6 +47,9 @@ class Session {
 
   /// The client's address, with its port.
   [[nodiscard]] const std::string& address() const noexcept { return remote_.address; }
+  /// The server's address that the client has connected to, as it stands in a URL; empty for a unix
+  /// socket.
+  [[nodiscard]] const std::string& local_host() const noexcept { return local_host_; }
   [[nodiscard]] HeldBytes::Part& held() noexcept { return held_; }
   [[nodiscard]] const HeldBytes::Part& held() const noexcept { return held_; }
 
@@ -102,6 +105,7 @@ class Session {
   Connection& connection_;
   listening::Socket& socket_;
   const listening::RemoteEnd remote_;
+  const std::string local_host_;
   HeldBytes::Part held_;
   std::optional<std::list<Connection*>::iterator> idle_;  // this connection's place in the list of
                                                           // idle connections

@@ -11,6 +11,7 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -32,6 +33,7 @@
 #include "open/store_url.h"
 #include "server/http/front.h"
 #include "server/listening/reserved_port.h"
+#include "server/listening/unix_listener.h"
 #include "server/presets/preset_engine.h"
 #include "server/session/fronts.h"
 
@@ -104,12 +106,13 @@ class Events {
 };
 
 std::string ready_line(const Output& output, const ServeLog& log, bool logs_json,
-                       const std::string& url, const std::string& store) {
-  if (!output.json() || logs_json) return log.ready_line(url, store);
+                       const std::vector<std::string>& urls, const std::string& store) {
+  if (!output.json() || logs_json) return log.ready_line(urls, store);
   std::string text;
   wire::JsonWriter json(text);
-  json.begin_object().field("version", TARRY_VERSION).text_field("url", url);
-  json.text_field("store", store).end_object();
+  json.begin_object().field("version", TARRY_VERSION);
+  write_ready(json, urls, store);
+  json.end_object();
   return text + "\n";
 }
 
@@ -199,8 +202,10 @@ session::Options server_options(const Config& config, const std::string& token, 
   return options;
 }
 
-http::FrontOptions http_options(std::optional<ManualClock> clock, const Relays& relays) {
+http::FrontOptions http_options(const Config& config, std::optional<ManualClock> clock,
+                                const Relays& relays) {
   http::FrontOptions options;
+  if (auto names = parse_names(config.text(Which::names))) options.hosts = std::move(*names);
   options.relays = [&relays] { return figures_of(relays); };
   if (clock) {
     options.now = [clock] { return clock->now(); };
@@ -210,27 +215,47 @@ http::FrontOptions http_options(std::optional<ManualClock> clock, const Relays& 
   return options;
 }
 
-/// A port that is reserved for a front until the store is open and clients may connect.
-struct Place {
-  Address address;
-  listening::ReservedPort port;
+/// Addresses that are reserved for a front until the store is open and clients may connect.
+struct Places {
+  std::vector<Address> addresses;  // with the ports that the server has got
+  std::vector<std::variant<listening::ReservedPort, std::string>> kept;
 };
 
-/// Returns nothing if the setting names no address.
-Result<std::optional<Place>> reserve(const Config& config, Which listen) {
-  const std::string text = config.text(listen);
-  if (text.empty()) return std::optional<Place>();
-  auto address = parse_listen(text);
-  if (!address) return address.error();
-  auto port = listening::ReservedPort::reserve(address->host, address->port);
-  if (!port) return port.error();
-  address->port = port->port();
-  return std::optional(Place{std::move(*address), std::move(*port)});
+Result<Places> reserve(const Config& config, Which listen) {
+  auto addresses = parse_listen(config.text(listen));
+  if (!addresses) return addresses.error();
+  Places places;
+  for (Address& address : *addresses) {
+    if (address.is_unix()) {
+      if (auto good = listening::UnixListener::check(address.path); !good) {
+        // Another path is needed, or another server must end: neither is a matter of time.
+        return Error{ErrorCode::invalid_argument, std::move(good).error().message};
+      }
+      places.kept.emplace_back(address.path);
+    } else {
+      auto port = listening::ReservedPort::reserve(address.host, address.port);
+      if (!port) return port.error();
+      address.port = port->port();
+      places.kept.emplace_back(std::move(*port));
+    }
+    places.addresses.push_back(std::move(address));
+  }
+  return places;
 }
 
+std::vector<session::Listening> fronts_at(Places places, const session::MakeFront& make) {
+  std::vector<session::Listening> fronts;
+  for (auto& place : places.kept) fronts.push_back({make, std::move(place)});
+  return fronts;
+}
+
+/// Another process may give back a port that it holds; anything else must be mended in the
+/// settings.
 ExitCode cannot_listen(Output& output, const Error& error) {
   output.error(error);
-  return error.code == ErrorCode::invalid_argument ? ExitCode::usage : ExitCode::failed;
+  const bool settings_are_wrong =
+      error.code == ErrorCode::invalid_argument || error.code == ErrorCode::permission_denied;
+  return settings_are_wrong ? ExitCode::usage : ExitCode::failed;
 }
 
 /// Waits for the store, because Redis may start after this server, on another machine or on this
@@ -295,13 +320,15 @@ std::optional<Store> open_store(Session& session, const Config& config,
 /// Writes the port file, if the setting names one, and reports where the server listens and by
 /// which clock.
 Result<void> tell_ready(const Output& output, const Config& config, ServeLog& log,
-                        const Address& address, const std::string& url) {
+                        const std::vector<Address>& addresses, const std::string& store) {
   if (const std::string file = config.text(Which::port_file); !file.empty()) {
-    if (auto written = write_port_file(file, address.port); !written) return written;
+    if (auto written = write_port_file(file, addresses); !written) return written;
   }
+  std::vector<std::string> urls;
+  for (const Address& address : addresses) urls.push_back(address.url());
   const bool logs_json = config.text(Which::log_format) == "json";
   LineWriter stdout_lines(STDOUT_FILENO);
-  stdout_lines.write(ready_line(output, log, logs_json, address.url(), detail::masked_url(url)));
+  stdout_lines.write(ready_line(output, log, logs_json, urls, detail::masked_url(store)));
   if (config.number(Which::test_clock) != 0) {
     log.warning("test_clock",
                 "the clock stands still: only POST /v1/clock/advance, suspend or step moves it");
@@ -333,7 +360,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   const std::string url = config->text(Which::store_url);
   auto token = read_token(config->text(Which::token_file));
   if (!token) return session.output.fail(token.error());
-  // The port comes first: if it is taken, no store is made or opened.
+  // The ports come first: if one is taken, no store is made or opened.
   auto http = reserve(*config, Which::listen);
   if (!http) return cannot_listen(session.output, http.error());
   // The limit is raised before the store is opened, because its files need descriptors too.
@@ -341,6 +368,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   static_cast<void>(raise_descriptor_limit());
   for (const std::string& line : notes_of(*config)) log.warning("configuration", line);
   note_open_token(config->text(Which::token_file), log);
+  note_insecure(*config, log);
 
   std::optional<ManualClock> clock;
   if (config->number(Which::test_clock) != 0) clock.emplace();
@@ -358,13 +386,12 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   note_fewer_connections(*config, options, log);
   session::Fronts server(engine, std::move(options));
   const SignalWatch watch([&events](int) { events.signalled(); }, [&events] { events.hung_up(); });
-  const Address address = (*http)->address;  // the setting is never empty
-  std::vector<session::Listening> places;
-  places.push_back({http::make_front(http_options(clock, **relays)), std::move((*http)->port)});
-  if (const auto begun = server.start(std::move(places)); !begun) {
+  const std::vector<Address> addresses = http->addresses;
+  const auto front = http::make_front(http_options(*config, clock, **relays));
+  if (const auto begun = server.start(fronts_at(std::move(*http), front)); !begun) {
     return cannot_listen(session.output, begun.error());
   }
-  if (const auto told = tell_ready(session.output, *config, log, address, url); !told) {
+  if (const auto told = tell_ready(session.output, *config, log, addresses, url); !told) {
     return session.output.fail(told.error());
   }
 
@@ -381,7 +408,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
 
 void add_serve_command(CLI::App& root, Session& session) {
   const auto [command, flags] = add_command(root, session, "serve", serve, R"(
-Serve a store over HTTP, on this machine
+Serve a store over HTTP
 
 Flags win over environment variables, and these over the file; `tarry config check` with
 the same flags shows the result. SIGHUP reads the file again. After SIGTERM or Ctrl-C
@@ -390,7 +417,7 @@ ends it at once.
 
   tarry serve --store file:/var/lib/tarry
   tarry serve --config /etc/tarry.toml
-  tarry serve --store redis://redis.example --listen 127.0.0.1:7734
+  tarry serve --store redis://redis.example --listen 127.0.0.1:7734,[::1]:7734
   tarry serve --store memory: --listen 127.0.0.1:0 --port-file port --test-clock)");
   add_serve_flags(command, flags);
 }

@@ -172,8 +172,8 @@ moved. You may stop the command at any time and run it again to continue: no mes
 lost, and none is there twice. After a kill, change nothing in FROM until you have run
 the command again: if a message of the last batch is cancelled in FROM before that, TO
 delivers it all the same; if one is rescheduled or replaced there, the queue stays
-paused until one of the two copies is cancelled. Reach a server on another machine
-through a tunnel, ssh -L 7734:127.0.0.1:7733 HOST: it listens on loopback only.
+paused until one of the two copies is cancelled. If a server on another machine
+listens on loopback only, reach it through a tunnel, ssh -L 7734:127.0.0.1:7733 HOST.
 
   tarry store migrate file:/var/lib/tarry redis://127.0.0.1/0
   tarry store migrate redis://127.0.0.1/0 file:/var/lib/tarry --queue orders --wait 5m
