@@ -81,8 +81,8 @@ struct BatchHeader {
   std::uint32_t body_bytes = 0;  // of records, without padding
 };
 
-/// `batch` is kBatchHeaderBytes of room, then the body. Fills in the header and appends the
-/// padding.
+/// Fills in the header and appends the padding. `batch` begins with kBatchHeaderBytes of room for
+/// the header; the body follows.
 void seal_batch(std::string& batch, const BatchHeader& header);
 
 /// The batch header at the beginning of the bytes; empty unless it has this salt and sane fields.

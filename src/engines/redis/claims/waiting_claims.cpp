@@ -120,7 +120,8 @@ void WaitingClaims::look_at_missed(const ClaimPtr& claim) {
     if (shared_.queue(queue).woken == 0) continue;  // another claim has looked since
     look_for_all(queue);
     // If the claim looks at that queue now, it stands in no list, and looks at the other queues
-    // when it is parked again. Or its look has ended before look_for_all() returned.
+    // when it is parked again. Or its look has already ended, within
+    // look_for_all().
     if (claim->lists == nullptr) return;
     if (shared_.is_parked(claim->no)) continue;
     claim->missed.insert(claim->missed.end(), missed.begin(), missed.end());

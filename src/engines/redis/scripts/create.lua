@@ -15,8 +15,8 @@ for _, key in ipairs(KEYS) do
 end
 local known, soon = unpack(call('HMGET', META, 'generation', 'soon'))
 if known then
-  -- If a removed shard had this name, only a later generation of the same store may make it again. A store that was
-  -- made again after everything was deleted counts from 0, so it may always.
+  -- If a removed shard had this name, only a later generation of the same store may make it again. A store with
+  -- another secret was made after everything had been deleted. Its generations count from 0, so it may always do so.
   local gone, secret = string.match(known, '^gone (%d+) ?(.*)$')
   local number = tonumber(string.match(ARGV[1], '%.(%d+)$') or 0)
   local is_other = gone and secret ~= '' and secret ~= string.match(ARGV[1], '^[^.]*')

@@ -18,9 +18,9 @@
 namespace tarry::relay {
 namespace {
 
-/// The most bytes that may be unanswered at once, except that one message may be larger. This is
-/// about what the sockets take for a server that does not read, so few messages wait there, where
-/// leases are not checked.
+/// The most bytes that may be unanswered at once, except that one message may be larger. A
+/// message that the connection has got is sent even if its lease ends meanwhile. So few bytes may
+/// wait there: about as many as the sockets' buffers hold.
 constexpr std::size_t kMostUnanswered = 256 * 1024;
 constexpr std::size_t kRestOfMessage = 256;  // about the bytes of key, headers and so on
 
