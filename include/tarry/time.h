@@ -20,7 +20,7 @@ template <typename Rep, typename Period>
   using Wide = std::chrono::duration<long double, std::milli>;
   constexpr std::int64_t kLimit = std::numeric_limits<std::int64_t>::max() / 4;
   const long double wide = std::chrono::duration_cast<Wide>(d).count();
-  // Written with `!`, so that a NaN duration saturates too.
+  // The condition has a `!`, so that a NaN duration saturates too.
   if (!(wide < static_cast<long double>(kLimit))) return kLimit;
   if (wide < -static_cast<long double>(kLimit)) return -kLimit;
   return static_cast<std::int64_t>(std::chrono::ceil<std::chrono::milliseconds>(d).count());

@@ -65,7 +65,7 @@ class PosixNamedLock final : public Lock {
   ~PosixNamedLock() override {
     // A forked child must not release its parent's lock, as for PosixLock.
     if (::getpid() != owner_) return;
-    // Done while we still hold the lock, so that the text does not name a former holder.
+    // The text is erased while we still hold the lock, so that it never names a former holder.
     static_cast<void>(file_->truncate(0));
     static_cast<void>(::flock(file_->descriptor(), LOCK_UN));
   }

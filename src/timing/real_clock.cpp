@@ -13,7 +13,7 @@
 namespace tarry::timing {
 namespace {
 
-// Written to disk beside boottimes, so this seed never changes.
+// Ids made with this seed are on disks, beside boottimes. So the seed never changes.
 constexpr std::uint64_t kBootIdSeed = 0x7461727279;
 
 std::int64_t read_ms(clockid_t which) {

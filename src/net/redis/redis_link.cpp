@@ -206,7 +206,7 @@ void RedisLink::end(Error error) {
 }
 
 void RedisLink::finish() {
-  // Moved out first, because the events own the owner of this link.
+  // The events are moved out first, because they own the owner of this link.
   Events events = std::move(events_);
   events.on_end(std::move(end_));
 }

@@ -44,7 +44,7 @@ struct IntakeStats {
   std::uint64_t arrived = 0;
   std::uint64_t pushed = 0;      // messages that the store has taken
   std::uint64_t duplicates = 0;  // duplicates that were dropped
-  // Pushed under a generated key, because another message has their key.
+  // Messages pushed under a generated key, because another message has their key.
   std::uint64_t renamed = 0;
   std::uint64_t refused = 0;  // messages that were set aside
   std::uint64_t acked = 0;
@@ -68,7 +68,8 @@ class IntakeFlow {
     Arrival arrival;
     std::string reason;
   };
-  // Set the message aside; valid until `set_aside`, `not_set_aside` or `disconnected`.
+  // A command to the source: set the message aside. It is valid until `set_aside`, `not_set_aside`
+  // or `disconnected`.
   struct Refuse {
     const Refusal* refusal = nullptr;
   };

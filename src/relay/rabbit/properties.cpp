@@ -320,8 +320,8 @@ Headers headers_of(const amqp_basic_properties_t& properties, std::string_view e
       add(property.header, std::string(view_of(properties.*(property.field))));
     }
   }
-  // Set even if the message is not persistent, because a relay's messages are persistent by
-  // default.
+  // The header is set even if the message is not persistent, because a relay's messages are
+  // persistent by default.
   const bool persistent =
       has(properties, AMQP_BASIC_DELIVERY_MODE_FLAG) && properties.delivery_mode == kPersistent;
   add(kDeliveryMode, persistent ? "2" : "1");

@@ -20,7 +20,8 @@ namespace tarry::session {
 class HeldReply {
  public:
   /// Made on the engine's thread. If `sum` exceeds `limit`, the reply is refused. The reply's own
-  /// bytes do not count for this, so that no reply is too large while nothing else is held.
+  /// bytes do not count for this, so that a single reply is accepted, however large, while nothing
+  /// else is held.
   HeldReply(Result<core::Reply> result, std::atomic<std::uint64_t>& sum, std::uint64_t limit);
   HeldReply(HeldReply&& other) noexcept;
   HeldReply& operator=(HeldReply&&) = delete;

@@ -120,7 +120,7 @@ ExitCode migrate_stores(Session& session, const MigrateWords& words) {
   }
   auto from = session.open(words.from, {}, code);
   if (!from) return code;
-  // Checked before TO is opened, because opening may make the store.
+  // FROM is checked before TO is opened, because opening may make the store.
   const MigrationEnd source{from->engine(), detail::masked_url(words.from)};
   if (const auto refused = refuse_from(source, words.queues)) return output.fail(*refused);
   std::optional<Store> to = from;

@@ -23,7 +23,7 @@ struct SealedBatch {
   std::uint64_t segment = 0;
   std::uint64_t offset = 0;  // of the batch in its segment
   std::string bytes;         // header, records, padding
-  // Written before `bytes`; empty unless this is the segment's first batch.
+  // It is written before `bytes`. Empty unless this is the segment's first batch.
   std::string segment_header;
 
   [[nodiscard]] bool opens() const noexcept { return !segment_header.empty(); }

@@ -69,7 +69,7 @@ class AheadReads {
   std::vector<Runs> spare_;
   std::optional<RecordPlace> missed_;
 
-  // Used by the thread that finds.
+  // Only the thread that calls `find` uses these members.
   std::array<Runs, kKept> seen_;
   std::size_t oldest_ = 0;  // of seen_
   std::size_t last_ = 0;    // of seen_: where something was found last

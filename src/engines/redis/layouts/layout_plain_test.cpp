@@ -607,7 +607,8 @@ TEST(PlainLayoutAlone, EvictionIsRefusedAtTheStart) {
   EXPECT_TRUE(open_layout(options));
 }
 
-// Read as milliseconds, seconds would all be due; read as seconds, milliseconds would never be.
+// Scores in seconds that are read as milliseconds would all be due. Scores in milliseconds that are
+// read as seconds would never be due.
 TEST_F(PlainLayout, AScoreThatCanOnlyBeInTheOtherUnitIsRefusedAtTheClaim) {
   for (const bool seconds : {false, true}) {
     (void)server().ask({"FLUSHALL"});

@@ -23,8 +23,8 @@ struct Body {
   std::uint64_t id = 0;  // 0: the member is the id
   std::uint32_t priority = kDefaultPriority;
   std::uint16_t max_attempts = 0;  // 0: the queue's
-  // Kept to the minute, rounded down; a time that does not fit into the field is not kept. Empty:
-  // not known.
+  // The push time, kept to the minute, rounded down. A time that does not fit into the field is not
+  // kept. Empty: not known.
   std::optional<std::int64_t> pushed_ms = {};
   std::string_view headers = {};
   std::string_view payload = {};

@@ -2,7 +2,7 @@
 --
 -- ARGV: from 5 on, runs of one claim each: its number, how many members, how many of these (the last ones) have a
 -- past, '1' if these are all that the claim took, and the members. Answers 0 if all are done, otherwise 1 or 0 for
--- each member. Handled here if no claim was extended, nothing is remembered, and no other work is due.
+-- each member. This piece handles the ack if no claim was extended, nothing is remembered, and no other work is due.
 if agenda > now and forgets_at_once() then
   local runs, at, held, before = {}, 5, true, bulk
   while held and at <= #ARGV do

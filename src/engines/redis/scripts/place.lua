@@ -402,8 +402,8 @@ local function apply_step()
   end
 end
 
--- ---- finding: 'waiting', 'leased', 'dead', 'remembered' or nil; its score there, or its lease; its
--- body
+-- ---- finding: the message's place ('waiting', 'leased', 'dead', 'remembered' or nil); its score there, or its lease;
+-- its body
 
 local function locate(member)
   local body = call('HGET', MSGS, member)

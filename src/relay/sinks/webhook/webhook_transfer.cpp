@@ -105,7 +105,7 @@ int WebhookTransfer::before_request(void* self, char*, char*, int, int) {
   // If a request is lost on a kept connection, libcurl would send it again: a duplicate with the
   // same attempt number.
   if (transfer.sent_) return CURL_PREREQFUNC_ABORT;
-  // Checked here again, because making the connection may have taken time.
+  // The lease is checked here again, because making the connection may have taken time.
   if (transfer.parcel_.is_late()) {
     transfer.late_ = true;
     return CURL_PREREQFUNC_ABORT;

@@ -18,7 +18,8 @@ struct RequestedDue {
   std::optional<std::int64_t> boot_due_ms;  // BOOTTIME, of a relative delay only
 };
 
-/// Counted from the turn's time. Error: `invalid_argument` if it is more than 100 years from now.
+/// A relative delay is counted from the turn's time. Error: `invalid_argument` if it is more than
+/// 100 years from now.
 [[nodiscard]] Result<RequestedDue> requested_due(Due due, const ShardContext& shard);
 
 }  // namespace tarry::embedded
