@@ -89,7 +89,7 @@ class OneShard final : public Router {
   [[nodiscard]] Journal& journal() { return *journal_; }
   [[nodiscard]] Committer& committer() { return committer_; }
   [[nodiscard]] const std::vector<std::string>& lines() const { return lines_; }
-  /// By the number of each batch that ended a turn, the state after it.
+  /// The state after each turn, by the number of the batch that ended the turn.
   [[nodiscard]] const std::map<std::uint64_t, std::string>& history() const { return history_; }
   /// The last batch that had to be durable for an answer given so far.
   [[nodiscard]] std::uint64_t answered() const { return answered_; }
