@@ -1,5 +1,5 @@
-// RedisBackoff: how long to wait before the next attempt to connect. Doubles from 100 ms to 5 s,
-// plus or minus a random quarter, so that many clients do not reconnect at the same moment.
+// RedisBackoff: how long to wait before the next attempt to connect. The wait doubles from 100 ms
+// to 5 s, plus or minus a random quarter, so that many clients do not reconnect at the same moment.
 //
 // Thread safety: none.
 #pragma once

@@ -1,7 +1,7 @@
 -- A look at a partition, in case a process missed a wake-up. KEYS: 1 heads, 2 agenda, 3 the inbox. ARGV: 1 the time
 -- (tests only), 2 how many shards at most, 3 how many of the agenda to skip first, then names of shards. Answers
--- the shards that have timed work, the named shards that have something due, and how many entries are in the inbox
--- (or the error that says why nobody knows: it must not stop the rest); and now.
+-- the shards that have timed work, the named shards that have something due, how many entries are in the inbox
+-- (or the error of that look-up, which must not stop the rest), and now.
 local now = ARGV[1]
 if now == '' then
   local time = redis.call('TIME')
