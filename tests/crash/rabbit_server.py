@@ -2,7 +2,6 @@
 of its own and no plugins; made to be killed and started again on what it had.
 """
 
-import ctypes
 import os
 import shutil
 import signal
@@ -22,21 +21,22 @@ CONTROL = "/usr/lib/rabbitmq/bin/rabbitmqctl"
 # A fresh one is up within 10 s; rarely, on a busy machine, one stands still while it starts.
 START_SECONDS = 60
 STARTS = 3
-LIBC = ctypes.CDLL(None)
-PR_SET_PDEATHSIG = 1
 
 
 class RabbitServer:
-    """Server and epmd run in one process group and end with it."""
+    """Server, epmd and a shell that guards them run in one process group and end with it. The
+    shell kills the group when the pipe to the test closes: a test that is killed leaves none.
+    """
 
-    def __init__(self, config=""):
-        """`config`: lines of its rabbitmq.conf."""
+    def __init__(self, config="", erl=""):
+        """`config`: lines of its rabbitmq.conf; `erl`: words for the Erlang VM: "-rabbit x 1"."""
         self.path = Path(tempfile.mkdtemp(prefix="tarry-rabbit-"))
         (self.path / "plugins").write_text("[].\n")
         (self.path / "rabbit.conf").write_text(config)
         self.port = free_port()
         epmd = free_port()
-        self._command = f"epmd -address 127.0.0.1 -port {epmd} & exec {PROGRAM}"
+        self._command = (f"epmd -address 127.0.0.1 -port {epmd} & ({PROGRAM}; kill -KILL 0) & "
+                         "read end; kill -KILL 0")
         self._environment = {
             "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
             "HOME": str(self.path),
@@ -53,10 +53,11 @@ class RabbitServer:
             "RABBITMQ_CONFIG_FILE": f"{self.path}/rabbit",
             "RABBITMQ_CONF_ENV_FILE": "/dev/null",
             "RABBITMQ_LOGS": "-",
-            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+sbwt none"}
+            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": f"+sbwt none {erl}"}
         self._process = None
         self._reader = None
         self._up = threading.Event()
+        self.running = threading.Event()  # from the end of `start` until `shoot`
         self._has_data = False
 
     def control(self, *words):
@@ -80,6 +81,7 @@ class RabbitServer:
         for _ in range(STARTS):
             if self._start_once():
                 self._has_data = True
+                self.running.set()
                 return
             self.shoot()
             if not self._has_data:
@@ -90,9 +92,8 @@ class RabbitServer:
     def _start_once(self):
         self._up.clear()
         self._process = subprocess.Popen(
-            ["/bin/sh", "-c", self._command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, env=self._environment, start_new_session=True,
-            preexec_fn=lambda: LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL))
+            ["/bin/sh", "-c", self._command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, env=self._environment, start_new_session=True)
         self._reader = threading.Thread(target=self._read, args=(self._process.stdout,))
         self._reader.start()
         return self._up.wait(START_SECONDS) and self._process.poll() is None
@@ -101,10 +102,12 @@ class RabbitServer:
         """SIGKILL, and waits until nothing of it is left."""
         if self._process is None:
             return
+        self.running.clear()
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._reader.join()
         self._process.stdout.close()
+        self._process.stdin.close()
         self._process = None
 
     def close(self):

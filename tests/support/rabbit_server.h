@@ -1,15 +1,17 @@
 // A rabbitmq-server of a test's own: in a fresh directory, on free ports of 127.0.0.1, with an epmd
 // of its own and no plugins. It takes some seconds to start. Tests skip if it is not installed.
 //
-// Server and epmd run in one process group and end with it.
+// Server, epmd and a shell that guards them run in one process group and end with it. The shell
+// kills the group when the pipe to the test closes, so that a test that is killed leaves none.
 #pragma once
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -109,7 +111,8 @@ class RabbitServer {
         "RABBITMQ_CONF_ENV_FILE=/dev/null",
         "RABBITMQ_LOGS=-",
         "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=+sbwt none"};
-    const std::string script = "epmd -address 127.0.0.1 -port " + epmd_port + " & exec " + kProgram;
+    const std::string script = "epmd -address 127.0.0.1 -port " + epmd_port + " & (" + kProgram +
+                               "; kill -KILL 0) & read end; kill -KILL 0";
     std::vector<std::string> words = {"/bin/sh", "-c", script};
     std::vector<char*> argv;
     std::vector<char*> envp;
@@ -118,17 +121,15 @@ class RabbitServer {
     for (const std::string& entry : environment) envp.push_back(const_cast<char*>(entry.data()));
     envp.push_back(nullptr);
     const std::string output = directory_ + "/output";
-    const pid_t parent = ::getpid();
+    std::array<int, 2> guard{};
+    if (::pipe2(guard.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe");
     group_ = ::fork();
     if (group_ < 0) throw std::runtime_error("fork");
     if (group_ == 0) {
       // The child: only what is safe after fork in a program with threads.
       ::setpgid(0, 0);
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      if (::getppid() != parent) ::_exit(1);
-      const int null = ::open("/dev/null", O_RDWR);
       const int out = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-      ::dup2(null, STDIN_FILENO);
+      ::dup2(guard[0], STDIN_FILENO);
       ::dup2(out, STDOUT_FILENO);
       ::dup2(out, STDERR_FILENO);
       ::close_range(STDERR_FILENO + 1, ~0U, 0);
@@ -136,6 +137,8 @@ class RabbitServer {
       ::_exit(127);
     }
     ::setpgid(group_, group_);
+    ::close(guard[0]);
+    guard_ = guard[1];
     return wait_until_up();
   }
 
@@ -188,6 +191,7 @@ class RabbitServer {
       while (::waitpid(group_, &status, 0) < 0 && errno == EINTR) {
       }
       group_ = -1;
+      ::close(guard_);
     }
     std::error_code ignored;
     std::filesystem::remove_all(directory_, ignored);
@@ -196,6 +200,7 @@ class RabbitServer {
   std::string directory_;
   std::uint16_t port_ = 0;
   pid_t group_ = -1;
+  int guard_ = -1;  // closed with this process, whatever ends it
 };
 
 }  // namespace tarry::testing
