@@ -34,8 +34,11 @@ struct Capabilities {
   bool moves = true;       // Move: import, and migration into it
   bool moves_away = true;  // cancels with `seen`: migration from it
   bool pauses = true;
-  bool push_times = false;  // keeps when a message was pushed, for `get`
-  bool counts = true;       // counts accepted and ended messages
+  bool dead = true;              // keeps dead messages
+  bool counts_scheduled = true;  // stats know how many are scheduled; else they say 0
+  bool claims_outlive = true;    // a claim lasts though the process that made it ends
+  bool push_times = false;       // keeps when a message was pushed, for `get`
+  bool counts = true;            // counts accepted and ended messages
   bool forecast = false;
   bool durable = false;  // survives the end of the process
   bool manual_clock = false;

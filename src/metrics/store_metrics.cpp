@@ -57,10 +57,16 @@ constexpr Settled kSettles[] = {
     {"bury", &QueueCounters::buries},
 };
 
-void write_queues(Exposition& out, const std::vector<QueueStats>& queues, Time now) {
+bool counts_scheduled(const StoreStats& stats) {
+  return (stats.served.empty() ? stats.engine : stats.served) != "rabbitmq";
+}
+
+void write_queues(Exposition& out, const std::vector<QueueStats>& queues, bool scheduled,
+                  Time now) {
   out.family("tarry_messages", Kind::gauge, "Messages by state.");
   for (const QueueStats& queue : queues) {
     for (const QueueGauge& state : kStates) {
+      if (state.value == &QueueStats::scheduled && !scheduled) continue;
       out.sample({{"queue", queue.queue}, {"state", state.state}}, queue.*state.value);
     }
   }
@@ -144,7 +150,7 @@ void write_store_metrics(Exposition& out, const StoreStats& stats, StoreMeter& m
   out.family("tarry_build_info", Kind::gauge, "1; the labels say what runs.");
   out.sample({{"version", version}, {"engine", stats.engine}}, std::uint64_t{1});
   write_store(out, stats);
-  write_queues(out, meter.metered(stats.queues, replies), now);
+  write_queues(out, meter.metered(stats.queues, replies), counts_scheduled(stats), now);
   write_lateness(out, meter.lateness());
 }
 

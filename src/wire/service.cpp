@@ -48,7 +48,8 @@ std::string encode_health(const Health& health) {
   out.field_bool("by_key", can.by_key).field_bool("leases", can.leases);
   out.field_bool("moves", can.moves).field_bool("moves_away", can.moves_away);
   out.field_bool("push_times", can.push_times);
-  out.field_bool("pauses", can.pauses).field_bool("counts", can.counts);
+  out.field_bool("pauses", can.pauses).field_bool("dead", can.dead);
+  out.field_bool("counts", can.counts).field_bool("counts_scheduled", can.counts_scheduled);
   out.field_bool("forecast", can.forecast).field_bool("durable", can.durable);
   out.field_bool("manual_clock", can.manual_clock).end_object();
   return text;
@@ -69,7 +70,10 @@ Result<Health> decode_health(std::string_view body) {
     can.moves_away = fields.boolean("moves_away").value_or(can.moves);
     can.push_times = fields.boolean("push_times").value_or(false);
     can.pauses = fields.boolean("pauses").value_or(can.pauses);
+    // Servers that do not say so: only layouts lacked both.
+    can.dead = fields.boolean("dead").value_or(can.pauses);
     can.counts = fields.boolean("counts").value_or(can.counts);
+    can.counts_scheduled = fields.boolean("counts_scheduled").value_or(can.counts_scheduled);
     can.forecast = fields.boolean("forecast").value_or(can.forecast);
     can.durable = fields.boolean("durable").value_or(can.durable);
     can.manual_clock = fields.boolean("manual_clock").value_or(can.manual_clock);

@@ -116,8 +116,7 @@ Result<void> Relays::add(core::Engine& engine, std::string_view store, const Rel
     if (count > 0) return hooks_.log({LogLevel::info, "relay_queues", line});
     hooks_.log({LogLevel::warning, "relay_no_queues", line});
   };
-  // Only layouts have no pauses, and they have no dead messages either.
-  if (plan.options.relay.max_attempts && !engine.capabilities().pauses) {
+  if (plan.options.relay.max_attempts && !engine.capabilities().dead) {
     return Error{ErrorCode::unsupported,
                  prefix + fmt::format("max_attempts {}: this store, {}, keeps no dead messages",
                                       *plan.options.relay.max_attempts, kind_of(engine))};

@@ -29,7 +29,7 @@ struct ClaimWords {
 };
 
 // Says why no message was claimed: a missing queue must not look like an empty one.
-std::string empty_text(const std::string& name, const Result<QueueStats>& stats) {
+std::string empty_text(const std::string& name, const Result<QueueStats>& stats, bool all_counted) {
   if (!stats) {
     return stats.error().code == ErrorCode::not_found ? fmt::format("There is no queue {}.", name)
                                                       : "Nothing is due.";
@@ -41,6 +41,7 @@ std::string empty_text(const std::string& name, const Result<QueueStats>& stats)
     if (count == 0) continue;
     holds += fmt::format("{}{} {}", holds.empty() ? "" : ", ", grouped(count), state);
   }
+  if (holds.empty() && !all_counted) return fmt::format("Nothing is due in queue {}.", name);
   if (holds.empty()) holds = "it is empty";
   if (!stats->paused) return fmt::format("Nothing is due in queue {}: {}.", name, holds);
   return fmt::format("Queue {} is paused{}: {}.", name,
@@ -104,8 +105,9 @@ void print_deliveries(Session& session, const Store& store, const ClaimWords& wo
       json.end_array().end_object();
     });
   } else if (deliveries.empty()) {
+    const bool all_counted = store.engine().capabilities().counts_scheduled;
     for (const std::string& name : words.queues) {
-      session.output.note(empty_text(name, store.queue(name).stats()));
+      session.output.note(empty_text(name, store.queue(name).stats(), all_counted));
     }
   } else {
     print_table(session.output, deliveries, words.queues.size() > 1);
@@ -138,6 +140,12 @@ ExitCode claim(Session& session, const ClaimWords& words) {
   ExitCode code{};
   auto store = session.open(code);
   if (!store) return code;
+  if (!store->engine().capabilities().claims_outlive) {
+    return session.output.fail(
+        {ErrorCode::unsupported,
+         "claim: on RabbitMQ a claim ends with its connection, and so with this command; run tarry "
+         "work, or run tarry serve and claim from it with --store http://HOST:PORT"});
+  }
   ClaimOptions options;
   if (words.max) options.max = static_cast<std::uint32_t>(*words.max);
   options.max_bytes = words.max_bytes.value_or(options.max_bytes);

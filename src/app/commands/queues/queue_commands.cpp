@@ -25,7 +25,8 @@ std::string paused_text(const QueueStats& stats) {
   return stats.paused_until ? "until " + time_text(*stats.paused_until) : "yes";
 }
 
-void print_table(Output& output, const std::vector<QueueStats>& queues) {
+void print_table(Output& output, const core::Capabilities& can,
+                 const std::vector<QueueStats>& queues) {
   Table table({{"QUEUE", false, true},
                {"SCHEDULED", true},
                {"READY", true},
@@ -34,7 +35,7 @@ void print_table(Output& output, const std::vector<QueueStats>& queues) {
                {"OLDEST READY"},
                {"PAUSED"}});
   for (const QueueStats& stats : queues) {
-    const std::string scheduled = grouped(stats.scheduled);
+    const std::string scheduled = can.counts_scheduled ? grouped(stats.scheduled) : "?";
     const std::string ready = grouped(stats.ready);
     const std::string leased = grouped(stats.leased);
     const std::string dead = grouped(stats.dead);
@@ -47,9 +48,11 @@ void print_table(Output& output, const std::vector<QueueStats>& queues) {
 
 void tell_of_none(Session& session, const Store& store, const std::vector<QueueStats>& queues) {
   if (!queues.empty()) return;
-  session.output.note(store.engine().capabilities().counts
-                          ? "There are no queues."
-                          : "A layout lists only queues that its URL names: zset=NAME.");
+  const core::Capabilities can = store.engine().capabilities();
+  session.output.note(!can.counts_scheduled
+                          ? "RabbitMQ lists no queues: name one, as in tarry queue info QUEUE."
+                      : can.counts ? "There are no queues."
+                                   : "A layout lists only queues that its URL names: zset=NAME.");
 }
 
 ExitCode list_queues(Session& session) {
@@ -61,13 +64,13 @@ ExitCode list_queues(Session& session) {
   if (session.output.json()) {
     session.output.print_line(wire::encode_queues(*stats));
   } else {
-    print_table(session.output, stats->queues);
+    print_table(session.output, store->engine().capabilities(), stats->queues);
     tell_of_none(session, *store, stats->queues);
   }
   return tell_unreadable(session.output, *stats);
 }
 
-void print_sheet(Output& output, const QueueStats& stats) {
+void print_sheet(Output& output, const core::Capabilities& can, const QueueStats& stats) {
   const QueueSettings& settings = stats.settings;
   const QueueCounters& counters = stats.counters;
   Sheet sheet;
@@ -79,15 +82,18 @@ void print_sheet(Output& output, const QueueStats& stats) {
     }
     return texts;
   };
-  sheet.add_parts("messages", parts({{stats.scheduled, "scheduled"},
-                                     {stats.ready, "ready"},
-                                     {stats.leased, "leased"},
-                                     {stats.dead, "dead"},
-                                     {stats.remembered, "remembered"}}));
+  std::vector<std::string> messages = parts({{stats.scheduled, "scheduled"},
+                                             {stats.ready, "ready"},
+                                             {stats.leased, "leased"},
+                                             {stats.dead, "dead"},
+                                             {stats.remembered, "remembered"}});
+  if (!can.counts_scheduled) messages.front() = "? scheduled";
+  sheet.add_parts("messages", messages);
   sheet.add("oldest ready", optional_time(stats.oldest_ready));
   sheet.add("paused", paused_text(stats));
   sheet.add("waiting claims", grouped(stats.waiting_claims));
   add_settings(sheet, settings);
+  if (!can.counts) return output.print(sheet);
   sheet.add("accepted", grouped(counters.accepted));
   sheet.add_parts("ended", parts({{counters.acked, "acked"},
                                   {counters.cancelled, "cancelled"},
@@ -115,7 +121,7 @@ ExitCode queue_info(Session& session, const std::string& name) {
   if (session.output.json()) {
     session.output.print_line(wire::encode_queue_stats(*stats));
   } else {
-    print_sheet(session.output, *stats);
+    print_sheet(session.output, store->engine().capabilities(), *stats);
   }
   return ExitCode::done;
 }
@@ -160,7 +166,7 @@ ExitCode figures(Session& session, const std::optional<std::string>& name) {
   session.output.print(sheet);
   if (!stats->queues.empty()) {
     session.output.print_line("");
-    print_table(session.output, stats->queues);
+    print_table(session.output, store->engine().capabilities(), stats->queues);
   }
   tell_of_none(session, *store, stats->queues);
   return tell_unreadable(session.output, *stats);

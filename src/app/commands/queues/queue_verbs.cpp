@@ -125,6 +125,11 @@ ExitCode purge(Session& session, const RemovalOptions& options) {
   print_removal(output, options, "purged", count,
                 fmt::format(": {}{}", counted(count, "message"),
                             options.dry_run ? " would be purged" : " purged"));
+  if (!store->engine().capabilities().counts_scheduled) {
+    output.note(
+        "Purge removes what is due or dead. Scheduled messages still fall due later: "
+        "RabbitMQ cannot tell which of them are this queue's.");
+  }
   return ExitCode::done;
 }
 

@@ -217,7 +217,7 @@ ExitCode audit(Session& session) {
   if (!can.counts) {
     return session.output.fail(
         {ErrorCode::unsupported, (can.served.empty() ? can.engine : can.served) +
-                                     ": a layout does not count accepted and ended messages, so "
+                                     ": this store does not count accepted and ended messages, so "
                                      "there is nothing to audit"});
   }
   const auto stats = store->stats();

@@ -47,6 +47,7 @@ class LayoutEngine final : public LoopEngine {
     capabilities.engine = "redis " + std::string(to_string(options_.layout.layout));
     capabilities.moves = false;
     capabilities.pauses = false;
+    capabilities.dead = false;
     capabilities.counts = false;
     capabilities.forecast = true;
     capabilities.durable = true;
