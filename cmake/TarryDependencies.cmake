@@ -15,7 +15,7 @@ if(NOT TARRY_EMBEDDED_ONLY)
   # toml++ is used header-only, so nothing is linked.
   find_path(TARRY_TOML_INCLUDE_DIR toml++/toml.h REQUIRED)
   find_package(rabbitmq-c CONFIG QUIET)
-  option(TARRY_RABBITMQ "Relays to RabbitMQ; needs rabbitmq-c" ${rabbitmq-c_FOUND})
+  option(TARRY_RABBITMQ "RabbitMQ: stores, relays; needs rabbitmq-c" ${rabbitmq-c_FOUND})
   if(TARRY_RABBITMQ AND NOT rabbitmq-c_FOUND)
     message(FATAL_ERROR "TARRY_RABBITMQ=ON needs rabbitmq-c (Debian: librabbitmq-dev)")
   endif()

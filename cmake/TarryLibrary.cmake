@@ -75,6 +75,7 @@ function(tarry_install_library component name)
     string(REGEX REPLACE "^Boost::" "-lboost_" flag ${lib})
     string(REPLACE "hiredis::hiredis" "-lhiredis" flag ${flag})
     string(REPLACE "OpenSSL::SSL" "-lssl -lcrypto" flag ${flag})
+    string(REPLACE "rabbitmq::rabbitmq" "-lrabbitmq" flag ${flag})
     string(APPEND TARRY_PC_PRIVATE " ${flag}")
   endforeach()
   configure_file(${PROJECT_SOURCE_DIR}/cmake/tarry.pc.in

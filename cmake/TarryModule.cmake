@@ -1,15 +1,16 @@
 # tarry_module(<name> [OUTER] [DEPS <module>...] [LIBS <target>...] [DEFINES <NAME=value>...]
-#              [PCH <header>...] [SOURCES <file>...] [EXCLUDE <file>...] [TEST_LIBS <target>...])
+#              [PCH <header>...] [SOURCES <file>...] [EXCLUDE <file>...] [TEST_LIBS <target>...]
+#              [ONE_PROCESS])
 #
 # One folder of src/: the static library tarry_<name> from every *.cpp at or below it, but
 # *_test.cpp and main.cpp; and, with tests on, tarry_<name>_test from every *_test.cpp.
 # DEPS are the arrows: the modules that this one may include. LIBS are from outside.
 # PCH are headers from outside that are dear to parse. SOURCES names the files instead of looking
 # for them (and makes no tests); EXCLUDE leaves some out. TEST_LIBS are what its tests need besides.
-# OUTER: under a sanitizer compiled by tarry_compile_outer.
+# OUTER: under a sanitizer compiled by tarry_compile_outer. ONE_PROCESS: as of tarry_gtest.
 
 function(tarry_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OUTER" ""
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OUTER;ONE_PROCESS" ""
                         "DEPS;LIBS;DEFINES;PCH;SOURCES;EXCLUDE;TEST_LIBS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "tarry_module(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
@@ -60,8 +61,12 @@ function(tarry_module name)
   target_link_libraries(${target} ${scope} ${deps} ${arg_LIBS} Threads::Threads)
 
   if(TARRY_TESTS AND tests)
-    tarry_gtest(${target}_test LABEL unit SOURCES ${tests} LIBS ${target} ${arg_TEST_LIBS}
-                DEFINES ${arg_DEFINES} PCH ${arg_PCH})
+    set(options "")
+    if(arg_ONE_PROCESS)
+      set(options ONE_PROCESS)
+    endif()
+    tarry_gtest(${target}_test LABEL unit ${options} SOURCES ${tests}
+                LIBS ${target} ${arg_TEST_LIBS} DEFINES ${arg_DEFINES} PCH ${arg_PCH})
   endif()
 endfunction()
 
@@ -104,12 +109,14 @@ function(tarry_std_pch target compile)
 endfunction()
 
 # tarry_gtest(<target> LABEL <label> SOURCES <file>... [LIBS <target>...] [DEFINES <NAME=value>...]
-#             [PCH <header>...] [TIMEOUT <seconds>] [SERIAL])
+#             [PCH <header>...] [TIMEOUT <seconds>] [SERIAL] [ONE_PROCESS])
 #
 # One GoogleTest program, each of its tests registered as <label>.<suite>.<test>; under a sanitizer,
-# and if its label is contract, its shares as <label>.<target>.<n>of<m>.
+# and if its label is contract, its shares as <label>.<target>.<n>of<m>. ONE_PROCESS: one share,
+# because its tests share a server that takes long to start.
 function(tarry_gtest target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "LABEL;TIMEOUT" "SOURCES;LIBS;DEFINES;PCH")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;ONE_PROCESS" "LABEL;TIMEOUT"
+                        "SOURCES;LIBS;DEFINES;PCH")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
@@ -135,7 +142,9 @@ function(tarry_gtest target)
     set(serial RUN_SERIAL ON)
   endif()
   list(LENGTH arg_SOURCES files)
-  if(TARRY_SANITIZE)
+  if(arg_ONE_PROCESS)
+    tarry_shards(${target} ${arg_LABEL} 0)
+  elseif(TARRY_SANITIZE)
     # Of HTTP before Redis both halves are run anyway; what stops a script is in the Redis server,
     # which no sanitizer sees.
     tarry_shards(${target} ${arg_LABEL} ${files} RC_PARAMS=max_success=8

@@ -7,6 +7,7 @@
 #include "engines/redis/redis_engine.h"
 #include "engines/remote/remote_engine.h"
 #include "open/open_with.h"
+#include "open/rabbit_url.h"
 #include "open/redis_server.h"
 #include "open/server_token.h"
 
@@ -59,7 +60,7 @@ detail::EngineResult open_redis(const detail::RedisUrl& url, const OpenOptions& 
 }  // namespace
 
 Result<Store> open(std::string_view url, OpenOptions options) {
-  static constexpr detail::Openers kOpeners = {open_remote, open_redis};
+  static constexpr detail::Openers kOpeners = {open_remote, open_redis, detail::open_rabbitmq};
   return detail::open_with(url, std::move(options), &kOpeners);
 }
 

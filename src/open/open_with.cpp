@@ -68,6 +68,16 @@ Result<Store> open_redis(const RedisUrl& url, OpenOptions options, const Openers
                   std::move(options.clock));
 }
 
+Result<Store> open_rabbitmq(const RabbitUrl& url, OpenOptions options, const Openers& openers) {
+  if (options.clock) {
+    return Unexpected(ErrorCode::invalid_argument, "a clock cannot be given for " + url.scheme +
+                                                       ":, whose delays are the broker's");
+  }
+  auto engine = openers.rabbitmq(url, options);
+  if (!engine) return std::move(engine).error();
+  return store_of(closable(*std::move(engine)), std::move(options.executor), {});
+}
+
 Result<Store> open_url(std::string_view url, OpenOptions options, const Openers* openers) {
   Result<StoreUrl> parsed = parse_store_url(url);
   if (!parsed) return std::move(parsed).error();
@@ -82,6 +92,9 @@ Result<Store> open_url(std::string_view url, OpenOptions options, const Openers*
   }
   if (const auto* remote = std::get_if<RemoteUrl>(&*parsed)) {
     return open_http(*remote, std::move(options), *openers);
+  }
+  if (const auto* rabbit = std::get_if<RabbitUrl>(&*parsed)) {
+    return open_rabbitmq(*rabbit, std::move(options), *openers);
   }
   return open_redis(std::get<RedisUrl>(*parsed), std::move(options), *openers);
 }

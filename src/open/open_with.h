@@ -19,6 +19,7 @@ using EngineResult = Result<std::unique_ptr<core::Engine>>;
 struct Openers {
   EngineResult (*remote)(const RemoteUrl& url);
   EngineResult (*redis)(const RedisUrl& url, const OpenOptions& options);
+  EngineResult (*rabbitmq)(const RabbitUrl& url, const OpenOptions& options);
 };
 
 /// `tarry::open`. Without `openers`, everything except memory: and file: is `unsupported`.

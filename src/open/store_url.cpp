@@ -19,17 +19,17 @@ namespace {
 
 /// The redis schemes (redis_url.cpp) are appended to it.
 constexpr std::string_view kForms =
-    "use memory:, file:PATH, http://HOST:PORT, http+unix:///PATH, redis://HOST:PORT";
+    "use memory:, file:PATH, http://HOST:PORT, http+unix:///PATH, amqp://HOST:PORT, amqps:, "
+    "redis://HOST:PORT";
 
 /// sockaddr_un has room for this many bytes and a final zero.
 constexpr std::size_t kMaxSocketPath = 107;
-/// Schemes of future engines, or of engines that this build leaves out. For them, `unsupported` is
-/// clearer than "unknown scheme".
-constexpr std::array<std::string_view, 3> kOtherSchemes = {"https", "amqp", "amqps"};
+/// Schemes of future engines. For them, `unsupported` is clearer than "unknown scheme".
+constexpr std::array<std::string_view, 1> kOtherSchemes = {"https"};
 
 std::vector<std::string_view> all_schemes() {
   std::vector<std::string_view> names = redis_schemes();
-  names.insert(names.begin(), {"memory", "file", "http", "http+unix"});
+  names.insert(names.begin(), {"memory", "file", "http", "http+unix", "amqp", "amqps"});
   return names;
 }
 
@@ -213,6 +213,12 @@ Result<StoreUrl> parse_redis(std::string_view scheme, std::string_view rest) {
   return url;
 }
 
+Result<StoreUrl> parse_rabbit(const std::string& scheme, std::string_view rest) {
+  Result<StoreUrl> parsed{StoreUrl()};
+  parsed->emplace<RabbitUrl>(RabbitUrl{scheme, std::string(rest)});
+  return parsed;
+}
+
 }  // namespace
 
 std::string masked_url(std::string_view url) {
@@ -245,6 +251,8 @@ Result<StoreUrl> parse_store_url(std::string_view url) {
   if (scheme == "http") return parse_http(rest);
   if (scheme == "http+unix") return parse_http_unix(rest);
   if (is_redis_scheme(scheme)) return parse_redis(scheme, rest);
+  if (scheme == "amqp") return parse_rabbit(scheme, rest);
+  if (scheme == "amqps") return parse_rabbit(scheme, rest);
   if (std::ranges::find(kOtherSchemes, scheme) != kOtherSchemes.end()) {
     return Unexpected(ErrorCode::unsupported, scheme + ": is not built in; " + forms());
   }

@@ -4,6 +4,7 @@
 //   file:PATH[?sync=always|100ms|os&shards=N&segment=SIZE&max_payload=SIZE]
 //   http://HOST[:PORT][?token_file=PATH]
 //   http+unix:///PATH
+//   amqp://HOST[:PORT][/VHOST], amqps://: rabbit_url.h
 //   redis://, rediss://, redis+unix://, redis+cluster://, redis+sentinel://: redis_url.h
 //
 // Parsing is strict: an option that is unknown, repeated or out of range is an error that names the
@@ -49,7 +50,13 @@ struct RemoteUrl {
   std::string unix_path = {};   // http+unix: instead of host and port
 };
 
-using StoreUrl = std::variant<EmbeddedUrl, RemoteUrl, RedisUrl>;
+/// amqp: and amqps:, read by the composition root that has that engine.
+struct RabbitUrl {
+  std::string scheme;
+  std::string rest;  // what follows the scheme and its colon
+};
+
+using StoreUrl = std::variant<EmbeddedUrl, RemoteUrl, RedisUrl, RabbitUrl>;
 
 /// Errors: `unsupported` for engines that this version does not have, otherwise `invalid_argument`.
 [[nodiscard]] Result<StoreUrl> parse_store_url(std::string_view url);

@@ -143,8 +143,7 @@ const std::vector<Bad>& bad_urls() {
       {"memroy:", {"did you mean \"memory\"?"}},
       {"http-unix:///s", {"did you mean \"http+unix\"?"}},
       {"https://h", {"https: is not built in", "http://HOST"}, kUnsupported},
-      {"amqp://h", {"amqp: is not built in"}, kUnsupported},
-      {"AMQPS://h", {"amqps: is not built in"}, kUnsupported},
+      {"ampq://h", {"did you mean \"amqp\"?"}},
       // memory
       {"memory:x", {"memory: takes no path", "\"x\""}},
       {"memory://", {"memory: takes no path", "\"//\""}},
@@ -278,7 +277,6 @@ TEST(StoreUrl, SecretsNeverShow) {
                                      "redis://u:s3cret@h?password_file=p",
                                      "redis+unix:u:s3cret@h",
                                      "redis://u:s3cret@",
-                                     "amqp://user:s3cret@h",
                                      "https://user:s3cret@h",
                                      "file://user:s3cret@h/d",
                                      "memory:user:s3cret@h",
@@ -292,6 +290,14 @@ TEST(StoreUrl, SecretsNeverShow) {
     EXPECT_EQ(parsed.error().message.find("cret@"), std::string::npos)
         << url << ": " << parsed.error().message;
   }
+}
+
+TEST(StoreUrl, OfRabbitMQIsReadByItsEngine) {
+  const auto parsed = parse_store_url("AMQPS://user:s3cret@h/v?rung=1s");
+  ASSERT_TRUE(parsed);
+  const auto& url = std::get<RabbitUrl>(*parsed);
+  EXPECT_EQ(url.scheme, "amqps");
+  EXPECT_EQ(url.rest, "//user:s3cret@h/v?rung=1s");
 }
 
 TEST(StoreUrl, Masked) {

@@ -144,6 +144,7 @@ class Reference(unittest.TestCase):
 
     def test_store_urls(self):
         store, redis = text("src/open/store_url.cpp"), text("src/open/redis_url.cpp")
+        rabbit = text("src/open/rabbit_url.cpp")
         names = dict(re.findall(r"RedisOption (k\w+) = \{\s*\"(\w+)\"", redis))
 
         def array(source, name):
@@ -160,7 +161,8 @@ class Reference(unittest.TestCase):
                          + array(redis, "kSentinelOptions"))
         self.assertEqual(said, {"memory:": array(store, "kMemoryOptions"),
                                 "file:": array(store, "kFileOptions"),
-                                "http:": array(store, "kHttpOptions")})
+                                "http:": array(store, "kHttpOptions"),
+                                "amqp:": array(rabbit, "kRabbitOptions")})
         schemes = re.findall(r'scheme == "([\w+]+)"\) return parse', store)
         schemes += re.findall(r'{"([\w+]+)", RedisUrl::Topology', redis)
         self.assertEqual(set(re.findall(r"^\| `([\w+]+):", page, re.MULTILINE)), set(schemes))

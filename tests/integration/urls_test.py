@@ -9,7 +9,8 @@ import unittest
 
 from program import DONE, PROGRAM, SOURCE, UNREACHABLE, USAGE, ProgramTest, environment
 
-UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "ms": 1, "s": 1000}
+UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "ms": 1, "s": 1000,
+         "h": 3_600_000}
 # Other options that an option needs, and values of options.
 BESIDE = {"zset": "layout=plain&", "unit": "layout=plain&", "decode": "layout=redisson&",
           "entry": "layout=redisson&", "claim": "layout=redisson&"}
@@ -39,12 +40,17 @@ DEFAULTS = {
     ("redis:", "decode"): ("src/engines/redis/records/layout_spec.h", r"= Decode::(\w+);"),
     ("redis:", "entry"): ("src/engines/redis/records/layout_spec.h", r"= EntryForm::(\w+);"),
     ("redis:", "claim"): ("src/engines/redis/records/layout_spec.h", r"through_list = (false);"),
+    ("amqp:", "rung"): ("src/engines/rabbitmq/ladder.h", "kDefaultBaseMs = " + NUMBER),
+    ("amqp:", "queues"): ("src/open/rabbit_url.cpp", r"queues = rabbitmq::Queues::(\w+);"),
+    ("amqp:", "max_payload"): ("src/core/limits.h", "kDefaultMaxPayload = " + NUMBER),
+    ("amqp:", "heartbeat"): ("src/net/rabbit/address.h", "heartbeat_s = " + NUMBER),
     ("redis:", "db"): ("src/open/redis_url.h", "database = " + NUMBER),
 }
 # The page's word for the code's value.
 MEANS = {("memory:", "capacity"): "none", ("redis:", "wait"): "none",
          ("redis:", "allow_eviction"): "no", ("redis:", "unit"): "ms",
-         ("redis:", "decode"): "auto", ("redis:", "entry"): "auto", ("redis:", "claim"): "direct"}
+         ("redis:", "decode"): "auto", ("redis:", "entry"): "auto", ("redis:", "claim"): "direct",
+         ("amqp:", "queues"): "auto", ("amqp:", "heartbeat"): "10s"}
 # `file:` uses the same code, and the page says what depends on the store or the disk.
 SAME = {("file:", name): ("memory:", name) for name in ("shards", "segment", "max_payload")}
 # Defaults that are not values.
@@ -87,6 +93,8 @@ class Urls(ProgramTest):
 
     def url(self, head, name, value):
         option = f"{BESIDE.get(name, '')}{name}={value}{BESIDE_VALUE.get((name, value), '')}"
+        if head == "amqp:":
+            return f"amqp{'s' if name in ('ca', 'cert', 'key') else ''}://127.0.0.1:1?{option}"
         if head != "redis:":
             return f"{head}{'' if head == 'memory:' else self.directory / 'none'}?{option}"
         where = {"db": "redis+unix:///no/such.sock?", "master": "redis+sentinel://127.0.0.1:1?"}
@@ -106,7 +114,7 @@ class Urls(ProgramTest):
         if most:
             number, unit = amount(most)
             edges.append((most, number * UNITS[unit] + 1))
-        small = {"KiB": "B", "MiB": "B", "B": "B", "s": "ms", "ms": "ms", "": ""}
+        small = {"KiB": "B", "MiB": "B", "B": "B", "s": "ms", "ms": "ms", "h": "ms", "": ""}
         for edge, beyond in edges:
             with self.subTest(f"{head} {name}", edge=edge):
                 self.assertIsNone(self.said_of(head, name, before + edge))

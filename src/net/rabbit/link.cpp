@@ -165,6 +165,12 @@ Result<bool> RabbitLink::next(amqp_frame_t& frame) {
   return true;
 }
 
+void RabbitLink::say_goodbye(std::chrono::milliseconds patience) {
+  const timeval most = time_value(patience.count());
+  amqp_set_rpc_timeout(state_, &most);
+  static_cast<void>(amqp_connection_close(state_, AMQP_REPLY_SUCCESS));
+}
+
 int RabbitLink::socket() const noexcept { return amqp_get_sockfd(state_); }
 
 std::size_t RabbitLink::properties_room() const noexcept {

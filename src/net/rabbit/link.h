@@ -4,6 +4,7 @@
 // Thread safety: none. `open` and `open_channel` block for as long as the address's time-outs.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -45,6 +46,10 @@ class RabbitLink {
 
   /// The next frame, if one has come.
   [[nodiscard]] Result<bool> next(amqp_frame_t& frame);
+
+  /// Closes the connection, so that the broker does not log it as a failure; waits that long at
+  /// most for the broker's answer. Nothing can be sent any more.
+  void say_goodbye(std::chrono::milliseconds patience);
 
   [[nodiscard]] amqp_connection_state_t state() const noexcept { return state_; }
   [[nodiscard]] int socket() const noexcept;
