@@ -1,6 +1,7 @@
 #include "contract.h"
 
 #include "command_line.h"
+#include "rabbitmq_part.h"
 
 namespace tarry::contract {
 
@@ -53,17 +54,30 @@ void expect_names(const Error& error, std::initializer_list<std::string_view> pa
 }
 
 void OnRig::SetUp() {
-  if (!is_by(By::command_line)) return;
+  if (!is_by(By::command_line) && !is(Kind::rabbitmq)) return;
   const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
   const std::string suite(test.test_suite_name());  // "On/Suite"
   const std::string name(test.name());              // "Test/engine"
-  const std::string why =
-      not_for_command_line(suite.substr(suite.find('/') + 1), name.substr(0, name.find('/')));
+  const std::string suite_name = suite.substr(suite.find('/') + 1);
+  const std::string test_name = name.substr(0, name.find('/'));
+  const std::string why = is(Kind::rabbitmq) ? not_for_rabbitmq(suite_name, test_name)
+                                             : not_for_command_line(suite_name, test_name);
   if (!why.empty()) GTEST_SKIP() << why;
 }
 
 void OnRig::TearDown() {
-  if (rig_ && !HasFatalFailure()) expect_conserved(store());
+  if (!rig_ || HasFatalFailure() || IsSkipped()) return;
+  if (rig_->engine().capabilities().counts) expect_conserved(store());
+}
+
+ManualClock& OnRig::clock() {
+  if (is(Kind::rabbitmq)) skip_test("a broker's clock cannot be moved");
+  return rig_->clock();
+}
+
+std::int64_t OnRig::now_ms() const {
+  if (is(Kind::rabbitmq)) skip_test("a broker's clock does not stand still");
+  return rig_->now_ms();
 }
 
 }  // namespace tarry::contract

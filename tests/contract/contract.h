@@ -31,8 +31,9 @@ class OnRig : public testing::Test {
 
   [[nodiscard]] Rig& rig() { return *rig_; }
   [[nodiscard]] Store& store() { return rig_->store(); }
-  [[nodiscard]] ManualClock& clock() { return rig_->clock(); }
-  [[nodiscard]] std::int64_t now_ms() const { return rig_->now_ms(); }
+  /// Both skip the test where the store's clock is not the test's.
+  [[nodiscard]] ManualClock& clock();
+  [[nodiscard]] std::int64_t now_ms() const;
   [[nodiscard]] Queue queue(std::string_view name = "q") { return store().queue(name); }
   [[nodiscard]] bool is(Kind kind) const { return rig_->spec().kind == kind; }
   [[nodiscard]] bool is_by(By by) const { return rig_->spec().by == by; }

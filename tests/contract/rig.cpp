@@ -10,6 +10,8 @@
 
 #include "command_line.h"
 #include "http_server.h"
+#include "rabbit_server.h"
+#include "rabbitmq_part.h"
 
 namespace tarry::contract {
 namespace {
@@ -45,6 +47,7 @@ void PrintTo(const EngineSpec& spec, std::ostream* out) { *out << spec.name; }
 
 const std::vector<EngineSpec>& all_engines() {
   if (!command_line_engines().empty()) return command_line_engines();
+  if (is_on_rabbitmq()) return rabbitmq_engines();
   static const std::vector<EngineSpec> engines = {
       {"memory", Kind::memory, 1},
       {"memory4", Kind::memory, 4},
@@ -60,6 +63,7 @@ const std::vector<EngineSpec>& all_engines() {
 }
 
 const std::vector<EngineSpec>& durable_engines() {
+  if (is_on_rabbitmq()) return rabbitmq_engines();
   static const std::vector<EngineSpec> engines = {
       {"file", Kind::file, 1},
       {"file4", Kind::file, 4},
@@ -78,10 +82,18 @@ const std::vector<EngineSpec>& command_line_engines() {
   return std::getenv("TARRY_TEST_COMMAND_LINE") == nullptr ? none : engines;
 }
 
+const std::vector<EngineSpec>& rabbitmq_engines() {
+  static const std::vector<EngineSpec> engines = {
+      {"rabbitmq", Kind::rabbitmq, 1},
+      {"http_rabbitmq", Kind::rabbitmq, 1, RedisServers::one, By::http}};
+  return engines;
+}
+
 Rig::Rig(const EngineSpec& spec, Executor executor, std::string file_options)
     : spec_(spec), executor_(std::move(executor)), file_options_(std::move(file_options)) {
   if (spec_.kind == Kind::file) path_ = make_directory();
   if (spec_.kind == Kind::redis) clear_redis(spec_.servers);
+  if (spec_.kind == Kind::rabbitmq) clear_rabbit();
   open();
 }
 
@@ -106,6 +118,7 @@ std::int64_t Rig::now_ms() const { return clock_.now().time_since_epoch().count(
 
 std::string Rig::url(const std::string& options) const {
   if (spec_.kind == Kind::redis) return redis_url(spec_.servers, spec_.shards);
+  if (spec_.kind == Kind::rabbitmq) return rabbit_url();
   const std::string shards = "shards=" + std::to_string(spec_.shards);
   if (spec_.kind == Kind::memory) return "memory:?" + shards;
   return "file:" + path_ + "/store?" + (options.empty() ? shards + file_options_ : options);
@@ -120,6 +133,7 @@ void Rig::close() {
 }
 
 Store Rig::open_kept(Executor executor) const {
+  if (spec_.kind == Kind::rabbitmq) return rabbitmq_store(std::move(executor));
   return open_or_throw(url(), {.executor = std::move(executor), .clock = clock_});
 }
 

@@ -19,7 +19,7 @@
 namespace tarry::contract {
 
 /// What keeps the store.
-enum class Kind : std::uint8_t { memory, file, redis };
+enum class Kind : std::uint8_t { memory, file, redis, rabbitmq };
 
 /// How it is asked: as a library, or through a server before it, by the library or by runs of the
 /// program `tarry`.
@@ -35,13 +35,17 @@ struct EngineSpec {
 };
 void PrintTo(const EngineSpec& spec, std::ostream* out);
 
-/// Where there are any, command_line_engines() and no others.
+/// Where there are any, command_line_engines() or rabbitmq_engines() and no others.
 [[nodiscard]] const std::vector<EngineSpec>& all_engines();
 /// Those whose stores outlive the process.
 [[nodiscard]] const std::vector<EngineSpec>& durable_engines();
 /// The command line's: none but with TARRY_TEST_COMMAND_LINE in the environment, as a process a
 /// request takes its time.
 [[nodiscard]] const std::vector<EngineSpec>& command_line_engines();
+
+/// Those on RabbitMQ: none but with TARRY_TEST_RABBITMQ in the environment, as a test takes the
+/// time that its delays take.
+[[nodiscard]] const std::vector<EngineSpec>& rabbitmq_engines();
 
 class TestServer;
 
