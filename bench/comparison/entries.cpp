@@ -20,16 +20,19 @@ constexpr auto kOpenEventProcesses = open_event_processes;
 constexpr auto kOpenMessageTtl = open_message_ttl;
 constexpr auto kOpenQueueTtl = open_queue_ttl;
 constexpr auto kOpenTtlLadder = open_ttl_ladder;
+constexpr auto kOpenTarryOnRabbitmq = open_tarry_on_rabbitmq;
 #else
 constexpr decltype(Entry::open) kOpenEventProcesses = nullptr;
 constexpr decltype(Entry::open) kOpenMessageTtl = nullptr;
 constexpr decltype(Entry::open) kOpenQueueTtl = nullptr;
 constexpr decltype(Entry::open) kOpenTtlLadder = nullptr;
+constexpr decltype(Entry::open) kOpenTarryOnRabbitmq = nullptr;
 #endif
 
 constexpr Entry kEntries[] = {
     {"tarry-embedded", kNothing, true, open_tarry_embedded},
     {"tarry-redis", kRedis, false, open_tarry_on_redis},
+    {"tarry-rabbitmq", kRabbit, false, kOpenTarryOnRabbitmq},
     {"heap", kNothing, true, open_heap},
     {"plain-wheel", kNothing, true, open_plain_wheel},
     {"kafka-wheel", kNothing, true, open_kafka_wheel},

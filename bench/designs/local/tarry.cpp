@@ -1,6 +1,8 @@
 // tarry by its public verbs, on the engine that the URL names: with leases, acks by receipt, and
 // claims that wait.
 #include <chrono>
+#include <filesystem>
+#include <optional>
 #include <utility>
 
 #include <tarry/store.h>
@@ -10,6 +12,8 @@
 
 namespace tarry::bench {
 namespace {
+
+constexpr std::string_view kQueue = "bench";
 
 class TarryDeliveries final : public Claimed {
  public:
@@ -26,8 +30,9 @@ class TarryDeliveries final : public Claimed {
 
 class TarryCompared final : public Compared {
  public:
-  TarryCompared(const std::string& url, std::int64_t lease_ms)
-      : store_(must(open(url), "open")), queue_(store_.queue("bench")), lease_(lease_ms) {}
+  /// Without `lease` a claim lasts as long as the engine lets it.
+  TarryCompared(const std::string& url, std::optional<Millis> lease, std::string_view queue)
+      : store_(must(open(url), "open")), queue_(store_.queue(queue)), lease_(lease) {}
 
   void push(std::span<const Message> batch) override {
     std::vector<Push> pushes;
@@ -72,23 +77,27 @@ class TarryCompared final : public Compared {
 
   Store store_;
   Queue queue_;
-  Millis lease_;
+  std::optional<Millis> lease_;
 };
 
 }  // namespace
 
 std::unique_ptr<Compared> open_tarry_embedded(const Place& place, Role /*role*/) {
   return std::make_unique<TarryCompared>("file:" + place.directory + "/tarry?sync=always",
-                                         place.lease_ms);
+                                         Millis(place.lease_ms), kQueue);
 }
 
 std::unique_ptr<Compared> open_tarry_on_redis(const Place& place, Role /*role*/) {
-  return std::make_unique<TarryCompared>("redis+unix://" + place.redis_socket, place.lease_ms);
+  return std::make_unique<TarryCompared>("redis+unix://" + place.redis_socket,
+                                         Millis(place.lease_ms), kQueue);
 }
 
+// All measures share one broker, and a queue cannot be purged of messages that are still on the
+// ladder. So each place has a queue of its own, named after its directory.
 std::unique_ptr<Compared> open_tarry_on_rabbitmq(const Place& place, Role /*role*/) {
   return std::make_unique<TarryCompared>(
-      "amqp://guest:guest@127.0.0.1:" + std::to_string(place.rabbit_port), place.lease_ms);
+      "amqp://guest:guest@127.0.0.1:" + std::to_string(place.rabbit_port), std::nullopt,
+      std::filesystem::path(place.directory).filename().string());
 }
 
 }  // namespace tarry::bench
