@@ -60,6 +60,11 @@ class RabbitServer:
         self.running = threading.Event()  # from the end of `start` until `shoot`
         self._has_data = False
 
+    @property
+    def group(self):
+        """The process group of all that runs."""
+        return self._process.pid
+
     def control(self, *words):
         """rabbitmqctl on it; what it prints."""
         return subprocess.run(
