@@ -25,7 +25,7 @@ from rabbit_server import RabbitServer  # noqa: E402
 MESSAGES = int(os.environ.get("TARRY_RABBITMQ_MESSAGES", "5000"))
 LONGEST_MS = int(os.environ.get("TARRY_RABBITMQ_LONGEST_MS", "6000"))
 BATCH = 100
-PATIENCE_SECONDS = 240
+PATIENCE_SECONDS = 240 + MESSAGES // 100
 YEAR_MS = 365 * 24 * 3600 * 1000
 BROKER = None
 
