@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/secret_file.h"
+#include "open/tls_of.h"
 
 namespace tarry::detail {
 namespace {
@@ -48,7 +49,7 @@ Result<net::RedisOptions> redis_server_of(const RedisUrl& url) {
   const auto read = read_password("password_file", url.password_file, server.password);
   if (!read) return read.error();
   if (url.tls) {
-    server.tls = net::RedisTls{url.ca_file, url.certificate_file, url.key_file, url.server_name};
+    server.tls = tls_of(url);
   }
   return server;
 }

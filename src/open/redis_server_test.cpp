@@ -37,7 +37,7 @@ class RedisServerOf : public ::testing::Test {
 
 constexpr std::string_view kTlsFiles = "ca=/c.pem&cert=/d.pem&key=/e.pem&name=redis.example";
 
-void expect_tls(const net::RedisOptions& server, const net::RedisTls& expected) {
+void expect_tls(const net::RedisOptions& server, const net::TlsOptions& expected) {
   ASSERT_TRUE(server.tls);
   EXPECT_EQ(server.tls->ca_file, expected.ca_file);
   EXPECT_EQ(server.tls->certificate_file, expected.certificate_file);

@@ -27,19 +27,13 @@
 #include <vector>
 
 #include "net/redis/redis.h"
+#include "net/tls/tls_options.h"
 
 namespace boost::asio {
 class io_context;
 }
 
 namespace tarry::net {
-
-struct RedisTls {
-  std::string ca_file;           // PEM; empty: the system's authorities
-  std::string certificate_file;  // PEM, for servers that require one; empty: none
-  std::string key_file;          // PEM
-  std::string server_name;       // checked, and sent as SNI; empty: the host is used
-};
 
 struct RedisAddress {
   std::string host;
@@ -66,7 +60,7 @@ struct RedisOptions {
   std::string user;          // empty: the server's default user
   std::string password;      // empty, and no user: no AUTH
   std::uint32_t database = 0;
-  std::optional<RedisTls> tls;
+  std::optional<TlsOptions> tls;
   std::int64_t connect_timeout_ms = 5'000;  // until AUTH and SELECT are answered
   // If no byte of a reply comes for this time, the connection counts as dead.
   std::int64_t command_timeout_ms = 10'000;

@@ -129,6 +129,10 @@ void RedisLink::read() {
 
 void RedisLink::on_read(const SystemError& error, std::size_t size) {
   if (error) {
+    if (auto refused = stream_->refusal(error)) {
+      end(*std::move(refused));
+      return;
+    }
     const std::string_view when = state_ == State::greeting ? " before it answered" : "";
     if (error == asio::error::eof) {
       fail(ErrorCode::unavailable, title() + " closed the connection" + std::string(when));

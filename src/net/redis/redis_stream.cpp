@@ -27,6 +27,9 @@ class RedisPlainStream final : public RedisStream {
     asio::async_write(socket_, bytes, std::move(done));
   }
   [[nodiscard]] bool counts_written() const noexcept override { return true; }
+  [[nodiscard]] std::optional<Error> refusal(const SystemError&) const override {
+    return std::nullopt;
+  }
 
  private:
   void handshake(OnConnected done) override { done({}); }

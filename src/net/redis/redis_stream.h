@@ -62,6 +62,8 @@ class RedisStream {
   [[nodiscard]] bool has_input();
   /// Whether `done` says, after a failed write, how many bytes the kernel took.
   [[nodiscard]] virtual bool counts_written() const noexcept = 0;
+  /// The error of a server that refused this client's certificate, if `error`, of a read, says so.
+  [[nodiscard]] virtual std::optional<Error> refusal(const SystemError& error) const = 0;
 
  protected:
   using Protocol = boost::asio::generic::stream_protocol;

@@ -1,4 +1,4 @@
-// The RedisStream over TLS (OpenSSL), 1.2 at least; checks the server's certificate and name.
+// The RedisStream over TLS (net/tls).
 //
 // Certificate files are read again for every connection, so they may be replaced at any time.
 #pragma once
