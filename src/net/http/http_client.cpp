@@ -13,6 +13,7 @@
 #include <boost/asio/post.hpp>
 
 #include "net/http/http_link.h"
+#include "net/tls/tls_client.h"
 
 namespace tarry::net {
 namespace {
@@ -24,6 +25,11 @@ std::string host_field(const HttpClientOptions& options) {
   if (!options.unix_path.empty()) return "localhost";
   const bool v6 = options.host.find(':') != std::string::npos;
   return (v6 ? "[" + options.host + "]" : options.host) + ":" + std::to_string(options.port);
+}
+
+std::shared_ptr<TlsClient> tls_client(const HttpClientOptions& options) {
+  if (!options.tls || !options.unix_path.empty()) return nullptr;
+  return std::make_shared<TlsClient>(*options.tls, options.host);
 }
 
 std::string head_of(const HttpCall& call, const std::string& host,
@@ -64,6 +70,7 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
       : io_(io),
         options_(std::move(options)),
         host_(host_field(options_)),
+        tls_(tls_client(options_)),
         deadline_timer_(io.get_executor()) {}
 
   Id send(HttpCall call, Done done) {
@@ -236,7 +243,7 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
   std::shared_ptr<HttpLink> new_link() {
     const std::weak_ptr<Impl> weak = weak_from_this();
     return std::make_shared<HttpLink>(
-        io_, options_,
+        io_, options_, tls_,
         [weak](HttpLink& link, HttpLink::End end) {
           if (const auto self = weak.lock()) self->on_end(link, std::move(end));
         },
@@ -257,7 +264,12 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
     } else if (end.reusable) {
       used->close();
     }
-    const auto* failure = std::get_if<HttpFailure>(&end.answer);
+    auto* failure = std::get_if<HttpFailure>(&end.answer);
+    if (failure != nullptr) {
+      explain(*failure, end.silent);
+    } else {
+      has_answered_ = true;
+    }
     // The reason of the failure may concern other connections that were open as long, so the idle
     // ones are closed.
     if (failure != nullptr) close_idle();
@@ -268,6 +280,14 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
     }
     finish(*task, std::move(end.answer));
     if (!closed_) start_waiting();
+  }
+
+  void explain(HttpFailure& failure, bool silent) const {
+    if (has_answered_) {
+      if (!failure.sent) failure.error.code = ErrorCode::unavailable;
+    } else if (silent && !tls_ && options_.unix_path.empty()) {
+      failure.error.message += "; if the server speaks TLS, use https://" + host_;
+    }
   }
 
   void close_idle() {
@@ -295,6 +315,8 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
   asio::io_context& io_;
   const HttpClientOptions options_;
   const std::string host_;
+  const std::shared_ptr<TlsClient> tls_;  // null: no TLS
+  bool has_answered_ = false;
   Id last_id_ = 0;
   bool closed_ = false;
   std::size_t busy_ = 0;

@@ -7,11 +7,16 @@
 // request that was sent is unknown. A request that was not sent completely was not carried out. If
 // the reason was that a kept connection had died meanwhile, the request is sent once more.
 //
+// Over TLS, nothing of a request is sent before the server's certificate and name are checked. Once
+// the server has answered a request, a check that fails later is `unavailable`: the certificate
+// changed while the client ran, so it may change again.
+//
 // Thread safety: none. Everything happens on the io_context's thread, callbacks included.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -21,6 +26,7 @@
 #include "base/unique_function.h"
 #include "net/http/http_message.h"
 #include "net/http/http_parser.h"
+#include "net/tls/tls_options.h"
 
 namespace boost::asio {
 class io_context;
@@ -38,8 +44,9 @@ struct HttpClientOptions {
   std::int64_t idle_timeout_ms = 60'000;  // shorter than that of servers, so that a server rarely
                                           // closes first
   HttpLimits limits = {64 * 1024, 1ull << 30};
-  std::string token = {};       // sent with every call; empty: none
-  std::string user_agent = {};  // the same
+  std::string token = {};              // sent with every call; empty: none
+  std::string user_agent = {};         // the same
+  std::optional<TlsOptions> tls = {};  // not for a unix socket
 };
 
 enum class HttpLane : std::uint8_t {
@@ -57,8 +64,10 @@ struct HttpCall {
   HttpLane lane = HttpLane::common;
 };
 
-/// Why a call has no answer: `unavailable` if the request was not sent, `unknown_outcome` if it
-/// was. The message names the server.
+/// Why a call has no answer: `unknown_outcome` if the request was sent, otherwise `unavailable`; or
+/// `invalid_argument` if the server's certificate was refused, or only one side speaks TLS; or
+/// `permission_denied` if the server refused the client's certificate. The message names the
+/// server.
 struct HttpFailure {
   Error error;
   bool sent = false;

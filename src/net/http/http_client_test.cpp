@@ -1,17 +1,13 @@
 #include "net/http/http_client.h"
 
 #include <future>
-#include <optional>
 #include <string>
-#include <thread>
-#include <vector>
-
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
+#include <utility>
 
 #include <gtest/gtest.h>
 
+#include "support/certificates.h"
+#include "support/http_client_rig.h"
 #include "support/raw_server.h"
 
 namespace tarry::net {
@@ -19,72 +15,18 @@ namespace {
 
 using tarry::testing::RawConnection;
 
-class HttpClientTest : public ::testing::Test {
+// The parameter: whether TLS is spoken. The client promises the same with and without it.
+class HttpClientTest : public testing::HttpClientRig, public ::testing::WithParamInterface<bool> {
  protected:
-  using Future = std::future<HttpAnswer>;
-
-  void TearDown() override {
-    if (client_) run([this] { client_.reset(); });
-    guard_.reset();
-    thread_.join();
-  }
+  HttpClientTest() : HttpClientRig(GetParam() ? tls("server") : nullptr) {}
 
   void open(HttpClientOptions options = {}) {
-    options.host = "127.0.0.1";
-    options.port = server_.port();
-    run([&] { client_.emplace(io_, options); });
+    if (GetParam()) options.tls = TlsOptions{files().certificate("ca"), {}, {}, {}};
+    HttpClientRig::open(std::move(options));
   }
-
-  // Runs the task on the client's thread, and waits for its end.
-  template <typename Task>
-  void run(Task task) {
-    std::promise<void> done;
-    boost::asio::post(io_, [&] {
-      task();
-      done.set_value();
-    });
-    done.get_future().get();
-  }
-
-  Future send(std::string target, std::string body = "{}", HttpLane lane = HttpLane::common,
-              std::int64_t timeout_ms = 60'000) {
-    auto promise = std::make_shared<std::promise<HttpAnswer>>();
-    run([&] {
-      HttpCall call;
-      call.method = "POST";
-      call.target = std::move(target);
-      call.body = std::move(body);
-      call.content_type = "application/json";
-      call.lane = lane;
-      call.timeout_ms = timeout_ms;
-      last_ = client_->send(std::move(call),
-                            [promise](HttpAnswer a) { promise->set_value(std::move(a)); });
-    });
-    return promise->get_future();
-  }
-
-  static std::string body_of(Future future) {
-    const HttpAnswer answer = future.get();
-    if (const auto* failure = std::get_if<HttpFailure>(&answer)) return failure->error.message;
-    return std::get<HttpMessage>(answer).body;
-  }
-  static HttpFailure failure_of(Future future) {
-    HttpAnswer answer = future.get();
-    if (auto* failure = std::get_if<HttpFailure>(&answer)) return std::move(*failure);
-    ADD_FAILURE() << "answered " << std::get<HttpMessage>(answer).body;
-    return {};
-  }
-
-  testing::RawServer server_;
-  boost::asio::io_context io_{1};
-  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{
-      io_.get_executor()};
-  std::thread thread_{[this] { io_.run(); }};
-  std::optional<HttpClient> client_;
-  HttpClient::Id last_ = 0;
 };
 
-TEST_F(HttpClientTest, asks_and_keeps_the_connection) {
+TEST_P(HttpClientTest, asks_and_keeps_the_connection) {
   open();
   auto first = send("/a?x=1", "{\"k\":1}");
   RawConnection connection = server_.accept();
@@ -110,7 +52,7 @@ TEST_F(HttpClientTest, asks_and_keeps_the_connection) {
   EXPECT_EQ(body_of(std::move(third)), "three");
 }
 
-TEST_F(HttpClientTest, no_more_connections_than_it_may_and_one_for_who_asks) {
+TEST_P(HttpClientTest, no_more_connections_than_it_may_and_one_for_who_asks) {
   HttpClientOptions options;
   options.connections = 1;
   open(options);
@@ -130,7 +72,7 @@ TEST_F(HttpClientTest, no_more_connections_than_it_may_and_one_for_who_asks) {
   EXPECT_EQ(body_of(std::move(own)), "own");
 }
 
-TEST_F(HttpClientTest, who_asks_for_a_reserved_connection_takes_a_common_one_only_beside_it) {
+TEST_P(HttpClientTest, who_asks_for_a_reserved_connection_takes_a_common_one_only_beside_it) {
   HttpClientOptions options;
   options.connections = 1;
   options.reserved = 1;
@@ -159,7 +101,7 @@ TEST_F(HttpClientTest, who_asks_for_a_reserved_connection_takes_a_common_one_onl
   EXPECT_EQ(body_of(std::move(last)), "5");
 }
 
-TEST_F(HttpClientTest, what_waits_for_a_connection_ends_at_its_deadline) {
+TEST_P(HttpClientTest, what_waits_for_a_connection_ends_at_its_deadline) {
   HttpClientOptions options;
   options.connections = 1;
   open(options);
@@ -184,7 +126,7 @@ TEST_F(HttpClientTest, what_waits_for_a_connection_ends_at_its_deadline) {
   EXPECT_EQ(body_of(std::move(patient)), "2");
 }
 
-TEST_F(HttpClientTest, says_when_nobody_answers_there) {
+TEST_P(HttpClientTest, says_when_nobody_answers_there) {
   open();
   server_.close();
   const auto failure = failure_of(send("/"));
@@ -194,7 +136,7 @@ TEST_F(HttpClientTest, says_when_nobody_answers_there) {
                                        ": Connection refused");
 }
 
-TEST_F(HttpClientTest, an_answer_that_is_lost_is_an_unknown_outcome) {
+TEST_P(HttpClientTest, an_answer_that_is_lost_is_an_unknown_outcome) {
   open();
   for (const bool reset : {false, true}) {
     auto lost = send("/");
@@ -219,7 +161,7 @@ TEST_F(HttpClientTest, an_answer_that_is_lost_is_an_unknown_outcome) {
   EXPECT_NE(failure.error.message.find("the answer is not HTTP"), std::string::npos);
 }
 
-TEST_F(HttpClientTest, an_answer_that_does_not_come_in_time_is_an_unknown_outcome) {
+TEST_P(HttpClientTest, an_answer_that_does_not_come_in_time_is_an_unknown_outcome) {
   open();
   auto late = send("/", "{}", HttpLane::common, 20);
   RawConnection connection = server_.accept();
@@ -231,7 +173,7 @@ TEST_F(HttpClientTest, an_answer_that_does_not_come_in_time_is_an_unknown_outcom
   EXPECT_TRUE(connection.wait_for_end());
 }
 
-TEST_F(HttpClientTest, a_request_that_was_not_sent_whole_is_known_to_have_failed) {
+TEST_P(HttpClientTest, a_request_that_was_not_sent_whole_is_known_to_have_failed) {
   open();
   auto cut = send("/", std::string(64 << 20, 'x'));
   RawConnection connection = server_.accept();
@@ -242,7 +184,7 @@ TEST_F(HttpClientTest, a_request_that_was_not_sent_whole_is_known_to_have_failed
   EXPECT_EQ(failure.error.code, ErrorCode::unavailable);
 }
 
-TEST_F(HttpClientTest, hears_an_answer_that_comes_before_all_is_sent) {
+TEST_P(HttpClientTest, hears_an_answer_that_comes_before_all_is_sent) {
   open();
   auto refused = send("/", std::string(64 << 20, 'x'));
   RawConnection connection = server_.accept();
@@ -251,7 +193,7 @@ TEST_F(HttpClientTest, hears_an_answer_that_comes_before_all_is_sent) {
   EXPECT_EQ(body_of(std::move(refused)), "too much");
 }
 
-TEST_F(HttpClientTest, a_kept_connection_that_died_is_replaced_unseen) {
+TEST_P(HttpClientTest, a_kept_connection_that_died_is_replaced_unseen) {
   open();
   auto first = send("/1");
   RawConnection connection = server_.accept();
@@ -266,7 +208,7 @@ TEST_F(HttpClientTest, a_kept_connection_that_died_is_replaced_unseen) {
   EXPECT_EQ(body_of(std::move(second)), "2");
 }
 
-TEST_F(HttpClientTest, once_one_has_failed_no_kept_connection_is_trusted) {
+TEST_P(HttpClientTest, once_one_has_failed_no_kept_connection_is_trusted) {
   open();
   auto first = send("/");
   RawConnection a = server_.accept();
@@ -282,7 +224,7 @@ TEST_F(HttpClientTest, once_one_has_failed_no_kept_connection_is_trusted) {
   EXPECT_TRUE(b.wait_for_end());
 }
 
-TEST_F(HttpClientTest, closes_a_connection_that_is_idle_for_long) {
+TEST_P(HttpClientTest, closes_a_connection_that_is_idle_for_long) {
   HttpClientOptions options;
   options.idle_timeout_ms = 20;
   open(options);
@@ -294,7 +236,7 @@ TEST_F(HttpClientTest, closes_a_connection_that_is_idle_for_long) {
   EXPECT_TRUE(connection.wait_for_end());
 }
 
-TEST_F(HttpClientTest, hanging_up_ends_our_side_and_hears_the_answer_out) {
+TEST_P(HttpClientTest, hanging_up_ends_our_side_and_hears_the_answer_out) {
   open();
   auto call = send("/", "{}", HttpLane::own);
   RawConnection connection = server_.accept();
@@ -305,7 +247,7 @@ TEST_F(HttpClientTest, hanging_up_ends_our_side_and_hears_the_answer_out) {
   EXPECT_EQ(body_of(std::move(call)), "was on its way");
 }
 
-TEST_F(HttpClientTest, hanging_up_drops_what_was_not_sent) {
+TEST_P(HttpClientTest, hanging_up_drops_what_was_not_sent) {
   HttpClientOptions options;
   options.connections = 1;
   open(options);
@@ -323,7 +265,7 @@ TEST_F(HttpClientTest, hanging_up_drops_what_was_not_sent) {
   EXPECT_EQ(body_of(std::move(first)), "1");
 }
 
-TEST_F(HttpClientTest, closing_fails_what_is_outstanding) {
+TEST_P(HttpClientTest, closing_fails_what_is_outstanding) {
   HttpClientOptions options;
   options.connections = 1;
   open(options);
@@ -337,6 +279,9 @@ TEST_F(HttpClientTest, closing_fails_what_is_outstanding) {
   EXPECT_TRUE(connection.wait_for_end());
   EXPECT_FALSE(failure_of(send("/3")).sent);
 }
+
+INSTANTIATE_TEST_SUITE_P(Plain, HttpClientTest, ::testing::Values(false));
+INSTANTIATE_TEST_SUITE_P(Tls, HttpClientTest, ::testing::Values(true));
 
 }  // namespace
 }  // namespace tarry::net

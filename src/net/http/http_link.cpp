@@ -11,6 +11,9 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/write.hpp>
 
+#include "net/tls/tls_client.h"
+#include "net/tls/tls_stream.h"
+
 namespace tarry::net {
 namespace {
 
@@ -22,17 +25,29 @@ constexpr std::size_t kChunk = 16 * 1024;
 // How long the link waits for an answer after its caller has stopped waiting.
 constexpr std::chrono::seconds kAfterHangUp{10};
 
+// Whether they are a record of TLS: an alert, or a part of a handshake.
+bool looks_like_tls(std::string_view bytes) {
+  constexpr char kAlert = 21;
+  constexpr char kHandshake = 22;
+  constexpr char kVersion = 3;
+  return bytes.size() >= 2 && (bytes[0] == kAlert || bytes[0] == kHandshake) &&
+         bytes[1] == kVersion;
+}
+
 }  // namespace
 
-HttpLink::HttpLink(asio::io_context& io, const HttpClientOptions& options, OnEnd on_end,
-                   OnDead on_dead)
+HttpLink::HttpLink(asio::io_context& io, const HttpClientOptions& options,
+                   std::shared_ptr<TlsClient> tls, OnEnd on_end, OnDead on_dead)
     : options_(options),
       on_end_(std::move(on_end)),
       on_dead_(std::move(on_dead)),
       resolver_(io.get_executor()),
       connecting_(io.get_executor()),
       socket_(io.get_executor()),
-      timer_(io.get_executor()) {}
+      timer_(io.get_executor()),
+      tls_client_(std::move(tls)) {}
+
+HttpLink::~HttpLink() = default;
 
 std::string HttpLink::server() const {
   if (!options_.unix_path.empty()) return options_.unix_path;
@@ -114,6 +129,38 @@ void HttpLink::connect_failed(std::string_view why) {
 }
 
 void HttpLink::on_connected() {
+  if (tls_client_) {
+    shake_hands();
+  } else {
+    begin();
+  }
+}
+
+void HttpLink::shake_hands() {
+  auto stream = tls_client_->stream(socket_);
+  if (!stream) {
+    no_tls(std::move(stream).error());
+    return;
+  }
+  tls_ = *std::move(stream);
+  tls_->handshake([self = shared_from_this()](Result<void> made) {
+    if (self->state_ != State::connecting) return;
+    if (made) {
+      self->begin();
+    } else {
+      self->no_tls(std::move(made).error());
+    }
+  });
+}
+
+void HttpLink::no_tls(Error error) {
+  const bool none = tls_ && tls_->server_has_no_tls();
+  error.message = "no TLS with " + server() + ": " + error.message +
+                  (none ? "; use http:// instead of https://" : "");
+  finish(HttpFailure{std::move(error), false}, false);
+}
+
+void HttpLink::begin() {
   state_ = State::asking;
   chunk_.resize(kChunk);
   arm(deadline_);
@@ -124,10 +171,14 @@ void HttpLink::on_connected() {
 void HttpLink::write() {
   written_ = Written::going_on;
   const std::array<asio::const_buffer, 2> pieces = {asio::buffer(*head_), asio::buffer(*body_)};
-  asio::async_write(socket_, pieces,
-                    [self = shared_from_this()](const error_code& error, std::size_t) {
-                      self->on_written(!error);
-                    });
+  auto done = [self = shared_from_this()](const error_code& error, std::size_t) {
+    self->on_written(!error);
+  };
+  if (tls_) {
+    tls_->write(pieces, std::move(done));
+  } else {
+    asio::async_write(socket_, pieces, std::move(done));
+  }
 }
 
 void HttpLink::on_written(bool whole) {
@@ -142,10 +193,14 @@ void HttpLink::on_written(bool whole) {
 }
 
 void HttpLink::read() {
-  socket_.async_read_some(asio::buffer(chunk_),
-                          [self = shared_from_this()](const error_code& error, std::size_t size) {
-                            self->on_read(error, size);
-                          });
+  auto done = [self = shared_from_this()](const error_code& error, std::size_t size) {
+    self->on_read(error, size);
+  };
+  if (tls_) {
+    tls_->read_some(asio::buffer(chunk_), std::move(done));
+  } else {
+    socket_.async_read_some(asio::buffer(chunk_), std::move(done));
+  }
 }
 
 void HttpLink::on_read(const error_code& error, std::size_t size) {
@@ -156,15 +211,30 @@ void HttpLink::on_read(const error_code& error, std::size_t size) {
     return;
   }
   if (!error) {
-    take({chunk_.data(), size});
+    const std::string_view bytes(chunk_.data(), size);
+    const bool first = !std::exchange(heard_, true);
+    if (first && !tls_ && looks_like_tls(bytes)) {
+      refused(
+          {ErrorCode::invalid_argument, server() + " speaks TLS: use https:// instead of http://"});
+      return;
+    }
+    take(bytes);
     if (state_ != State::closed) read();
     return;
   }
-  parser_->feed_end();
+  if (auto refusal = tls_ ? tls_->refusal(error) : std::nullopt) {
+    refusal->message = "no TLS with " + server() + ": " + refusal->message;
+    refused(*std::move(refusal));
+    return;
+  }
+  // With TLS, only `eof` proves that nobody cut the answer off.
+  if (!tls_ || error == asio::error::eof) parser_->feed_end();
   if (parser_->done()) {
     finish(std::move(parser_->message()), false);
   } else {
-    read_failed("the connection ended before the answer came");
+    silent_ = !heard_;
+    read_failed("the connection ended before the answer came" +
+                (silent_ && tls_ ? tls_->suspicion() : ""));
   }
 }
 
@@ -187,7 +257,15 @@ void HttpLink::take(std::string_view bytes) {
 }
 
 void HttpLink::read_failed(std::string_view why) {
-  Error error{ErrorCode::unavailable, server() + ": " + std::string(why)};
+  end_read({ErrorCode::unavailable, server() + ": " + std::string(why)});
+}
+
+void HttpLink::refused(Error error) {
+  refused_ = true;
+  end_read(std::move(error));
+}
+
+void HttpLink::end_read(Error error) {
   if (written_ != Written::going_on) {
     fail(std::move(error));
     return;
@@ -216,7 +294,7 @@ void HttpLink::hang_up() {
 
 void HttpLink::fail(Error error) {
   if (state_ != State::connecting && state_ != State::asking) return;
-  const bool sent = written_ == Written::whole;
+  const bool sent = written_ == Written::whole && !refused_;
   error.code = sent ? ErrorCode::unknown_outcome : error.code;
   finish(HttpFailure{std::move(error), sent}, false);
 }
@@ -229,7 +307,7 @@ void HttpLink::finish(HttpAnswer answer, bool reusable) {
   } else {
     close();
   }
-  on_end_(*this, {std::move(answer), reusable});
+  on_end_(*this, {std::move(answer), reusable, silent_});
 }
 
 void HttpLink::close() {
@@ -237,6 +315,7 @@ void HttpLink::close() {
   error_code ignored;
   resolver_.cancel();
   connecting_.close(ignored);
+  if (tls_) tls_->end();
   socket_.close(ignored);
   timer_.cancel();
 }
@@ -257,7 +336,13 @@ void HttpLink::arm(Clock::time_point when) {
 
 void HttpLink::on_timer() {
   switch (state_) {
-    case State::connecting: connect_failed("no connection in time"); break;
+    case State::connecting:
+      if (tls_) {
+        no_tls({ErrorCode::unavailable, "no handshake in time"});
+      } else {
+        connect_failed("no connection in time");
+      }
+      break;
     case State::asking: read_failed("no answer in time"); break;
     case State::idle:
       close();

@@ -7,7 +7,9 @@
 //  1. Once connected, a read is always outstanding. So the link notices if the server closes an
 //     idle connection, or answers before the request is written.
 //  2. A request's end is reported exactly once, by `on_end`; after that the link is idle or closed.
-//  3. `on_end` says "sent" if, and only if, the kernel had taken the whole request.
+//  3. `on_end` says "sent" if, and only if, the kernel had taken the whole request, and the server
+//     has not refused the connection.
+//  4. With TLS, nothing is written before the handshake has succeeded.
 #pragma once
 
 #include <chrono>
@@ -31,6 +33,9 @@
 
 namespace tarry::net {
 
+class TlsClient;
+class TlsStream;
+
 class HttpLink : public std::enable_shared_from_this<HttpLink> {
  public:
   using Clock = std::chrono::steady_clock;
@@ -41,13 +46,16 @@ class HttpLink : public std::enable_shared_from_this<HttpLink> {
   struct End {
     HttpAnswer answer;
     bool reusable = false;
+    bool silent = false;  // the server ended the connection, and had never sent a byte on it
   };
   using OnEnd = std::function<void(HttpLink&, End)>;
   /// Called when the server has closed an idle connection, or it was idle for too long.
   using OnDead = std::function<void(HttpLink&)>;
 
-  HttpLink(boost::asio::io_context& io, const HttpClientOptions& options, OnEnd on_end,
-           OnDead on_dead);
+  /// `tls`: null for a connection without TLS.
+  HttpLink(boost::asio::io_context& io, const HttpClientOptions& options,
+           std::shared_ptr<TlsClient> tls, OnEnd on_end, OnDead on_dead);
+  ~HttpLink();
 
   /// Begins a request; no other may be in progress. `head` and `body` must live until its end.
   void ask(const std::string& head, const std::string& body, Clock::time_point deadline);
@@ -71,13 +79,18 @@ class HttpLink : public std::enable_shared_from_this<HttpLink> {
   void connect();
   void on_resolved(const Resolver::results_type& found);
   void on_connected();
+  void shake_hands();
+  void begin();
   void connect_failed(std::string_view why);
+  void no_tls(Error error);
   void write();
   void on_written(bool whole);
   void read();
   void on_read(const boost::system::error_code& error, std::size_t size);
   void take(std::string_view bytes);
   void read_failed(std::string_view why);
+  void refused(Error error);
+  void end_read(Error error);
   void half_close();
   void finish(HttpAnswer answer, bool reusable);
   void arm(Clock::time_point when);
@@ -91,10 +104,15 @@ class HttpLink : public std::enable_shared_from_this<HttpLink> {
   TcpSocket connecting_;  // becomes socket_ when it is connected
   Socket socket_;
   Timer timer_;
+  const std::shared_ptr<TlsClient> tls_client_;
+  std::unique_ptr<TlsStream> tls_;  // over socket_
 
   State state_ = State::fresh;
   Written written_ = Written::no;
   bool hung_up_ = false;
+  bool heard_ = false;    // a byte has come on this connection
+  bool silent_ = false;   // see End
+  bool refused_ = false;  // the server has refused the connection, and so the request
   const std::string* head_ = nullptr;
   const std::string* body_ = nullptr;
   Clock::time_point deadline_;
