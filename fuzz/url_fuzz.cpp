@@ -23,7 +23,10 @@ void check_store_url(std::string_view text) {
     return;
   }
   if (const auto* remote = std::get_if<detail::RemoteUrl>(&*url)) {
-    TARRY_ASSERT(!remote->host.empty() && remote->host.size() <= 253 && remote->port != 0);
+    TARRY_ASSERT(remote->host.empty() != remote->unix_path.empty());
+    TARRY_ASSERT(remote->host.size() <= 253 && remote->port != 0);
+    TARRY_ASSERT(remote->certificate_file.empty() == remote->key_file.empty());
+    TARRY_ASSERT(remote->tls || (remote->ca_file.empty() && remote->key_file.empty()));
     return;
   }
   if (const auto* redis = std::get_if<detail::RedisUrl>(&*url)) {
@@ -49,7 +52,7 @@ void check_store_url(std::string_view text) {
 void check_mask(std::string_view text) {
   constexpr std::string_view kSecret = "s3cr3t-Pa55word";
   if (text.find(kSecret) != std::string_view::npos) return;
-  for (const std::string_view scheme : {"http://", "redis://", "amqp://", "//"}) {
+  for (const std::string_view scheme : {"http://", "https://", "redis://", "amqp://", "//"}) {
     const std::string url =
         std::string(scheme) + "user:" + std::string(kSecret) + "@" + std::string(text);
     TARRY_ASSERT(detail::masked_url(url).find(kSecret) == std::string::npos);

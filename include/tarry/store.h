@@ -3,6 +3,7 @@
 //   memory:                                       in RAM, lost when the process ends
 //   file:PATH?sync=always|100ms|os&shards=N       on this machine's disk
 //   http://HOST:PORT                              a tarry server
+//   https://HOST:PORT?ca=FILE                     the same over TLS
 //   redis://HOST:PORT                             one Redis or Valkey
 // Also http+unix:, rediss:, redis+unix:, redis+cluster: and redis+sentinel:. docs/reference/urls.md
 // has the options of each.

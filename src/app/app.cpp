@@ -140,10 +140,11 @@ ExitCode run(std::vector<std::string> arguments) {
   root.set_version_flag("--version", version_line());
   root.require_subcommand(1);
   std::optional<std::string> format;
-  add_word(root, "--store", session.store,
-           "file:PATH, memory:, redis://HOST:PORT, http://HOST:PORT or\nhttp+unix:///PATH "
-           "(default: TARRY_STORE, else " +
-               std::string(kDefaultStore) + ")")
+  add_word(
+      root, "--store", session.store,
+      "file:PATH, memory:, redis://HOST:PORT, amqp://HOST:PORT,\n"
+      "http://HOST:PORT, https://HOST:PORT or http+unix:///PATH\n(default: TARRY_STORE, else " +
+          std::string(kDefaultStore) + ")")
       ->type_name("URL");
   add_choice(root, "-o,--output", format, format_names(), "How to print answers (default: table)");
 

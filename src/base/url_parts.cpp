@@ -148,6 +148,12 @@ Result<std::uint32_t> number_option(std::string_view name, std::string_view valu
   return static_cast<std::uint32_t>(*number);
 }
 
+Result<void> text_option(std::string_view name, std::string_view value, std::string& into) {
+  if (value.empty()) return invalid_url("option " + std::string(name) + " \"\" must not be empty");
+  into = value;
+  return {};
+}
+
 Unexpected choice_error(std::string_view name, std::string_view value, std::string_view choices) {
   return invalid_url("option " + std::string(name) + " " + quoted(value) + " must be " +
                      std::string(choices));

@@ -101,6 +101,9 @@ template <typename Url>
                                                 std::string_view range);
 [[nodiscard]] Result<std::uint32_t> number_option(std::string_view name, std::string_view value,
                                                   std::uint32_t min, std::uint32_t max);
+/// Any text but an empty one.
+[[nodiscard]] Result<void> text_option(std::string_view name, std::string_view value,
+                                       std::string& into);
 [[nodiscard]] Unexpected choice_error(std::string_view name, std::string_view value,
                                       std::string_view choices);
 

@@ -10,6 +10,7 @@
 #include "open/rabbit_url.h"
 #include "open/redis_server.h"
 #include "open/server_token.h"
+#include "open/tls_of.h"
 
 namespace tarry {
 namespace {
@@ -19,6 +20,7 @@ detail::EngineResult open_remote(const detail::RemoteUrl& url) {
   wanted.host = url.host;
   wanted.port = url.port;
   wanted.unix_path = url.unix_path;
+  if (url.tls) wanted.tls = detail::tls_of(url);
   auto token = detail::token_for(url);
   if (!token) return std::move(token).error();
   wanted.token = *std::move(token);

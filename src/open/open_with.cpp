@@ -54,7 +54,7 @@ Result<Store> open_embedded(EmbeddedUrl url, OpenOptions options) {
 Result<Store> open_http(const RemoteUrl& url, OpenOptions options, const Openers& openers) {
   if (options.clock) {
     return Unexpected(ErrorCode::invalid_argument,
-                      "a clock cannot be given for http:, which has its server's clock");
+                      "a clock cannot be given for a server's URL: the server has its own");
   }
   auto engine = openers.remote(url);
   if (!engine) return std::move(engine).error();

@@ -12,6 +12,7 @@
 #include "core/limits.h"
 #include "open/payload_option.h"
 #include "open/store_url.h"
+#include "open/tls_option.h"
 
 namespace tarry::detail {
 namespace {
@@ -31,13 +32,6 @@ Result<void> set_number(std::string_view name, std::string_view value, std::uint
   const auto number = base::number_option(name, value, min, max);
   if (!number) return number.error();
   into = *number;
-  return {};
-}
-
-Result<void> set_text(std::string_view name, std::string_view value, std::string& into) {
-  if (value.empty())
-    return base::invalid_url("option " + std::string(name) + " \"\" must not be empty");
-  into = value;
   return {};
 }
 
@@ -138,16 +132,16 @@ constexpr RedisOption kShards = {"shards", [](std::string_view value, RedisUrl& 
                                  }};
 constexpr RedisOption kLayout = {"layout", set_layout};
 constexpr RedisOption kZset = {"zset", [](std::string_view value, RedisUrl& url) {
-                                 return set_text("zset", value, url.layout.zset);
+                                 return base::text_option("zset", value, url.layout.zset);
                                }};
 constexpr RedisOption kHash = {"hash", [](std::string_view value, RedisUrl& url) {
-                                 return set_text("hash", value, url.layout.hash);
+                                 return base::text_option("hash", value, url.layout.hash);
                                }};
 constexpr RedisOption kList = {"list", [](std::string_view value, RedisUrl& url) {
-                                 return set_text("list", value, url.layout.list);
+                                 return base::text_option("list", value, url.layout.list);
                                }};
 constexpr RedisOption kQueue = {"queue", [](std::string_view value, RedisUrl& url) {
-                                  return set_text("queue", value, url.layout.queue);
+                                  return base::text_option("queue", value, url.layout.queue);
                                 }};
 constexpr RedisOption kUnit = {"unit", set_unit};
 constexpr RedisOption kDecode = {"decode", set_decode};
@@ -157,10 +151,11 @@ constexpr RedisOption kMaxPayload = {"max_payload", set_max_payload<RedisUrl>};
 constexpr RedisOption kAllowEviction = {"allow_eviction", set_eviction};
 constexpr RedisOption kWait = {"wait", set_wait};
 constexpr RedisOption kUser = {"user", [](std::string_view value, RedisUrl& url) {
-                                 return set_text("user", value, url.user);
+                                 return base::text_option("user", value, url.user);
                                }};
 constexpr RedisOption kPasswordFile = {"password_file", [](std::string_view value, RedisUrl& url) {
-                                         return set_text("password_file", value, url.password_file);
+                                         return base::text_option("password_file", value,
+                                                                  url.password_file);
                                        }};
 constexpr RedisOption kDatabase = {"db", [](std::string_view value, RedisUrl& url) -> Result<void> {
                                      const auto number =
@@ -169,33 +164,22 @@ constexpr RedisOption kDatabase = {"db", [](std::string_view value, RedisUrl& ur
                                      url.database = *number;
                                      return {};
                                    }};
-constexpr RedisOption kCa = {
-    "ca", [](std::string_view value, RedisUrl& url) { return set_text("ca", value, url.ca_file); }};
-constexpr RedisOption kCert = {"cert", [](std::string_view value, RedisUrl& url) {
-                                 return set_text("cert", value, url.certificate_file);
-                               }};
-constexpr RedisOption kKey = {"key", [](std::string_view value, RedisUrl& url) {
-                                return set_text("key", value, url.key_file);
-                              }};
-constexpr RedisOption kName = {"name", [](std::string_view value, RedisUrl& url) {
-                                 return set_text("name", value, url.server_name);
-                               }};
 
 constexpr RedisOption kMaster = {"master", [](std::string_view value, RedisUrl& url) {
-                                   return set_text("master", value, url.master);
+                                   return base::text_option("master", value, url.master);
                                  }};
 constexpr RedisOption kSentinelUser = {"sentinel_user", [](std::string_view value, RedisUrl& url) {
-                                         return set_text("sentinel_user", value, url.sentinel_user);
+                                         return base::text_option("sentinel_user", value,
+                                                                  url.sentinel_user);
                                        }};
 constexpr RedisOption kSentinelPasswordFile = {
     "sentinel_password_file", [](std::string_view value, RedisUrl& url) {
-      return set_text("sentinel_password_file", value, url.sentinel_password_file);
+      return base::text_option("sentinel_password_file", value, url.sentinel_password_file);
     }};
 
 constexpr std::array kAnyOptions = {kPartitions,    kShards, kLayout, kMaxPayload,
                                     kAllowEviction, kWait,   kUser,   kPasswordFile};
 constexpr std::array kLayoutOptions = {kZset, kHash, kList, kQueue, kUnit, kDecode, kEntry, kClaim};
-constexpr std::array kTlsOptions = {kCa, kCert, kKey, kName};
 constexpr std::array kSentinelOptions = {kMaster, kSentinelUser, kSentinelPasswordFile};
 
 struct Scheme {
@@ -228,7 +212,9 @@ std::vector<RedisOption> options_of(const Scheme& scheme) {
   if (scheme.topology == RedisUrl::Topology::sentinel) {
     options.insert(options.end(), kSentinelOptions.begin(), kSentinelOptions.end());
   }
-  if (scheme.tls) options.insert(options.end(), kTlsOptions.begin(), kTlsOptions.end());
+  if (scheme.tls) {
+    options.insert(options.end(), kTlsOptions<RedisUrl>.begin(), kTlsOptions<RedisUrl>.end());
+  }
   return options;
 }
 
@@ -281,9 +267,7 @@ Result<RedisUrl> checked(RedisUrl url) {
     return base::invalid_url(
         "store URL holds a password and names a password_file; one is the limit");
   }
-  if (url.certificate_file.empty() != url.key_file.empty()) {
-    return base::invalid_url("options cert and key go together; one of them is not given");
-  }
+  if (auto done = check_tls_options(url); !done) return std::move(done).error();
   if (url.topology == RedisUrl::Topology::sentinel && url.master.empty()) {
     return base::invalid_url(
         "store URL must name the master that the sentinels watch: ?master=NAME");

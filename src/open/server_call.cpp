@@ -7,6 +7,7 @@
 #include "net/http/http_once.h"
 #include "open/server_token.h"
 #include "open/store_url.h"
+#include "open/tls_of.h"
 
 namespace tarry::tools {
 
@@ -21,14 +22,16 @@ Result<ServerAnswer> call_server(std::string_view url, std::string_view method, 
   if (!parsed) return parsed.error();
   const auto* server = std::get_if<detail::RemoteUrl>(&*parsed);
   if (server == nullptr) {
-    return Unexpected(ErrorCode::invalid_argument,
-                      base::quoted(detail::masked_url(url)) +
-                          " is not a server; use http://HOST:PORT or http+unix:///PATH");
+    return Unexpected(
+        ErrorCode::invalid_argument,
+        base::quoted(detail::masked_url(url)) +
+            " is not a server; use http://HOST:PORT, https://HOST:PORT or http+unix:///PATH");
   }
   net::HttpClientOptions options;
   options.host = server->host;
   options.port = server->port;
   options.unix_path = server->unix_path;
+  if (server->tls) options.tls = detail::tls_of(*server);
   auto token = detail::token_for(*server);
   if (!token) return std::move(token).error();
   options.token = *std::move(token);

@@ -19,7 +19,8 @@ struct ServerAnswer {
 [[nodiscard]] bool is_server_url(std::string_view url);
 
 /// Errors: `invalid_argument` for a URL that does not name a server, `unavailable` if nobody
-/// answers, `unknown_outcome` if the call was sent and not answered. `method` must have static
+/// answers, `unknown_outcome` if the call was sent and not answered; if TLS is refused, as
+/// HttpFailure says. `method` must have static
 /// lifetime. An empty `json` sends no body.
 [[nodiscard]] Result<ServerAnswer> call_server(std::string_view url, std::string_view method,
                                                std::string target, std::string json);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include <tarry/store.h>
 
@@ -13,23 +14,22 @@
 #include "core/limits.h"
 #include "open/payload_option.h"
 #include "open/redis_url.h"
+#include "open/tls_option.h"
 
 namespace tarry::detail {
 namespace {
 
 /// The redis schemes (redis_url.cpp) are appended to it.
 constexpr std::string_view kForms =
-    "use memory:, file:PATH, http://HOST:PORT, http+unix:///PATH, amqp://HOST:PORT, amqps:, "
-    "redis://HOST:PORT";
+    "use memory:, file:PATH, http://HOST:PORT, https://HOST:PORT, http+unix:///PATH, "
+    "amqp://HOST:PORT, amqps:, redis://HOST:PORT";
 
 /// sockaddr_un has room for this many bytes and a final zero.
 constexpr std::size_t kMaxSocketPath = 107;
-/// Schemes of future engines. For them, `unsupported` is clearer than "unknown scheme".
-constexpr std::array<std::string_view, 1> kOtherSchemes = {"https"};
 
 std::vector<std::string_view> all_schemes() {
   std::vector<std::string_view> names = redis_schemes();
-  names.insert(names.begin(), {"memory", "file", "http", "http+unix", "amqp", "amqps"});
+  names.insert(names.begin(), {"memory", "file", "http", "https", "http+unix", "amqp", "amqps"});
   return names;
 }
 
@@ -108,7 +108,17 @@ Result<void> set_token_file(std::string_view value, RemoteUrl& url) {
   return {};
 }
 
-constexpr std::array kHttpOptions = {base::UrlOption<RemoteUrl>{"token_file", set_token_file}};
+using RemoteOption = base::UrlOption<RemoteUrl>;
+
+constexpr std::array kHttpOptions = {RemoteOption{"token_file", set_token_file}};
+
+std::vector<RemoteOption> remote_options(bool tls) {
+  std::vector<RemoteOption> options(kHttpOptions.begin(), kHttpOptions.end());
+  if (tls) {
+    options.insert(options.end(), kTlsOptions<RemoteUrl>.begin(), kTlsOptions<RemoteUrl>.end());
+  }
+  return options;
+}
 
 // -- schemes
 
@@ -155,26 +165,31 @@ Result<StoreUrl> parse_file(std::string_view rest) {
   return StoreUrl(std::move(url));
 }
 
-Result<StoreUrl> parse_http(std::string_view rest) {
-  const std::string shown = base::quoted(masked_url("http:" + std::string(rest)), 256);
+// `scheme`: http or https.
+Result<StoreUrl> parse_http(const std::string& scheme, std::string_view rest) {
+  const std::string shown = base::quoted(masked_url(scheme + ":" + std::string(rest)), 256);
+  const std::string form = scheme + "://HOST[:PORT]";
   // This check comes first, so that no part of a password appears in an error as a bad host, port
   // or path.
   if (rest.find('@') != std::string_view::npos) {
-    return base::invalid_url("store URL " + shown + " holds a user, but http: takes none");
+    return base::invalid_url("store URL " + shown + " holds a user, but " + scheme +
+                             ": takes none");
   }
   if (!rest.starts_with("//")) {
-    return base::invalid_url("store URL " + shown + " must be http://HOST[:PORT]");
+    return base::invalid_url("store URL " + shown + " must be " + form);
   }
   const auto [body, query] = base::split_query(rest.substr(2));
   const std::size_t slash = body.find_first_of("/#");
   const std::string_view authority = body.substr(0, slash);
   if (slash != std::string_view::npos && body.substr(slash) != "/") {
-    return base::invalid_url("store URL " + shown +
-                             " has a path; it must end after http://HOST[:PORT]");
+    return base::invalid_url("store URL " + shown + " has a path; it must end after " + form);
   }
   RemoteUrl url;
-  if (auto done = base::parse_options<RemoteUrl>(query, "http", kHttpOptions, url); !done)
+  url.tls = scheme == "https";
+  const auto options = remote_options(url.tls);
+  if (auto done = base::parse_options<RemoteUrl>(query, scheme, options, url); !done)
     return std::move(done).error();
+  if (auto done = check_tls_options(url); !done) return std::move(done).error();
   auto at = base::parse_authority(authority, url.port);
   if (!at) return std::move(at).error();
   url.host = std::move(at->host);
@@ -248,14 +263,12 @@ Result<StoreUrl> parse_store_url(std::string_view url) {
   const std::string_view rest = url.substr(colon + 1);
   if (scheme == "memory") return parse_memory(rest);
   if (scheme == "file") return parse_file(rest);
-  if (scheme == "http") return parse_http(rest);
+  if (scheme == "http") return parse_http(scheme, rest);
+  if (scheme == "https") return parse_http(scheme, rest);
   if (scheme == "http+unix") return parse_http_unix(rest);
   if (is_redis_scheme(scheme)) return parse_redis(scheme, rest);
   if (scheme == "amqp") return parse_rabbit(scheme, rest);
   if (scheme == "amqps") return parse_rabbit(scheme, rest);
-  if (std::ranges::find(kOtherSchemes, scheme) != kOtherSchemes.end()) {
-    return Unexpected(ErrorCode::unsupported, scheme + ": is not built in; " + forms());
-  }
   return base::invalid_url("store URL " + base::quoted(masked_url(url)) +
                            " has an unknown scheme; " + forms() +
                            base::did_you_mean(scheme, all_schemes()));

@@ -3,6 +3,7 @@
 //   memory:[?clock=manual&shards=N&segment=SIZE&max_payload=SIZE&capacity=SIZE]
 //   file:PATH[?sync=always|100ms|os&shards=N&segment=SIZE&max_payload=SIZE]
 //   http://HOST[:PORT][?token_file=PATH]
+//   https://HOST[:PORT][?token_file=PATH&ca=PATH&cert=PATH&key=PATH&name=HOST]
 //   http+unix:///PATH
 //   amqp://HOST[:PORT][/VHOST], amqps://: rabbit_url.h
 //   redis://, rediss://, redis+unix://, redis+cluster://, redis+sentinel://: redis_url.h
@@ -48,6 +49,11 @@ struct RemoteUrl {
   std::uint16_t port = 7733;
   std::string token_file = {};  // empty: not given
   std::string unix_path = {};   // http+unix: instead of host and port
+  bool tls = false;             // https:; the members below are its options
+  std::string ca_file = {};
+  std::string certificate_file = {};
+  std::string key_file = {};
+  std::string server_name = {};  // in the server's certificate; empty: the host
 };
 
 /// amqp: and amqps:, read by the composition root that has that engine.
@@ -58,7 +64,7 @@ struct RabbitUrl {
 
 using StoreUrl = std::variant<EmbeddedUrl, RemoteUrl, RedisUrl, RabbitUrl>;
 
-/// Errors: `unsupported` for engines that this version does not have, otherwise `invalid_argument`.
+/// Error: `invalid_argument`.
 [[nodiscard]] Result<StoreUrl> parse_store_url(std::string_view url);
 
 /// The URL with `***` instead of user and password, for logs and messages.

@@ -144,7 +144,7 @@ class Reference(unittest.TestCase):
 
     def test_store_urls(self):
         store, redis = text("src/open/store_url.cpp"), text("src/open/redis_url.cpp")
-        rabbit = text("src/open/rabbit_url.cpp")
+        rabbit, tls = text("src/open/rabbit_url.cpp"), text("src/open/tls_option.h")
         names = dict(re.findall(r"RedisOption (k\w+) = \{\s*\"(\w+)\"", redis))
 
         def array(source, name):
@@ -157,11 +157,12 @@ class Reference(unittest.TestCase):
                 re.findall(r"^## (\S+).*?\n(.*?)(?=^## |\Z)", page, re.DOTALL | re.MULTILINE)}
         self.assertEqual(said.pop("redis:"),
                          array(redis, "kAnyOptions") + array(redis, "kLayoutOptions")
-                         + [names["kDatabase"]] + array(redis, "kTlsOptions")
+                         + [names["kDatabase"]] + array(tls, "kTlsOptions")
                          + array(redis, "kSentinelOptions"))
         self.assertEqual(said, {"memory:": array(store, "kMemoryOptions"),
                                 "file:": array(store, "kFileOptions"),
-                                "http:": array(store, "kHttpOptions"),
+                                "http:": array(store, "kHttpOptions")
+                                         + array(tls, "kTlsOptions"),
                                 "amqp:": array(rabbit, "kRabbitOptions")})
         schemes = re.findall(r'scheme == "([\w+]+)"\) return parse', store)
         schemes += re.findall(r'{"([\w+]+)", RedisUrl::Topology', redis)

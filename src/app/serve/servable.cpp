@@ -10,6 +10,7 @@
 #include "app/config/variables.h"
 #include "app/output/printable.h"
 #include "base/text.h"
+#include "open/server_call.h"
 #include "open/store_url.h"
 
 namespace tarry::app {
@@ -25,7 +26,7 @@ Result<void> check_store(const Config& config) {
     return Error{ErrorCode::invalid_argument,
                  "serve needs a store of its own: --store file:DIRECTORY, memory: or redis://HOST"};
   }
-  if (!url.starts_with("http:") && !url.starts_with("http+unix:")) return {};
+  if (!tools::is_server_url(url)) return {};
   // The error names the setting, not the file, because `tarry relay --config` accepts such a relay.
   return Error{
       ErrorCode::invalid_argument,

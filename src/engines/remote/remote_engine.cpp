@@ -59,6 +59,7 @@ net::HttpClientOptions client_options(const RemoteOptions& options) {
   client.reserved = options.connections;
   client.connect_timeout_ms = options.connect_timeout_ms;
   client.token = options.token;
+  client.tls = options.tls;
   client.user_agent = user_agent();
   return client;
 }
@@ -66,8 +67,8 @@ net::HttpClientOptions client_options(const RemoteOptions& options) {
 std::string url_of(const RemoteOptions& options) {
   if (!options.unix_path.empty()) return "http+unix://" + options.unix_path;
   const bool v6 = options.host.find(':') != std::string::npos;
-  return "http://" + (v6 ? "[" + options.host + "]" : options.host) + ":" +
-         std::to_string(options.port);
+  return (options.tls ? "https://" : "http://") + (v6 ? "[" + options.host + "]" : options.host) +
+         ":" + std::to_string(options.port);
 }
 
 // A server of this version has a route for each of these calls.
@@ -170,7 +171,11 @@ class RemoteEngine final : public core::Engine {
       client_->send(std::move(call), [&](HttpAnswer a) { answered.set_value(std::move(a)); });
     });
     HttpAnswer answer = answered.get_future().get();
-    if (const auto* failure = std::get_if<HttpFailure>(&answer)) {
+    if (auto* failure = std::get_if<HttpFailure>(&answer)) {
+      const ErrorCode code = failure->error.code;
+      if (code == ErrorCode::invalid_argument || code == ErrorCode::permission_denied) {
+        return std::move(failure->error);
+      }
       return Unexpected(ErrorCode::unavailable,
                         "no tarry server at " + url_of(options_) + ": " + failure->error.message);
     }

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <tarry/result.h>
 
 #include "core/engine.h"
+#include "net/tls/tls_options.h"
 
 namespace tarry::remote {
 
@@ -22,11 +24,14 @@ struct RemoteOptions {
   /// How long a request may take, in addition to a claim's own wait. Settlements have 10 s at most,
   /// extensions a quarter of the lease.
   std::int64_t request_timeout_ms = 30'000;
-  std::string token = {};  // the server's token, if it requires one
+  std::string token = {};                   // the server's token, if it requires one
+  std::optional<net::TlsOptions> tls = {};  // for a host and port
 };
 
 /// Starts the engine's thread and asks the server for /healthz. Errors: `unavailable` if no server
-/// answers, `invalid_argument` if the answer is not a tarry server's.
+/// answers; `invalid_argument` if the answer is not a tarry server's, if the server's certificate
+/// is refused, or if only one side speaks TLS; `permission_denied` if the server refuses the
+/// client's certificate.
 [[nodiscard]] Result<std::unique_ptr<core::Engine>> open_remote(RemoteOptions options);
 
 }  // namespace tarry::remote

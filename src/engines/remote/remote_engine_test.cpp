@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/certificates.h"
 #include "support/raw_server.h"
 #include "wire/claim.h"
 #include "wire/items.h"
@@ -124,6 +125,30 @@ TEST_F(RemoteEngineTest, opens_what_is_a_tarry_server_only) {
   ASSERT_FALSE(engine);
   EXPECT_EQ(engine.error().code, ErrorCode::unavailable);
   EXPECT_NE(engine.error().message.find("Connection refused"), std::string::npos);
+}
+
+TEST_F(RemoteEngineTest, opens_a_server_over_tls_whose_certificate_checks) {
+  const testing::Certificates files;
+  testing::RawServer server(testing::server_tls(files.certificate("server"), files.key("server")));
+  RemoteOptions options;
+  options.port = server.port();
+  options.tls = net::TlsOptions{files.certificate("ca"), {}, {}, {}};
+  const auto try_to_open = [&](std::string_view answer) {
+    auto opening = std::async(std::launch::async, [&] { return open_remote(options); });
+    RawConnection connection = server.accept();
+    connection.receive();
+    connection.answer(answer);
+    return opening.get();
+  };
+  EXPECT_TRUE(try_to_open(wire::encode_health({})));
+  const std::string at = "127.0.0.1:" + std::to_string(server.port());
+  EXPECT_EQ(try_to_open("hello").error().message.find("what answers at https://" + at), 0u);
+  // Another attempt would fail too, so this is not `unavailable`.
+  options.tls->server_name = "shop.example";
+  const auto refused = try_to_open("");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(refused.error().message.find("no TLS with " + at + ": its certificate is for "), 0u);
 }
 
 TEST_F(RemoteEngineTest, can_what_the_server_can) {

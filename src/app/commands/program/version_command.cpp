@@ -44,7 +44,7 @@ ExitCode version(Session& session) {
   Sheet sheet;
   sheet.add("tarry", TARRY_VERSION);
   sheet.add("compiler", kCompiler);
-  sheet.add_parts("engines", {"embedded (memory: file:)", "remote (http: http+unix:)",
+  sheet.add_parts("engines", {"embedded (memory: file:)", "remote (http: https: http+unix:)",
                               "redis (redis: rediss: redis+unix: redis+sentinel: redis+cluster:)"});
   sheet.add("sinks", fmt::format("{}", fmt::join(sinks_built_in(), ", ")));
   sheet.add("coordination", fmt::format("{}", fmt::join(coordination_kinds(), ", ")));

@@ -131,7 +131,7 @@ PENDING counts scheduled and due messages. `?` means that the queue cannot be re
 reason stands below the table. Rates and lateness cover the last ten intervals; `-`
 means no data. With --once, lateness covers the time since the server started. Lateness
 is the time from due to claim. A server counts it, for claims made through it, so it is
-`-` unless the store is an http:// URL. It is shown as a bound: half of the claims
+`-` unless the store is a server's URL (http:, https:). It is shown as a bound: half of the claims
 (P50), or 99 % (P99), kept to it. If the output is not a terminal, each picture is
 printed below the last one, and the exit code is 1 if the last picture has a queue that
 cannot be read.

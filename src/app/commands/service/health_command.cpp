@@ -14,7 +14,7 @@ namespace {
 std::optional<Error> server_trouble(const std::string& url, ExitCode& code) {
   const auto answer = tools::call_server(url, "GET", "/readyz", {});
   if (!answer) {
-    code = exit_code(answer.error().code);
+    code = exit_code_of_open(answer.error().code);
     return answer.error();
   }
   if (answer->status == 200) return std::nullopt;

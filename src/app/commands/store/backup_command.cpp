@@ -7,6 +7,7 @@
 #include "app/commands/commands.h"
 #include "app/output/progress.h"
 #include "base/text.h"
+#include "open/server_call.h"
 #include "open/store_tools.h"
 #include "wire/json_writer.h"
 
@@ -16,7 +17,7 @@ namespace {
 ExitCode back_up(Session& session, const std::string& destination) {
   Output& output = session.output;
   const std::string url = session.url();
-  if (url.starts_with("http:") || url.starts_with("http+unix:")) {
+  if (tools::is_server_url(url)) {
     return output.usage(
         "a backup reads the store's directory; run it on that machine with --store file:PATH");
   }
