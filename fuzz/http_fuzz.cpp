@@ -128,7 +128,7 @@ class Client {
     options.advance_clock = [](std::int64_t ms) { TARRY_ASSERT(ms >= 0); };
     return options;
   }
-  listening::Socket accept() {
+  listening::Stream accept() {
     std::array<int, 2> ends{};
     TARRY_ASSERT(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0);
     fd_ = ends[0];
@@ -136,7 +136,7 @@ class Client {
     boost::system::error_code error;
     socket.assign(boost::asio::local::stream_protocol(), ends[1], error);
     TARRY_ASSERT(!error);
-    return socket;
+    return listening::Stream(std::move(socket));
   }
 
   // Until nobody has anything left to do or to say.

@@ -106,8 +106,8 @@ class LineConnection final : public Connection {
 class LineFront final : public Front {
  public:
   explicit LineFront(ServerContext& context) : Front(context, "line") {}
-  [[nodiscard]] std::shared_ptr<Connection> connect(listening::Socket socket) override {
-    return std::make_shared<LineConnection>(*this, std::move(socket));
+  [[nodiscard]] std::shared_ptr<Connection> connect(listening::Stream stream) override {
+    return std::make_shared<LineConnection>(*this, std::move(stream));
   }
 };
 

@@ -68,6 +68,10 @@ class Config(ProgramTest):
         "server.max_held": ("2MiB", "3MiB", "4MiB"),
         "server.idle_timeout": ("2s", "3s", "4s"),
         "server.drain_timeout": ("2s", "3s", "4s"),
+        "tls.cert": ("a", "b", "c"),
+        "tls.key": ("a", "b", "c"),
+        "tls.passphrase_file": ("a", "b", "c"),
+        "tls.client_ca": ("a", "b", "c"),
         "log.level": ("debug", "warning", "error"),
         "log.format": ("json", "json", "json"),
     }

@@ -182,6 +182,37 @@ class Proxy(Shell, ProgramTest):
             self.assertIn("payload of 2000000 bytes is over the limit", refused)
 
 
+class TwoMachines(Shell, ProgramTest):
+    """The guide to TLS; the other machine is another directory."""
+
+    def test_by_the_guide(self):
+        page = "docs/guide/operating.md"
+        there = self.directory / "there"
+        there.mkdir()
+        self.shell(block(page, "certificates"), instead={
+            "/etc/tarry": f"{self.directory}/etc", "chgrp tarry": f"chgrp {os.getgid()}"})
+        text = block(page, "tls")
+        for shown, meant in (("/etc/tarry", f"{self.directory}/etc"), (":7733", ":0"),
+                             ("/run/tarry", str(self.directory))):
+            self.assertIn(shown, text)
+            text = text.replace(shown, meant)
+        file = self.directory / "tarry.toml"
+        file.write_text(text, encoding="utf-8")
+        # As a flag, the addresses would go before those of the file.
+        with Server("memory:", "--config", str(file), listen=()) as server:
+            self.assertNotIn("warning", server.log())
+            for name in ("ca.pem", "token"):
+                shutil.copy(self.directory / "etc" / name, there)
+            told = self.shell(f"cd {there}\n" + block(page, "other machine"), instead={
+                "curl ": f"curl -sS --resolve queue.example:{server.port}:127.0.0.1 ",
+                ":7733": f":{server.port}"})
+            self.assertIn('"outcome":"pushed"', told)
+            token = str(self.directory / "etc" / "token")
+            message, = self.asked("ls", "orders", store=f"http+unix://{self.directory}/tarry.sock",
+                                  TARRY_TOKEN_FILE=token)["messages"]
+            self.assertEqual(message["state"], "scheduled")
+
+
 class Reference(Shell, ProgramTest):
     def setUp(self):
         super().setUp()

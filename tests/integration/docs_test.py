@@ -53,7 +53,8 @@ class Pages(unittest.TestCase):
         marks = re.compile(r"(?:run\b.*|serve|served|work|clock|relay(?: \w+)?|coordination|"
                            r"scanner|plugin \w+|webhook|install|each with a receipt of its own|"
                            r"look_inside|on redis|on a cluster|behind sentinel|to redis|"
-                           r"from a layout|serve with it|forecast|config check|salvage|backup|"
+                           r"from a layout|serve with it|certificates|other machine|forecast|config check|"
+                           r"salvage|backup|"
                            r"export and import|migrate|bench|plan|packages|service|token)$")
         for name in PAGES + MORE:
             for mark, language, text in blocks(name):

@@ -104,7 +104,8 @@ class Addresses(ProgramTest):
         with self.assertRaises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port), timeout=60)
         # So both may have one port.
-        self.assertIn("other machines reach [::]:0 without TLS and without a token", self.log())
+        self.assertIn("other machines reach [::]:0 without TLS (tls.cert) and without a token",
+                      self.log())
 
     def refuse(self, *flags, says, code=USAGE):
         answer = self.refused("serve", "--store", self.store, *flags, store="", code=code,
@@ -165,8 +166,8 @@ class Beyond(ProgramTest):
         token.write_text("s3cret-s3cret-s3cret\n")
         serve = ("serve", "--store", "memory:", "--listen", "127.0.0.1:0,0.0.0.0:0,[::]:0")
         for flags, lacks in (
-                ((), "without TLS and without a token (server.token_file)"),
-                (("--token-file", str(token)), "without TLS")):
+                ((), "without TLS (tls.cert) and without a token (server.token_file)"),
+                (("--token-file", str(token)), "without TLS (tls.cert)")):
             with self.subTest(flags):
                 self.refused(*serve, *flags, store="", says=(
                     "flag --listen: server.listen: other machines would reach "
@@ -182,9 +183,9 @@ class Beyond(ProgramTest):
         token.chmod(0o600)
         for flags, variables, said in (
                 (("--listen", "0.0.0.0:0", "--insecure"), {},
-                 "0.0.0.0:0 without TLS and without a token"),
+                 "0.0.0.0:0 without TLS (tls.cert) and without a token"),
                 (("--listen", "0.0.0.0:0", "--token-file", str(token)), {"TARRY_INSECURE": "1"},
-                 "server.insecure: other machines reach 0.0.0.0:0 without TLS\n"),
+                 "server.insecure: other machines reach 0.0.0.0:0 without TLS (tls.cert)\n"),
                 (("--insecure",), {}, "server.insecure is set, but no address needs it")):
             for _ in range(2):
                 with self.subTest(said), Server(self.store, *flags, variables=variables) as server:

@@ -54,14 +54,16 @@ class Server:
     """`tarry serve` on a free port of 127.0.0.1, unless the flags say where; `port` is then the
     first. Use it in a `with`; it must end cleanly."""
 
-    def __init__(self, store, *flags, cwd=None, descriptors=None, variables=None, before=None):
+    def __init__(self, store, *flags, cwd=None, descriptors=None, variables=None, before=None,
+                 listen=("--listen", "127.0.0.1:0")):
         """`descriptors`: its soft and hard limit of open files. `variables`: additions to its
         environment. `before`: a function that its process calls before it becomes the server."""
         self._directory = tempfile.TemporaryDirectory(prefix="tarry-server-")
         port_file = Path(self._directory.name) / "port"
         # In append mode, because reading moves the position that the writer shares.
         self._log = open(Path(self._directory.name) / "log", "a+b")
-        listen = () if "--listen" in flags else ("--listen", "127.0.0.1:0")
+        if "--listen" in flags:
+            listen = ()
         self.process = subprocess.Popen(
             [PROGRAM, "serve", "--store", store, *listen, "--port-file", str(port_file), *flags],
             stdout=subprocess.PIPE, stderr=self._log, env=environment(**variables or {}), cwd=cwd,

@@ -130,7 +130,7 @@ class Serve(ProgramTest):
             (["serve", "--store", "memory:", "--listen", "nowhere"], '"nowhere"'),
             (["serve", "--store", "memory:", "--listen", "127.0.0.1:99999"], "99999"),
             (["serve", "--store", "memory:", "--listen", "0.0.0.0:0"],
-             "other machines would reach 0.0.0.0:0 without TLS and without a token"),
+             "other machines would reach 0.0.0.0:0 without TLS (tls.cert) and without a token"),
             (["serve", "--store", "memory:", "--listen", "unix:x", "--port-file", "p"],
              "no address of server.listen has a port"),
         ]

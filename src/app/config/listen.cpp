@@ -86,9 +86,9 @@ std::string Address::text() const {
   return fmt::format("{}:{}", in_brackets(host), port);
 }
 
-std::string Address::url() const {
+std::string Address::url(bool has_tls) const {
   if (is_unix()) return "http+unix://" + base::path_in_url(path);
-  return fmt::format("http://{}:{}", in_brackets(host), port);
+  return fmt::format("{}://{}:{}", has_tls ? "https" : "http", in_brackets(host), port);
 }
 
 Result<std::vector<Address>> parse_listen(std::string_view text) {

@@ -23,8 +23,9 @@ struct Address {
   [[nodiscard]] bool is_local() const;
   /// As it stands in the setting: "127.0.0.1:7733", "[::1]:7733", "unix:/run/tarry.sock".
   [[nodiscard]] std::string text() const;
-  /// For a client: "http://127.0.0.1:7733", "http+unix:///run/tarry.sock".
-  [[nodiscard]] std::string url() const;
+  /// For a client: "http://127.0.0.1:7733", or "https://..." with TLS; in any case
+  /// "http+unix:///run/tarry.sock".
+  [[nodiscard]] std::string url(bool has_tls) const;
 };
 
 /// The addresses of a list with commas. Each is HOST:PORT, [HOST]:PORT for IPv6, or unix:PATH. HOST

@@ -47,6 +47,17 @@ Result<void> check_relays(const Config& config) {
   return {};
 }
 
+Result<void> check_tls(const Config& config) {
+  if (!config.text(Which::tls_cert).empty()) return {};
+  for (const Which which : {Which::tls_key, Which::tls_passphrase_file, Which::tls_client_ca}) {
+    if (config.text(which).empty()) continue;
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{}: {} has no effect without tls.cert", config.at(which).from,
+                             config::setting_of(which).name())};
+  }
+  return {};
+}
+
 Result<void> check_listening(const Config& config) {
   const std::string open = open_addresses(config);
   if (!open.empty() && config.number(Which::insecure) == 0) {
@@ -73,7 +84,7 @@ std::string open_addresses(const Config& config) {
     missing += missing.empty() ? "" : " and ";
     missing += what;
   };
-  lacks("without TLS");
+  if (config.text(Which::tls_cert).empty()) lacks("without TLS (tls.cert)");
   if (config.text(Which::token_file).empty()) lacks("without a token (server.token_file)");
   const auto addresses = parse_listen(config.text(Which::listen));
   if (missing.empty() || !addresses) return {};
@@ -88,6 +99,7 @@ std::string open_addresses(const Config& config) {
 
 Result<void> check_servable(const Config& config) {
   if (auto good = check_store(config); !good) return good;
+  if (auto good = check_tls(config); !good) return good;
   if (auto good = check_listening(config); !good) return good;
   return check_relays(config);
 }

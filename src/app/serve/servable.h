@@ -14,7 +14,7 @@ namespace tarry::app {
 [[nodiscard]] Result<void> check_servable(const config::Config& config);
 
 /// The addresses beyond this machine that the server would serve without TLS or without a token,
-/// and what they lack: "0.0.0.0:7733 without TLS and without a token". Empty if there are none.
+/// and what they lack: "0.0.0.0:7733 without TLS (tls.cert)". Empty if there are none.
 [[nodiscard]] std::string open_addresses(const config::Config& config);
 
 /// One line for each valid setting that is perhaps not what the user meant.

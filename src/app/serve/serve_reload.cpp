@@ -44,6 +44,26 @@ Result<std::string> read_token(const std::string& path) {
                fmt::format("--token-file {}: {}", base::quoted(path), good.error().message)};
 }
 
+Result<listening::Tls> read_tls(const Config& config) {
+  const std::string certificate = config.text(Which::tls_cert);
+  if (certificate.empty()) return listening::Tls();
+  return listening::load_tls({certificate, config.text(Which::tls_key),
+                              config.text(Which::tls_passphrase_file),
+                              config.text(Which::tls_client_ca)});
+}
+
+void note_tls(const Config& config, const listening::Tls& tls, ServeLog& log) {
+  if (!tls.context) return;
+  log.info("certificate", fmt::format("the server's certificate is that of {}, valid until {}",
+                                      base::quoted(tls.subject, 256), tls.valid_until));
+  const std::string apart = config.text(Which::tls_key);
+  const std::string key = apart.empty() ? config.text(Which::tls_cert) : apart;
+  if (!base::is_readable_by_all(key)) return;
+  log.warning("tls_key_open",
+              fmt::format("tls.{} {}: every user of this machine can read the key: chmod o-r {}",
+                          apart.empty() ? "cert" : "key", base::quoted(key, 256), key));
+}
+
 void note_open_token(const std::string& path, ServeLog& log) {
   if (path.empty() || !base::is_readable_by_all(path)) return;
   log.warning("token_file_open",
@@ -112,6 +132,12 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
                       "not reloaded, everything stays as it was: " + token.error().message);
     return;
   }
+  auto tls = read_tls(held);
+  if (!tls) {
+    serving.log.error("not_reloaded",
+                      "not reloaded, everything stays as it was: " + tls.error().message);
+    return;
+  }
   const auto& settings = config::serve_settings();
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const Setting& setting = settings[i];
@@ -143,6 +169,11 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
   }
   // read_token has checked the token by the same rule.
   TARRY_ASSERT(serving.server.set_token(*std::move(token)).has_value());
+  if (tls->digest != serving.tls.digest) {
+    serving.tls = *std::move(tls);
+    serving.server.set_tls(serving.tls.context);
+    note_tls(held, serving.tls, serving.log);
+  }
   serving.presets.set_rules(held.queues);
   if (auto applied = apply_queue_rules(serving.store, held.queues, serving.log); !applied) {
     serving.log.error("rules_not_applied",

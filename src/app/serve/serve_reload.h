@@ -10,6 +10,7 @@
 #include "app/config/config.h"
 #include "app/serve/log.h"
 #include "core/engine.h"
+#include "server/listening/tls_context.h"
 #include "server/presets/preset_engine.h"
 #include "server/session/fronts.h"
 
@@ -21,8 +22,16 @@ struct Serving {
   presets::PresetEngine& presets;
   session::Fronts& server;
   ServeLog& log;
-  std::string& token;  // the token that clients must send now
+  std::string& token;   // the token that clients must send now
+  listening::Tls& tls;  // TLS of new connections
 };
+
+/// The server's TLS; without `tls.cert` its context is null. Error: `invalid_argument`.
+[[nodiscard]] Result<listening::Tls> read_tls(const config::Config& config);
+
+/// Logs whose certificate the server has and until when, and a warning if other users of the
+/// machine can read its key.
+void note_tls(const config::Config& config, const listening::Tls& tls, ServeLog& log);
 
 /// The required token, from the file's first line; empty if no file is named. Errors:
 /// `invalid_argument`.

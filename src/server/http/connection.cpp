@@ -22,8 +22,8 @@ session::Urgency urgency_of(const net::HttpMessage& message) {
 
 }  // namespace
 
-Connection::Connection(Front& front, listening::Socket socket)
-    : session::Connection(front, std::move(socket)), front_(front) {}
+Connection::Connection(Front& front, listening::Stream stream)
+    : session::Connection(front, std::move(stream)), front_(front) {}
 
 Connection::Incoming Connection::incoming() const noexcept {
   if (!reader_.has_begun()) return Incoming::nothing;
@@ -114,7 +114,8 @@ void Connection::on_head() {
 // Returns the answer if the rest of the request is not read.
 std::optional<Response> Connection::check_head() {
   const net::HttpMessage& message = reader_.parser().message();
-  if (auto refused = check_sender(message, front_.options().hosts, session().local_host())) {
+  if (auto refused = check_sender(
+          message, {front_.options().hosts, session().local_host(), session().is_encrypted()})) {
     return refused;
   }
   if (auto refused = check_token(message, context().options.token)) return refused;

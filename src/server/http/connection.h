@@ -23,7 +23,7 @@ namespace tarry::http {
 
 class Connection final : public session::Connection {
  public:
-  Connection(Front& front, listening::Socket socket);
+  Connection(Front& front, listening::Stream stream);
 
   void on_reply(session::HeldReply& reply) override;
   void on_refused(const session::Refusal& refusal) override;

@@ -19,8 +19,8 @@ Front::Front(session::ServerContext& context, FrontOptions options)
                options_.relays,
                &context.holders} {}
 
-std::shared_ptr<session::Connection> Front::connect(listening::Socket socket) {
-  return std::make_shared<Connection>(*this, std::move(socket));
+std::shared_ptr<session::Connection> Front::connect(listening::Stream stream) {
+  return std::make_shared<Connection>(*this, std::move(stream));
 }
 
 const Service& Front::service() {

@@ -47,7 +47,7 @@ class Front final : public session::Front {
  public:
   Front(session::ServerContext& context, FrontOptions options);
 
-  [[nodiscard]] std::shared_ptr<session::Connection> connect(listening::Socket socket) override;
+  [[nodiscard]] std::shared_ptr<session::Connection> connect(listening::Stream stream) override;
 
   [[nodiscard]] const FrontOptions& options() const noexcept { return options_; }
   /// Updates the description of the server for `route`.

@@ -30,10 +30,12 @@ bool is_id_byte(char c) noexcept {
 
 // The host of a target in absolute form ("http://host/path"), which outranks the Host field.
 std::optional<std::string_view> host_of_target(std::string_view target) noexcept {
-  constexpr std::string_view kScheme = "http://";
-  if (!target.starts_with(kScheme)) return std::nullopt;
-  target.remove_prefix(kScheme.size());
-  return target.substr(0, target.find_first_of("/?"));
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!target.starts_with(scheme)) continue;
+    target.remove_prefix(scheme.size());
+    return target.substr(0, target.find_first_of("/?"));
+  }
+  return std::nullopt;
 }
 
 // True if the body is not empty, or its length is not known yet.
@@ -54,14 +56,14 @@ std::string_view path_read(const net::HttpMessage& message) noexcept {
   return target.substr(0, target.find('?'));
 }
 
-bool is_ours(std::string_view host, const std::vector<std::string>& hosts, std::string_view local) {
+bool is_ours(std::string_view host, const Hosts& ours) {
   if (names_loopback(host)) return true;
   // An IPv6 address can be written in many ways.
   const std::string_view written = without_port(host);
   const std::string name = listening::ip_in_url(written).value_or(std::string(written));
   if (name.empty()) return false;
-  return name == local || std::ranges::any_of(hosts, [&](const std::string& ours) {
-           return base::equals_ignoring_case(ours, name);
+  return name == ours.local || std::ranges::any_of(ours.names, [&](const std::string& known) {
+           return base::equals_ignoring_case(known, name);
          });
 }
 
@@ -78,9 +80,7 @@ bool is_probe(const net::HttpMessage& message) noexcept {
   return path == "/healthz" || path == "/readyz";
 }
 
-std::optional<Response> check_sender(const net::HttpMessage& message,
-                                     const std::vector<std::string>& hosts,
-                                     std::string_view local) {
+std::optional<Response> check_sender(const net::HttpMessage& message, const Hosts& ours) {
   const std::size_t count = message.count("Host");
   if (count > 1 || (count == 0 && message.version >= 11)) {
     return problem(400, ErrorCode::invalid_argument,
@@ -89,13 +89,14 @@ std::optional<Response> check_sender(const net::HttpMessage& message,
   const std::string* field = message.find("Host");
   const auto host = host_of_target(message.target);
   const std::string_view named = host ? *host : field != nullptr ? *field : std::string_view();
-  if ((host || field != nullptr) && !is_ours(named, hosts, local)) {
+  if ((host || field != nullptr) && !is_ours(named, ours)) {
     return problem(421, ErrorCode::permission_denied,
                    "the host " + base::quoted(named) +
                        " is not this server's; its setting server.names lists its names");
   }
   const std::string* origin = message.find("Origin");
-  if (origin != nullptr && !base::equals_ignoring_case(*origin, "http://" + std::string(named))) {
+  const std::string our_origin = (ours.is_https ? "https://" : "http://") + std::string(named);
+  if (origin != nullptr && !base::equals_ignoring_case(*origin, our_origin)) {
     return problem(403, ErrorCode::permission_denied,
                    "requests from the origin " + base::quoted(*origin) + " are not served");
   }

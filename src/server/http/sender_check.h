@@ -16,13 +16,18 @@
 
 namespace tarry::http {
 
+/// Our hosts, besides localhost and the loopback addresses. IPv6 addresses have brackets, and are
+/// written as RFC 5952 says.
+struct Hosts {
+  const std::vector<std::string>& names;
+  std::string_view local;  // the address that the client has connected to
+  bool is_https = false;   // the client speaks TLS
+};
+
 /// The refusal, if there is one: 400 for a missing or repeated Host, 421 for a foreign Host, 403
-/// for a foreign Origin. Our hosts are the loopback addresses, `hosts`, and `local`, the address
-/// that the client has connected to; IPv6 addresses have brackets, and are written as RFC 5952
-/// says.
+/// for a foreign Origin.
 [[nodiscard]] std::optional<Response> check_sender(const net::HttpMessage& message,
-                                                   const std::vector<std::string>& hosts,
-                                                   std::string_view local);
+                                                   const Hosts& ours);
 
 /// The 401, if `token` is not empty and the request does not carry it. GET and HEAD of /, /healthz
 /// and /readyz without a body need no token, because they show nothing of the store's contents.

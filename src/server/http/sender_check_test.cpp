@@ -6,13 +6,13 @@ namespace tarry::http {
 namespace {
 
 unsigned status_for(std::vector<net::HttpField> fields, std::string target = "/healthz",
-                    unsigned version = 11) {
+                    unsigned version = 11, bool is_https = false) {
   net::HttpMessage message;
   message.version = version;
   message.target = std::move(target);
   message.fields = std::move(fields);
-  const auto refused =
-      check_sender(message, {"queue.example", "192.0.2.9", "[2001:db8::9]"}, "[2001:db8::1]");
+  const std::vector<std::string> names{"queue.example", "192.0.2.9", "[2001:db8::9]"};
+  const auto refused = check_sender(message, {names, "[2001:db8::1]", is_https});
   return refused ? refused->status : 200;
 }
 
@@ -41,6 +41,17 @@ TEST(SenderCheck, no_page_of_another_origin_may_ask) {
                              "http://localhost:2", "http://localhost", ""}) {
     EXPECT_EQ(status_for({{"Host", "localhost:1"}, {"Origin", origin}}), 403u) << origin;
   }
+}
+
+TEST(SenderCheck, an_origin_has_the_scheme_of_the_connection) {
+  const auto status = [](std::string origin, bool is_https) {
+    return status_for({{"Host", "localhost:1"}, {"Origin", std::move(origin)}}, "/healthz", 11,
+                      is_https);
+  };
+  EXPECT_EQ(status("https://localhost:1", true), 200u);
+  EXPECT_EQ(status("http://localhost:1", true), 403u);
+  EXPECT_EQ(status("https://localhost:1", false), 403u);
+  EXPECT_EQ(status_for({{"Host", "localhost:1"}}, "https://evil.example/", 11, true), 421u);
 }
 
 unsigned status_with(std::vector<net::HttpField> fields, std::string target = "/v1/stats",

@@ -21,12 +21,12 @@ Admission::Admission(ServerContext& context, std::function<void()> emptied)
   context_.closed = [this](Connection* connection) { on_closed(connection); };
 }
 
-void Admission::admit(Front& front, listening::Socket socket) {
+void Admission::admit(Front& front, listening::Stream stream) {
   const std::size_t most = context_.options.max_connections;
   if (open_.size() >= most) close_an_idle_one();
   const std::size_t before = open_.size();
-  if (before >= most + reserve_beside(most)) return;  // closes the socket
-  const auto connection = front.connect(std::move(socket));
+  if (before >= most + reserve_beside(most)) return;  // closes the stream
+  const auto connection = front.connect(std::move(stream));
   open_.emplace(connection.get(), connection);
   front.meter().connected();
   connection->start(before < most ? Connection::Place::regular : Connection::Place::reserve);

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/listening/socket.h"
+#include "server/listening/stream.h"
 #include "server/session/connection.h"
 #include "server/session/front.h"
 #include "server/session/log_throttle.h"
@@ -35,8 +35,8 @@ class Admission {
   Admission(const Admission&) = delete;
   Admission& operator=(const Admission&) = delete;
 
-  /// Lets the front make a connection from the socket, and starts it; or closes the socket.
-  void admit(Front& front, listening::Socket socket);
+  /// Lets the front make a connection from the stream, and starts it; or closes the stream.
+  void admit(Front& front, listening::Stream stream);
 
   [[nodiscard]] std::size_t open() const noexcept { return open_.size(); }
 

@@ -25,11 +25,11 @@ constexpr Millis kDrainGrace{200};
 
 }  // namespace
 
-Connection::Connection(Front& front, listening::Socket socket)
+Connection::Connection(Front& front, listening::Stream stream)
     : front_(front),
-      socket_(std::move(socket)),
-      session_(front.context(), *this, socket_),
-      deadline_(*this, socket_.get_executor()) {}
+      stream_(std::move(stream)),
+      session_(front.context(), *this, stream_),
+      deadline_(*this, stream_.get_executor()) {}
 
 ServerContext& Connection::context() const noexcept { return front_.context(); }
 
@@ -49,20 +49,57 @@ void Connection::on_exception(const std::exception& error) {
 void Connection::start(Place place) {
   if (place == Place::reserve) session_.use_reserve();
   guard([this] {
-    listening::prepare(socket_);
     session_.become_idle();
-    // A new connection soon sends its first request. Only later, between requests, may a client
-    // take its time.
-    deadline_.set(std::min(between_requests(), first_deadline()));
-    read();
+    if (!stream_.is_encrypted()) {
+      begin();
+      return;
+    }
+    deadline_.set(std::min(between_requests(), context().options.handshake_deadline));
+    shake_hands();
   });
 }
 
+// A step takes about a millisecond of the processor, so other connections have a turn in between.
+void Connection::shake_hands() {
+  context().handshakes.run(stream_.get_executor(), [this, self = shared_from_this()] {
+    guard([this] {
+      if (state_ == State::greeting) on_handshake(stream_.handshake());
+    });
+  });
+}
+
+void Connection::on_handshake(listening::Stream::Progress progress) {
+  using Progress = listening::Stream::Progress;
+  switch (progress) {
+    case Progress::done: begin(); return;
+    case Progress::waits:
+      stream_.wait_for_handshake([this, self = shared_from_this()](const error_code& error) {
+        if (error) {
+          close();
+        } else {
+          guard([&] { shake_hands(); });
+        }
+      });
+      return;
+    case Progress::failed: context().handshake_failed(session_.address(), stream_.failure()); break;
+    case Progress::ended: break;
+  }
+  close();
+}
+
+void Connection::begin() {
+  state_ = State::reading;
+  // A new connection soon sends its first request. Only later, between requests, may a client
+  // take its time.
+  deadline_.set(std::min(between_requests(), first_deadline()));
+  read();
+}
+
 bool Connection::give_way() {
-  const bool silent = state_ == State::reading && incoming() == Incoming::nothing;
+  const bool silent =
+      state_ == State::greeting || (state_ == State::reading && incoming() == Incoming::nothing);
   if (!silent && state_ != State::lingering) return false;
-  error_code ignored;
-  if (socket_.available(ignored) > 0) return false;
+  if (stream_.has_input()) return false;
   close();
   return true;
 }
@@ -79,7 +116,8 @@ void Connection::revoke() {
 void Connection::drain() {
   guard([this] {
     session_.end_wait();
-    if (state_ == State::reading && incoming() == Incoming::nothing) {
+    if (state_ == State::greeting ||
+        (state_ == State::reading && incoming() == Incoming::nothing)) {
       deadline_.set(between_requests());
     }
   });
@@ -89,8 +127,7 @@ void Connection::close() {
   if (state_ == State::closed) return;
   const auto self = shared_from_this();
   state_ = State::closed;
-  error_code ignored;
-  socket_.close(ignored);
+  stream_.close();
   deadline_.end();
   session_.close();
 }
@@ -105,13 +142,12 @@ void Connection::read() {
   const bool large = coming == Incoming::body || lingered_ > kSmallRead;
   chunk_.resize(large ? kLargeRead : kSmallRead);
   if (!large) chunk_.shrink_to_fit();
-  if (large || coming != Incoming::nothing) listening::acknowledge(socket_);
+  if (large || coming != Incoming::nothing) stream_.acknowledge();
   read_outstanding_ = true;
-  socket_.async_read_some(
-      boost::asio::buffer(chunk_.data(), chunk_.size()),
-      [this, self = shared_from_this()](const error_code& error, std::size_t size) {
-        guard([&] { on_read(error, size); });
-      });
+  stream_.read_some(boost::asio::buffer(chunk_.data(), chunk_.size()),
+                    [this, self = shared_from_this()](const error_code& error, std::size_t size) {
+                      guard([&] { on_read(error, size); });
+                    });
 }
 
 void Connection::on_read(const error_code& error, std::size_t size) {
@@ -119,7 +155,7 @@ void Connection::on_read(const error_code& error, std::size_t size) {
   if (state_ == State::closed) return;
   if (error) {
     if (state_ != State::asking) return on_client_ended();
-    context().turns.run(socket_.get_executor(), [this, self = shared_from_this()] {
+    context().turns.run(stream_.get_executor(), [this, self = shared_from_this()] {
       guard([this] { on_client_ended(); });
     });
     return;
@@ -178,16 +214,13 @@ void Connection::send(std::string head, std::string body) {
   write();
 }
 
-void Connection::try_send(std::string_view text) {
-  error_code ignored;
-  socket_.write_some(boost::asio::buffer(text), ignored);
-}
+void Connection::try_send(std::string_view text) { stream_.write_now(text); }
 
 void Connection::write() {
-  socket_.async_write_some(outgoing_.rest(), [this, self = shared_from_this()](
-                                                 const error_code& error, std::size_t size) {
-    guard([&] { on_write(error, size); });
-  });
+  stream_.write_some(outgoing_.rest(),
+                     [this, self = shared_from_this()](const error_code& error, std::size_t size) {
+                       guard([&] { on_write(error, size); });
+                     });
 }
 
 void Connection::on_write(const error_code& error, std::size_t size) {
@@ -231,8 +264,7 @@ void Connection::linger(Millis most) {
   state_ = State::lingering;
   session_.become_idle();
   session_.held().hold_input(input());
-  error_code ignored;
-  socket_.shutdown(boost::asio::socket_base::shutdown_send, ignored);
+  stream_.end_output();
   lingers_until_ = Clock::now() + most;
   deadline_.set(kLinger, lingers_until_);
   read();

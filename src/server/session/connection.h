@@ -2,8 +2,8 @@
 // writes bytes, sends requests to the engine through its session (session.h), makes room for other
 // connections, drains, and handles hang-ups. Each front derives a class that interprets the bytes.
 //
-//     reading -> asking -> writing -> reading ...     ask, send, next_request
-//        \-------------------/   \--> lingering       linger
+//     greeting -> reading -> asking -> writing -> reading ...     ask, send, next_request
+//                    \-------------------/   \--> lingering       linger
 //
 // Hang-ups are handled here and in the session; a front never sees one. A hang-up is noticed
 //  - by the outstanding read: a waiting claim is withdrawn; if no request is in progress, the
@@ -39,7 +39,7 @@
 #include <tarry/time.h>
 
 #include "core/request.h"
-#include "server/listening/socket.h"
+#include "server/listening/stream.h"
 #include "server/session/check.h"
 #include "server/session/deadline.h"
 #include "server/session/held_reply.h"
@@ -59,7 +59,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// any other.
   enum class Place : std::uint8_t { regular, reserve };
 
-  Connection(Front& front, listening::Socket socket);
+  Connection(Front& front, listening::Stream stream);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   virtual ~Connection() = default;
@@ -147,8 +147,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  private:
   using Clock = Deadline::Clock;
-  enum class State : std::uint8_t { reading, asking, writing, lingering, closed };
+  // greeting: the stream's handshake is not done. The client has not been heard yet.
+  enum class State : std::uint8_t { greeting, reading, asking, writing, lingering, closed };
 
+  void shake_hands();
+  void on_handshake(listening::Stream::Progress progress);
+  void begin();
   void read();
   void on_read(const boost::system::error_code& error, std::size_t size);
   void on_client_ended();
@@ -161,10 +165,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] std::uint64_t input() const noexcept;
 
   Front& front_;
-  listening::Socket socket_;
+  listening::Stream stream_;
   Session session_;
   Deadline deadline_;
-  State state_ = State::reading;
+  State state_ = State::greeting;
   bool read_outstanding_ = false;
   std::vector<char> chunk_;  // the buffer for reads
   Outgoing outgoing_;

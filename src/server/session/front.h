@@ -1,4 +1,4 @@
-// Front: one protocol that a server speaks. It makes a connection from each client's socket.
+// Front: one protocol that a server speaks. It makes a connection from each client's stream.
 //
 // Thread safety: the server's thread only.
 #pragma once
@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-#include "server/listening/socket.h"
+#include "server/listening/stream.h"
 #include "server/session/connection.h"
 #include "server/session/server_context.h"
 
@@ -23,7 +23,7 @@ class Front {
   Front& operator=(const Front&) = delete;
   virtual ~Front() = default;
 
-  [[nodiscard]] virtual std::shared_ptr<Connection> connect(listening::Socket socket) = 0;
+  [[nodiscard]] virtual std::shared_ptr<Connection> connect(listening::Stream stream) = 0;
 
   [[nodiscard]] ServerContext& context() noexcept { return context_; }
   [[nodiscard]] metrics::FrontMeter& meter() noexcept { return meter_; }

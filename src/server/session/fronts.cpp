@@ -88,6 +88,11 @@ class Fronts::Impl {
     return {};
   }
 
+  void set_tls(listening::TlsContext tls) {
+    asio::post(io_,
+               [this, tls = std::move(tls)]() mutable { context_.options.tls = std::move(tls); });
+  }
+
   void set_limits(const Limits& limits) {
     asio::post(io_, [this, limits] { static_cast<Limits&>(context_.options) = limits; });
   }
@@ -115,8 +120,10 @@ class Fronts::Impl {
         : front(std::move(made)),
           acceptor(
               io,
-              [this, &admission, &stopping](listening::Socket socket) {
-                if (!stopping) admission.admit(*front, std::move(socket));
+              [this, &admission, &context, &stopping](listening::Socket socket) {
+                if (stopping) return;
+                const auto tls = is_port ? context.options.tls : listening::TlsContext();
+                admission.admit(*front, listening::Stream(std::move(socket), tls));
               },
               [&context](const std::string& reason) {
                 context.warn("accept_failed",
@@ -128,6 +135,7 @@ class Fronts::Impl {
       Result<int> socket = -1;
       if (auto* port = std::get_if<listening::ReservedPort>(&place)) {
         family = port->family();
+        is_port = true;
         socket = std::move(*port).listen();
       } else {
         socket = unix_listener.listen(std::get<std::string>(place));
@@ -141,6 +149,7 @@ class Fronts::Impl {
     }
 
     const std::unique_ptr<Front> front;
+    bool is_port = false;
     listening::UnixListener unix_listener;
     listening::Acceptor acceptor;
   };
@@ -189,6 +198,7 @@ void Fronts::drain(Millis deadline, std::function<void(std::size_t)> done) {
   impl_->drain(deadline, std::move(done));
 }
 Result<void> Fronts::set_token(std::string token) { return impl_->set_token(std::move(token)); }
+void Fronts::set_tls(listening::TlsContext tls) { impl_->set_tls(std::move(tls)); }
 void Fronts::set_limits(const Limits& limits) { impl_->set_limits(limits); }
 void Fronts::stop() { impl_->stop(); }
 

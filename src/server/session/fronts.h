@@ -24,6 +24,7 @@
 
 #include "core/engine.h"
 #include "server/listening/reserved_port.h"
+#include "server/listening/tls_context.h"
 #include "server/session/front.h"
 #include "server/session/options.h"
 
@@ -52,6 +53,10 @@ class Fronts {
   /// with another token end with 401. Error: `invalid_argument` for a token that
   /// base::check_server_token refuses; nothing is changed then.
   [[nodiscard]] Result<void> set_token(std::string token);
+
+  /// New connections at ports speak TLS with this context, which may be null (Options::tls). Open
+  /// connections keep theirs.
+  void set_tls(listening::TlsContext tls);
 
   /// These limits hold for everything that begins after the call.
   void set_limits(const Limits& limits);

@@ -11,6 +11,7 @@
 #include <tarry/log.h>
 #include <tarry/time.h>
 
+#include "server/listening/tls_context.h"
 #include "server/session/request_log.h"
 
 namespace tarry::session {
@@ -34,7 +35,10 @@ struct Options : Limits {
   /// If not empty, clients must send this token, in the way of their protocol.
   /// base::check_server_token must accept it.
   std::string token = {};
-  Millis write_deadline = std::chrono::seconds(30);  // how long a write may make no progress
+  Millis write_deadline = std::chrono::seconds(30);      // how long a write may make no progress
+  Millis handshake_deadline = std::chrono::seconds(10);  // how long TLS's handshake may take
+  /// If not null, clients at ports must speak TLS. At unix sockets they never do.
+  listening::TlsContext tls = {};
   /// Called with events for the operator. By default they are dropped.
   Log log = {};
   /// Called for every answered request. Empty by default.

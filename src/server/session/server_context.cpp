@@ -19,6 +19,14 @@ std::string make_id_prefix() {
 ServerContext::ServerContext(core::Engine& asked, Options given)
     : engine(asked), options(std::move(given)), id_prefix_(make_id_prefix()) {}
 
+void ServerContext::handshake_failed(std::string_view address, std::string_view reason) {
+  std::string text = "the TLS handshake with ";
+  text.append(address).append(" failed: ").append(reason);
+  if (const auto line = handshake_failures_.line(text, LogThrottle::Clock::now())) {
+    warn("handshake_failed", *line);
+  }
+}
+
 void ServerContext::warn_of(const std::exception& error) noexcept {
   try {
     const std::string text = "a request could not be handled: " + std::string(error.what());

@@ -37,6 +37,7 @@ class ServerContext {
   metrics::Meter meter{engine};
   Holders holders = {};
   Turns turns = {};  // for ends of claims
+  Turns handshakes{1};
   // Connections without a request; the one that has been idle for the longest is the first.
   std::list<Connection*> idle = {};
   std::function<void(Connection*)> closed = {};  // called once for each connection
@@ -50,6 +51,8 @@ class ServerContext {
   void warn(std::string_view code, std::string_view line) const {
     if (options.log) options.log({LogLevel::warning, code, line});
   }
+  /// Reports a client whose TLS handshake failed. Clients can cause that as often as they like.
+  void handshake_failed(std::string_view address, std::string_view reason);
   /// Reports a step that failed. Never throws.
   void warn_of(const std::exception& error) noexcept;
 
@@ -57,6 +60,7 @@ class ServerContext {
   const std::string id_prefix_;
   std::uint64_t last_id_ = 0;
   LogThrottle failures_ = {};
+  LogThrottle handshake_failures_ = {};
 };
 
 }  // namespace tarry::session

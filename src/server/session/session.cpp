@@ -36,12 +36,12 @@ std::uint64_t size_of(const core::ClaimRequest& claim) noexcept {
 
 }  // namespace
 
-Session::Session(ServerContext& context, Connection& connection, listening::Socket& socket)
+Session::Session(ServerContext& context, Connection& connection, listening::Stream& stream)
     : context_(context),
       connection_(connection),
-      socket_(socket),
-      remote_(listening::remote_end_of(socket)),
-      local_host_(listening::local_host_of(socket)),
+      stream_(stream),
+      remote_(stream.remote_end()),
+      local_host_(stream.local_host()),
       held_(context.held, remote_.name) {}
 
 void Session::become_idle() {
@@ -82,11 +82,11 @@ bool Session::submit(core::Request request, Check check) {
                                        : std::numeric_limits<std::uint64_t>::max();
   auto completion = [this, owner = connection_.shared_from_this(), limit,
                      work =
-                         EngineWork(socket_.get_executor())](Result<core::Reply> result) mutable {
+                         EngineWork(stream_.get_executor())](Result<core::Reply> result) mutable {
     reply_.emplace(std::move(result), context_.held.answers_sum(), limit);
     work.post([this, owner = std::move(owner)] {
       if (!claiming_) return on_reply();
-      context_.turns.run(socket_.get_executor(), [this, owner] { on_reply(); });
+      context_.turns.run(stream_.get_executor(), [this, owner] { on_reply(); });
     });
   };
   const auto owners = connection_.weak_from_this().use_count();
@@ -162,7 +162,7 @@ void Session::hand_over(HeldReply reply) {
     release_unsent();
     return;
   }
-  if (claiming_ && (client_ended_ || listening::has_hung_up(socket_))) {
+  if (claiming_ && (client_ended_ || stream_.has_hung_up())) {
     connection_.close();
     return;
   }

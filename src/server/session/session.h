@@ -21,6 +21,7 @@
 
 #include "core/engine.h"
 #include "server/listening/socket.h"
+#include "server/listening/stream.h"
 #include "server/session/check.h"
 #include "server/session/held_bytes.h"
 #include "server/session/held_reply.h"
@@ -42,14 +43,16 @@ enum class Urgency : std::uint8_t {
 
 class Session {
  public:
-  /// The connection owns both the session and the socket.
-  Session(ServerContext& context, Connection& connection, listening::Socket& socket);
+  /// The connection owns both the session and the stream.
+  Session(ServerContext& context, Connection& connection, listening::Stream& stream);
 
   /// The client's address, with its port.
   [[nodiscard]] const std::string& address() const noexcept { return remote_.address; }
   /// The server's address that the client has connected to, as it stands in a URL; empty for a unix
   /// socket.
   [[nodiscard]] const std::string& local_host() const noexcept { return local_host_; }
+  /// Whether nobody between the client and the server can read the bytes.
+  [[nodiscard]] bool is_encrypted() const noexcept { return stream_.is_encrypted(); }
   [[nodiscard]] HeldBytes::Part& held() noexcept { return held_; }
   [[nodiscard]] const HeldBytes::Part& held() const noexcept { return held_; }
 
@@ -99,11 +102,11 @@ class Session {
   [[nodiscard]] bool note_unsent(const core::ClaimReply& reply);
   [[nodiscard]] std::optional<Refusal> refusal_of(HeldReply& reply);
   [[nodiscard]] bool claim_waits() const noexcept { return claiming_ && ticket_ != 0 && !closed_; }
-  void release_unsent() { unsent_.release(context_, socket_.get_executor()); }
+  void release_unsent() { unsent_.release(context_, stream_.get_executor()); }
 
   ServerContext& context_;
   Connection& connection_;
-  listening::Socket& socket_;
+  listening::Stream& stream_;
   const listening::RemoteEnd remote_;
   const std::string local_host_;
   HeldBytes::Part held_;

@@ -5,7 +5,7 @@
 //
 // Invariants
 //  1. Each task runs once, and tasks run in the order in which they were given.
-//  2. Between two events of the executor at most kMost tasks run.
+//  2. Between two events of the executor at most `most` tasks run.
 //  3. While tasks are queued, the executor always has a posted call, so that its loop does not end.
 #pragma once
 
@@ -23,11 +23,14 @@ class Turns {
  public:
   static constexpr std::size_t kMost = 16;
 
+  Turns() = default;
+  explicit Turns(std::size_t most) noexcept : most_(most) {}
+
   /// Runs the task at once if few tasks have run since the executor's last turn, or if there is no
   /// memory to queue it; otherwise in a later turn. `executor` must be the same each time.
   template <typename Executor, typename Task>
   void run(const Executor& executor, Task task) {
-    if (tasks_.empty() && run_ < kMost && arm(executor)) {
+    if (tasks_.empty() && run_ < most_ && arm(executor)) {
       ++run_;
       task();
       return;
@@ -66,7 +69,7 @@ class Turns {
     // This comes first, because a task may throw. If there is no memory to post the next turn, this
     // turn runs all tasks.
     const bool in_turns = tasks_.empty() || arm(executor);
-    while (!tasks_.empty() && (run_ < kMost || !in_turns)) {
+    while (!tasks_.empty() && (run_ < most_ || !in_turns)) {
       const std::function<void()> task = std::move(tasks_.front());
       tasks_.pop_front();
       ++run_;
@@ -74,6 +77,7 @@ class Turns {
     }
   }
 
+  const std::size_t most_ = kMost;
   std::deque<std::function<void()>> tasks_;
   std::size_t run_ = 0;
   bool armed_ = false;

@@ -193,10 +193,12 @@ Result<void> step(ManualClock& clock, std::int64_t ms) {
   return {};
 }
 
-session::Options server_options(const Config& config, const std::string& token, ServeLog& log) {
+session::Options server_options(const Config& config, const std::string& token,
+                                const listening::Tls& tls, ServeLog& log) {
   session::Options options;
   static_cast<session::Limits&>(options) = limits_of(config);
   options.token = token;
+  options.tls = tls.context;
   options.log = [&log](const LogEntry& entry) { log.tell(entry); };
   options.on_request = [&log](const session::RequestNote& note) { log.request(note); };
   return options;
@@ -325,7 +327,9 @@ Result<void> tell_ready(const Output& output, const Config& config, ServeLog& lo
     if (auto written = write_port_file(file, addresses); !written) return written;
   }
   std::vector<std::string> urls;
-  for (const Address& address : addresses) urls.push_back(address.url());
+  for (const Address& address : addresses) {
+    urls.push_back(address.url(!config.text(Which::tls_cert).empty()));
+  }
   const bool logs_json = config.text(Which::log_format) == "json";
   LineWriter stdout_lines(STDOUT_FILENO);
   stdout_lines.write(ready_line(output, log, logs_json, urls, detail::masked_url(store)));
@@ -360,6 +364,8 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   const std::string url = config->text(Which::store_url);
   auto token = read_token(config->text(Which::token_file));
   if (!token) return session.output.fail(token.error());
+  auto tls = read_tls(*config);
+  if (!tls) return session.output.fail(tls.error());
   // The ports come first: if one is taken, no store is made or opened.
   auto http = reserve(*config, Which::listen);
   if (!http) return cannot_listen(session.output, http.error());
@@ -369,6 +375,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   for (const std::string& line : notes_of(*config)) log.warning("configuration", line);
   note_open_token(config->text(Which::token_file), log);
   note_insecure(*config, log);
+  note_tls(*config, *tls, log);
 
   std::optional<ManualClock> clock;
   if (config->number(Which::test_clock) != 0) clock.emplace();
@@ -382,7 +389,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   const auto relays = Relays::make(store->engine(), url, config->relays, hooks_of(log, events),
                                    children_of(descriptors, url));
   if (!relays) return session.output.fail(relays.error());
-  session::Options options = server_options(*config, *token, log);
+  session::Options options = server_options(*config, *token, *tls, log);
   note_fewer_connections(*config, options, log);
   session::Fronts server(engine, std::move(options));
   const SignalWatch watch([&events](int) { events.signalled(); }, [&events] { events.hung_up(); });
@@ -396,7 +403,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   }
 
   (*relays)->start();
-  const Serving serving{store->engine(), engine, server, log, *token};
+  const Serving serving{store->engine(), engine, server, log, *token, *tls};
   while (events.wait_for_hangup()) reload(*config, all_flags(session, flags), serving);
   drain(server, **relays, events, Millis(config->number(Which::drain_timeout)), log);
   store->close();
