@@ -1,5 +1,6 @@
 #include "core/queue_pattern.h"
 
+#include <algorithm>
 #include <string>
 
 #include "base/text.h"
@@ -31,6 +32,20 @@ std::string_view beginning_of(std::string_view pattern) noexcept {
 
 bool matches(std::string_view pattern, std::string_view queue) noexcept {
   return is_beginning(pattern) ? queue.starts_with(beginning_of(pattern)) : queue == pattern;
+}
+
+bool matches_any(const std::vector<std::string>& patterns, std::string_view queue) noexcept {
+  return std::ranges::any_of(
+      patterns, [queue](const std::string& pattern) { return matches(pattern, queue); });
+}
+
+bool allows(const OnlyQueues& only, std::string_view queue) noexcept {
+  return only == nullptr || matches_any(*only, queue);
+}
+
+bool covers(std::string_view wide, std::string_view narrow) noexcept {
+  if (!is_beginning(wide)) return wide == narrow;
+  return beginning_of(narrow).starts_with(beginning_of(wide));
 }
 
 bool overlap(std::string_view a, std::string_view b) noexcept {

@@ -5,9 +5,13 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <tarry/result.h>
+
+#include "core/request.h"
 
 namespace tarry::core {
 
@@ -21,6 +25,15 @@ namespace tarry::core {
 [[nodiscard]] std::string_view beginning_of(std::string_view pattern) noexcept;
 
 [[nodiscard]] bool matches(std::string_view pattern, std::string_view queue) noexcept;
+
+[[nodiscard]] bool matches_any(const std::vector<std::string>& patterns,
+                               std::string_view queue) noexcept;
+
+/// Whether a request confined to these queues may touch this one.
+[[nodiscard]] bool allows(const OnlyQueues& only, std::string_view queue) noexcept;
+
+/// Whether `wide` matches every queue that `narrow` matches.
+[[nodiscard]] bool covers(std::string_view wide, std::string_view narrow) noexcept;
 
 /// Whether any queue name can match both patterns.
 [[nodiscard]] bool overlap(std::string_view a, std::string_view b) noexcept;

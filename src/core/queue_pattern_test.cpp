@@ -37,5 +37,27 @@ TEST(QueuePattern, OverlapsWhereOneQueueCouldMatchBoth) {
   EXPECT_FALSE(overlap("orders.*", "mails.*"));
 }
 
+TEST(QueuePattern, CoversAnotherOneThatMatchesNoMore) {
+  EXPECT_TRUE(covers("orders", "orders"));
+  EXPECT_FALSE(covers("orders", "orders*"));
+  EXPECT_TRUE(covers("orders.*", "orders.eu"));
+  EXPECT_TRUE(covers("orders.*", "orders.eu.*"));
+  EXPECT_TRUE(covers("orders.*", "orders.*"));
+  EXPECT_FALSE(covers("orders.eu.*", "orders.*"));
+  EXPECT_FALSE(covers("orders.*", "orders"));
+  EXPECT_TRUE(covers("*", "*"));
+  EXPECT_FALSE(covers("mails.*", "*"));
+}
+
+TEST(QueuePattern, AllowsWhatOneOfThemMatches) {
+  const auto only = std::make_shared<const std::vector<std::string>>(
+      std::vector<std::string>{"orders.*", "mails"});
+  EXPECT_TRUE(allows(only, "orders.eu"));
+  EXPECT_TRUE(allows(only, "mails"));
+  EXPECT_FALSE(allows(only, "mails.eu"));
+  EXPECT_FALSE(allows(std::make_shared<const std::vector<std::string>>(), "mails"));
+  EXPECT_TRUE(allows(nullptr, "mails"));
+}
+
 }  // namespace
 }  // namespace tarry::core

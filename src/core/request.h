@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -126,6 +127,10 @@ enum class SettleAction : std::uint8_t {
   return "unknown";
 }
 
+/// The patterns of the queues (queue_pattern.h) whose claims a request by receipts may touch: any
+/// other receipt is `stale`, as if it named no claim. Null: every queue.
+using OnlyQueues = std::shared_ptr<const std::vector<std::string>>;
+
 struct SettleItem {
   Slice receipt;
   SettleAction action = SettleAction::ack;
@@ -136,6 +141,7 @@ struct SettleItem {
 struct SettleRequest {
   std::vector<SettleItem> items;
   std::string bytes;
+  OnlyQueues only_queues = {};
 };
 
 struct ExtendItem {
@@ -145,6 +151,7 @@ struct ExtendItem {
 struct ExtendRequest {
   std::vector<ExtendItem> items;
   std::string bytes;
+  OnlyQueues only_queues = {};
 };
 
 struct GetRequest {

@@ -28,6 +28,11 @@ Call reading(Call call) {
   return call;
 }
 
+// A server confines a client to its token's queues; no client can ask for it.
+Error confined() {
+  return {ErrorCode::unsupported, "a server cannot be asked to confine receipts to some queues"};
+}
+
 // Has one overload for each kind of request.
 struct Encode {
   Result<Call> operator()(const core::PushRequest& r) const {
@@ -51,9 +56,11 @@ struct Encode {
     return post("/v1/claim", encode_claim(r), Answer::claimed);
   }
   Result<Call> operator()(const core::SettleRequest& r) const {
+    if (r.only_queues != nullptr) return confined();
     return post("/v1/settle", encode_settle(r), Answer::items, r.items.size());
   }
   Result<Call> operator()(const core::ExtendRequest& r) const {
+    if (r.only_queues != nullptr) return confined();
     return post("/v1/extend", encode_extend(r), Answer::items, r.items.size());
   }
   Result<Call> operator()(const core::GetRequest& r) const {

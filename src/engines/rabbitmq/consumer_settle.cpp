@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/queue_pattern.h"
 #include "core/retry_policy.h"
 #include "core/validation.h"
 #include "engines/rabbitmq/claim.h"
@@ -77,6 +78,7 @@ void Consumer::settle_item(const std::shared_ptr<SettleJob>& job, std::size_t in
   if (receipt->epoch != epoch_) return;
   QueueChannel* queue_channel = channel_numbered(receipt->queue_channel);
   if (queue_channel == nullptr) return;
+  if (!core::allows(request.only_queues, queue_channel->queue)) return;
   const auto found = queue_channel->claimed.find(receipt->tag);
   if (found == queue_channel->claimed.end() || found->second.settling) return;
   ClaimedMessage& claimed = found->second;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/queue_pattern.h"
 #include "core/retry_policy.h"
 #include "core/validation.h"
 #include "engines/redis/layouts/layout_verbs.h"
@@ -106,7 +107,8 @@ class LayoutExtend final : public ByReceipt<core::ExtendRequest> {
   }
 };
 
-// One call for each queue that the receipts name. A receipt for another store's queue is stale.
+// One call for each queue that the receipts name. A receipt for another store's queue, or for one
+// that the request may not touch, is stale.
 template <typename Verb, typename Request>
 void run_by_receipt(const LayoutContext& context, const AskedPtr& asked) {
   const auto& request = std::get<Request>(asked->request);
@@ -123,7 +125,7 @@ void run_by_receipt(const LayoutContext& context, const AskedPtr& asked) {
     reply.items[i].outcome = Outcome::stale;
     const std::string_view text = core::view(request.bytes, request.items[i].receipt);
     if (const auto receipt = parse_layout_receipt(text)) {
-      queues[receipt->queue].push_back(i);
+      if (core::allows(request.only_queues, receipt->queue)) queues[receipt->queue].push_back(i);
     } else {
       reply.items[i].error =
           Error{ErrorCode::invalid_argument,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/queue_pattern.h"
 #include "core/validation.h"
 #include "engines/redis/records/receipt.h"
 #include "engines/redis/verbs/verbs.h"
@@ -211,17 +212,17 @@ std::vector<Receipt> read_receipts(Context& context, const AskedPtr& asked, cons
   return receipts;
 }
 
-void run_receipts(Context& context, const AskedPtr& asked, const std::shared_ptr<ItemVerb>& verb,
-                  std::map<std::uint32_t, Items> by_queue) {
+void run_receipts(Context& context, const AskedPtr& asked, const core::OnlyQueues& only,
+                  const std::shared_ptr<ItemVerb>& verb, std::map<std::uint32_t, Items> by_queue) {
   auto countdown = std::make_shared<Countdown>([asked] { asked->complete(); });
   for (auto& [number, items] : by_queue) {
     countdown->begin();
     context.directory.find_number(
-        number, [&context, verb, countdown, number,
+        number, [&context, only, verb, countdown, number,
                  items = std::move(items)](Result<QueuePtr> queue) mutable {
           if (!queue) {
             for (const std::uint32_t item : items) verb->fail(item, queue.error());
-          } else if (*queue == nullptr) {
+          } else if (*queue == nullptr || !core::allows(only, (*queue)->name)) {
             for (const std::uint32_t item : items) verb->absent(item);
           } else {
             run_items(context, verb, (*queue)->name, std::move(items), countdown, number);
@@ -244,15 +245,15 @@ void settle(Context& context, const AskedPtr& asked) {
   } else {
     verb = std::make_shared<SettleVerb>(asked, std::move(receipts));
   }
-  run_receipts(context, asked, verb, std::move(by_queue));
+  run_receipts(context, asked, request.only_queues, verb, std::move(by_queue));
 }
 
 void extend(Context& context, const AskedPtr& asked) {
   const auto& request = std::get<core::ExtendRequest>(asked->request);
   std::map<std::uint32_t, Items> by_queue;
   std::vector<Receipt> receipts = read_receipts(context, asked, request, by_queue);
-  run_receipts(context, asked, std::make_shared<ExtendVerb>(asked, std::move(receipts)),
-               std::move(by_queue));
+  run_receipts(context, asked, request.only_queues,
+               std::make_shared<ExtendVerb>(asked, std::move(receipts)), std::move(by_queue));
 }
 
 }  // namespace tarry::redis

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/planted.h"
+#include "core/queue_pattern.h"
 #include "core/retry_policy.h"
 #include "engines/embedded/records/record_bounds.h"
 #include "engines/embedded/shard/context/requested_due.h"
@@ -51,8 +52,13 @@ bool ReceiptVerbs::was_acked_by(const ClaimName& claim) const {
          (history.tallies.claims == claim.claims || TARRY_PLANTED_BUG(acked_again_by_any_receipt));
 }
 
+bool ReceiptVerbs::is_allowed(const core::OnlyQueues& only, Handle handle) const {
+  return only == nullptr ||
+         core::allows(only, shard_.state.queue(shard_.state.slab[handle].queue).name);
+}
+
 template <typename F, typename G>
-void ReceiptVerbs::each_claim(const Part& part, F&& f, G&& stale) {
+void ReceiptVerbs::each_claim(const core::OnlyQueues& only, const Part& part, F&& f, G&& stale) {
   auto& results = std::get<core::ItemsReply>(part.op->reply).items;
   const std::vector<ClaimName>& claims = part.op->prepared.claims;
   const auto item = [&part](std::size_t n) {
@@ -66,7 +72,8 @@ void ReceiptVerbs::each_claim(const Part& part, F&& f, G&& stale) {
     if (n + kSoon < count) shard_.state.prefetch_history(claims[item(n + kSoon)].handle);
     const std::size_t i = item(n);
     if (results[i].error) continue;
-    if (const Handle handle = find_claim(claims[i]); handle != kNoHandle) {
+    const Handle handle = find_claim(claims[i]);
+    if (handle != kNoHandle && is_allowed(only, handle)) {
       f(i, handle);
     } else {
       results[i].outcome = stale(i);
@@ -178,8 +185,9 @@ void ReceiptVerbs::execute(const core::SettleRequest& request, const Part& part)
     std::optional<Error> no_end;
     std::optional<Error> no_back;
     const auto ended = [&](std::size_t i) {
+      const ClaimName& claim = part.op->prepared.claims[i];
       const bool again = request.items[i].action == core::SettleAction::ack &&
-                         was_acked_by(part.op->prepared.claims[i]);
+                         was_acked_by(claim) && is_allowed(request.only_queues, claim.handle);
       return again ? Outcome::done : Outcome::stale;
     };
     const auto live = [&](std::size_t i, Handle handle) {
@@ -194,7 +202,7 @@ void ReceiptVerbs::execute(const core::SettleRequest& request, const Part& part)
       }
       settle(handle, item, reason, result);
     };
-    each_claim(part, live, ended);
+    each_claim(request.only_queues, part, live, ended);
   }
   shard_.job.end(part);
 }
@@ -214,7 +222,7 @@ void ReceiptVerbs::execute(const core::ExtendRequest& request, const Part& part)
           LeaseRecord{queue, shard_.records.ref(handle), shard_.now.boottime_ms + lease, lease});
       reply.items[i].outcome = Outcome::done;
     };
-    each_claim(part, live, [](std::size_t) { return Outcome::stale; });
+    each_claim(request.only_queues, part, live, [](std::size_t) { return Outcome::stale; });
   }
   shard_.job.end(part);
 }

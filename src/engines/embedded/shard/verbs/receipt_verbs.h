@@ -30,10 +30,11 @@ class ReceiptVerbs {
              core::ItemResult& result);
   [[nodiscard]] Handle find_claim(const ClaimName& claim) const;
   [[nodiscard]] bool was_acked_by(const ClaimName& claim) const;
-  /// Calls `f(i, handle)` for each item of the part whose receipt names a live claim; the others
-  /// get the outcome of `stale(i)`.
+  [[nodiscard]] bool is_allowed(const core::OnlyQueues& only, Handle handle) const;
+  /// Calls `f(i, handle)` for each item of the part whose receipt names a live claim of an allowed
+  /// queue; the others get the outcome of `stale(i)`.
   template <typename F, typename G>
-  void each_claim(const Part& part, F&& f, G&& stale);
+  void each_claim(const core::OnlyQueues& only, const Part& part, F&& f, G&& stale);
   /// Takes room for the settlement; if there is none for its reason too, empties the reason.
   std::optional<Error> take_room(const core::SettleItem& item, std::string_view& reason);
 
