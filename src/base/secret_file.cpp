@@ -28,9 +28,9 @@ class OpenFile {
   int fd_;
 };
 
-/// Reads up to the end of the first line, or one byte more than the longest line has.
-bool read_beginning(int fd, std::string& text) {
-  text.resize(kMaxSecretLine + 2);
+/// Reads up to the end, or `most` bytes.
+bool read_beginning(int fd, std::size_t most, std::string& text) {
+  text.resize(most);
   std::size_t size = 0;
   while (size < text.size()) {
     const ssize_t got = ::read(fd, text.data() + size, text.size() - size);
@@ -43,34 +43,52 @@ bool read_beginning(int fd, std::string& text) {
   return true;
 }
 
+Error wrong_file(const std::string& file, const std::string& why) {
+  return {ErrorCode::invalid_argument, file + why};
+}
+
+/// `file`: the file's name in errors.
+Result<std::string> read_checked(const std::string& file, const std::string& path,
+                                 std::size_t most) {
+  const OpenFile open(path);
+  struct stat status{};
+  if (open.fd() < 0 || ::fstat(open.fd(), &status) != 0) {
+    return wrong_file(file, std::string(" cannot be read: ") + std::strerror(errno));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return wrong_file(file, " cannot be read: it is not a regular file");
+  }
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return wrong_file(file, " can be written by other users: chmod go-w " + path);
+  }
+  std::string text;
+  if (read_beginning(open.fd(), most, text)) return text;
+  return wrong_file(file, std::string(" cannot be read: ") + std::strerror(errno));
+}
+
 }  // namespace
 
 Result<std::string> read_secret(std::string_view named_by, const std::string& path) {
   const std::string file = std::string(named_by) + " " + quoted(path);
-  const auto wrong = [&](const std::string& why) -> Result<std::string> {
-    return Error{ErrorCode::invalid_argument, file + why};
-  };
-  const OpenFile open(path);
-  struct stat status{};
-  if (open.fd() < 0 || ::fstat(open.fd(), &status) != 0) {
-    return wrong(std::string(" cannot be read: ") + std::strerror(errno));
-  }
-  if (!S_ISREG(status.st_mode)) return wrong(" cannot be read: it is not a regular file");
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return wrong(" can be written by other users: chmod go-w " + path);
-  }
-  std::string text;
-  if (!read_beginning(open.fd(), text)) {
-    return wrong(std::string(" cannot be read: ") + std::strerror(errno));
-  }
-  const std::size_t end = text.find('\n');
-  std::string line = text.substr(0, end);
+  const auto text = read_checked(file, path, kMaxSecretLine + 2);
+  if (!text) return text;
+  const std::size_t end = text->find('\n');
+  std::string line = text->substr(0, end);
   if (line.ends_with('\r')) line.pop_back();
-  if (line.empty()) return wrong(": its first line is empty");
-  if (line.size() > kMaxSecretLine || (end == std::string::npos && text.size() > kMaxSecretLine)) {
-    return wrong(": its first line is over " + std::to_string(kMaxSecretLine) + " bytes");
+  if (line.empty()) return wrong_file(file, ": its first line is empty");
+  if (line.size() > kMaxSecretLine || (end == std::string::npos && text->size() > kMaxSecretLine)) {
+    return wrong_file(file,
+                      ": its first line is over " + std::to_string(kMaxSecretLine) + " bytes");
   }
   return line;
+}
+
+Result<std::string> read_secret_text(std::string_view named_by, const std::string& path,
+                                     std::size_t most) {
+  const std::string file = std::string(named_by) + " " + quoted(path, path.size());
+  auto text = read_checked(file, path, most + 1);
+  if (!text || text->size() <= most) return text;
+  return wrong_file(file, " is over the limit of " + std::to_string(most) + " bytes");
 }
 
 bool is_readable_by_all(const std::string& path) noexcept {

@@ -98,11 +98,11 @@ void write_queues(Exposition& out, const std::vector<QueueStats>& queues, bool s
   }
 }
 
-void write_lateness(Exposition& out, const LatenessMeter& meter) {
+void write_lateness(Exposition& out, const LatenessMeter& meter, const Shown& shown) {
   out.family("tarry_lateness_seconds", Kind::histogram,
              "From due time to claim, of first attempts claimed in this process.");
   for (const auto& [queue, histogram] : meter.lateness()) {
-    write_histogram(out, {"queue", queue}, histogram);
+    if (!shown || shown(queue)) write_histogram(out, {"queue", queue}, histogram);
   }
 }
 
@@ -146,12 +146,15 @@ void write_histogram(Exposition& out, Label label, const core::LatenessHistogram
 }
 
 void write_store_metrics(Exposition& out, const StoreStats& stats, StoreMeter& meter,
-                         std::uint64_t replies, Time now, std::string_view version) {
+                         std::uint64_t replies, Time now, std::string_view version,
+                         const Shown& shown) {
   out.family("tarry_build_info", Kind::gauge, "1; the labels say what runs.");
   out.sample({{"version", version}, {"engine", stats.engine}}, std::uint64_t{1});
-  write_store(out, stats);
-  write_queues(out, meter.metered(stats.queues, replies), counts_scheduled(stats), now);
-  write_lateness(out, meter.lateness());
+  if (!shown) write_store(out, stats);
+  std::vector<QueueStats> queues = meter.metered(stats.queues, replies);
+  std::erase_if(queues, [&](const QueueStats& queue) { return shown && !shown(queue.queue); });
+  write_queues(out, queues, counts_scheduled(stats), now);
+  write_lateness(out, meter.lateness(), shown);
 }
 
 }  // namespace tarry::metrics

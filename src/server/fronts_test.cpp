@@ -33,7 +33,7 @@ using tarry::testing::RawClient;
 std::string_view word_of(Refusal::Why why) {
   switch (why) {
     case Refusal::Why::too_many_connections: return "too many";
-    case Refusal::Why::token_replaced: return "token";
+    case Refusal::Why::token_not_valid: return "token";
     case Refusal::Why::too_much_held: return "too much";
     case Refusal::Why::no_memory: return "no memory";
     case Refusal::Why::late: return "late";
@@ -67,7 +67,7 @@ class LineConnection final : public Connection {
     const std::string line = lines_.substr(0, end);
     lines_.erase(0, end + 1);
     hold_request(memory_of(line));
-    session().set_let_in(true);
+    session().set_identity(identity::anyone());
     const bool pings = line == "ping";
     if (const auto refused = session().begin(pings ? Urgency::probe : Urgency::ordinary)) {
       return on_refused(*refused);
@@ -252,7 +252,7 @@ TEST_F(TwoFronts, end_claims_of_both_when_the_token_is_replaced) {
   RawClient line(line_);
   auto from_http = claim_over_http(http);
   auto from_line = claim_over_lines(line);
-  ASSERT_TRUE(server_->set_token("sixteen-letters-"));
+  server_->set_tokens(identity::Tokens::of("sixteen-letters-"));
   for (FakeEngine::Held* claim : {&from_http, &from_line}) {
     engine_.wait_for_withdrawal(claim->ticket);
     claim->answer(core::Reply(core::ClaimReply()));

@@ -62,6 +62,7 @@ class Config(ProgramTest):
         "server.insecure": ("true", "true", "true"),
         "server.port_file": ("a", "b", "c"),
         "server.token_file": ("a", "b", "c"),
+        "server.tokens_file": ("a", "b", "c"),
         "server.test_clock": ("true", "true", "true"),
         "server.max_connections": ("11", "12", "13"),
         "server.max_body": ("2MiB", "3MiB", "4MiB"),

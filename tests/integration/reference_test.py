@@ -42,6 +42,8 @@ def constants():
                                "kMaxToken|kMinServerToken"),
                               ("src/base/secret_file.h", "constexpr std::size_t",
                                "kMaxSecretLine"),
+                              ("src/server/identity/tokens_file.h", "constexpr std::size_t",
+                               r"kMaxToken\w+"),
                               ("src/wire/bulk.cpp", r"constexpr [\w:]+", "kMaxBulkLimit"),
                               ("src/wire/json_reader.h", r"constexpr [\w:]+",
                                "kMaxDepth|kMaxValues"),

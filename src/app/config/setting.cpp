@@ -39,6 +39,8 @@ std::vector<Setting> make_settings() {
        "Write the port to this file once the server listens"},
       {"server", "token_file", "--token-file", "TARRY_TOKEN_FILE", Kind::text, "FILE", "", 0, 0,
        false, "Answer only clients that send the token in this file's first line"},
+      {"server", "tokens_file", "--tokens-file", "TARRY_TOKENS_FILE", Kind::text, "FILE", "", 0, 0,
+       false, "Answer only clients that send a token of this file (tarry token new)"},
       {"server", "test_clock", "--test-clock", "TARRY_TEST_CLOCK", Kind::yes_no, "", "false", 0, 1,
        false, "Time stands still until POST /v1/clock/advance moves it; for tests"},
       {"server", "max_connections", "--max-connections", "TARRY_MAX_CONNECTIONS", Kind::count, "N",

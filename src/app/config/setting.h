@@ -48,6 +48,7 @@ enum class Which : std::size_t {
   insecure,
   port_file,
   token_file,
+  tokens_file,
   test_clock,
   max_connections,
   max_body,

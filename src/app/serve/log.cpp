@@ -151,6 +151,7 @@ class ServeLog::Impl {
       text = rest_of_object([&](wire::JsonWriter& json) {
         json.text_field("code", "request").text_field("message", "request");
         json.text_field("request_id", note.id);
+        if (!note.identity.empty()) json.text_field("identity", note.identity);
         json.text_field("method", method).text_field("route", note.route);
         json.field("status", std::uint64_t{note.status}).field("took_us", us);
         if (failed) json.text_field("reason", reason);
@@ -159,6 +160,7 @@ class ServeLog::Impl {
     } else {
       text = fmt::format("request {} {} {}: {} after {} us", note.id, method.empty() ? "-" : method,
                          note.route, note.status, us);
+      if (!note.identity.empty()) text += fmt::format(", token {}", note.identity);
       if (failed) text += ": " + reason;
       if (note.left_out > 0) text += fmt::format(" (and {} more like it before)", note.left_out);
     }

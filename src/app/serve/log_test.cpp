@@ -50,6 +50,22 @@ TEST(ServeLog, ALineIsOneLineWhateverIsTold) {
   EXPECT_TRUE(json.ends_with("}\n")) << json;
 }
 
+TEST(ServeLog, ARequestNamesTheTokenOfItsClient) {
+  const auto tell = [](ServeLog& log) {
+    session::RequestNote note = note_of(200);
+    log.request(note);
+    note.identity = "scraper";
+    log.request(note);
+  };
+  const std::string text = said("debug", Format::text, tell);
+  EXPECT_NE(text.find("/v1/claim: 200 after 42 us\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("/v1/claim: 200 after 42 us, token scraper\n"), std::string::npos) << text;
+  const std::string json = said("debug", Format::json, tell);
+  EXPECT_NE(json.find(R"("request_id":"abc-1","method")"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("request_id":"abc-1","identity":"scraper","method")"), std::string::npos)
+      << json;
+}
+
 TEST(ServeLog, TheReadyLineIsAsTheLogsLinesAre) {
   const std::string text = ServeLog("error", Format::text)
                                .ready_line({"http://127.0.0.1:1", "http://[::1]:2"}, "memory:");

@@ -11,10 +11,8 @@
 #include "app/serve/queue_presets.h"
 #include "app/serve/servable.h"
 #include "app/system/descriptors.h"
-#include "base/assert.h"
 #include "base/secret_file.h"
 #include "base/text.h"
-#include "base/token.h"
 
 namespace tarry::app {
 namespace {
@@ -34,16 +32,6 @@ bool differs(const Held& a, const Held& b) {
 
 }  // namespace
 
-Result<std::string> read_token(const std::string& path) {
-  if (path.empty()) return std::string();
-  auto line = base::read_secret("--token-file", path);
-  if (!line) return line;
-  const auto good = base::check_server_token(*line);
-  if (good) return line;
-  return Error{good.error().code,
-               fmt::format("--token-file {}: {}", base::quoted(path), good.error().message)};
-}
-
 Result<listening::Tls> read_tls(const Config& config) {
   const std::string certificate = config.text(Which::tls_cert);
   if (certificate.empty()) return listening::Tls();
@@ -62,13 +50,6 @@ void note_tls(const Config& config, const listening::Tls& tls, ServeLog& log) {
   log.warning("tls_key_open",
               fmt::format("tls.{} {}: every user of this machine can read the key: chmod o-r {}",
                           apart.empty() ? "cert" : "key", base::quoted(key, 256), key));
-}
-
-void note_open_token(const std::string& path, ServeLog& log) {
-  if (path.empty() || !base::is_readable_by_all(path)) return;
-  log.warning("token_file_open",
-              fmt::format("--token-file {}: every user of this machine can read it: chmod o-r {}",
-                          base::quoted(path), path));
 }
 
 void note_insecure(const Config& config, ServeLog& log) {
@@ -124,12 +105,11 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
     serving.log.error("not_reloaded", config::not_reloaded(problems));
     return;
   }
-  // A new name of the token file takes effect only after a restart. But the contents of the file
-  // are read again, so that a token can be replaced.
-  auto token = read_token(held.text(Which::token_file));
-  if (!token) {
-    serving.log.error("not_reloaded",
-                      "not reloaded, everything stays as it was: " + token.error().message);
+  // A new name of a file of tokens takes effect only after a restart. But the contents of the file
+  // are read again, so that tokens can be replaced.
+  auto tokens = read_tokens(held, problems);
+  if (!tokens) {
+    serving.log.error("not_reloaded", config::not_reloaded(problems));
     return;
   }
   auto tls = read_tls(held);
@@ -163,12 +143,10 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
   const session::Limits limits = limits_of(held);
   note_fewer_connections(held, limits, serving.log);
   serving.server.set_limits(limits);
-  if (*token != serving.token) {
-    serving.token = *token;
-    serving.log.info("token_changed", "the token has changed; the one before is refused");
-  }
-  // read_token has checked the token by the same rule.
-  TARRY_ASSERT(serving.server.set_token(*std::move(token)).has_value());
+  for (const std::string& line : tokens->ended) serving.log.warning("token_ended", line);
+  log_changed_tokens(serving.tokens, *tokens, serving.log);
+  serving.tokens = *std::move(tokens);
+  serving.server.set_tokens(tokens_of(serving.tokens));
   if (tls->digest != serving.tls.digest) {
     serving.tls = *std::move(tls);
     serving.server.set_tls(serving.tls.context);

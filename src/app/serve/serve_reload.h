@@ -5,10 +5,9 @@
 // Thread safety: one thread at a time, which must not be an engine's; it is blocked.
 #pragma once
 
-#include <string>
-
 #include "app/config/config.h"
 #include "app/serve/log.h"
+#include "app/serve/serve_tokens.h"
 #include "core/engine.h"
 #include "server/listening/tls_context.h"
 #include "server/presets/preset_engine.h"
@@ -22,7 +21,7 @@ struct Serving {
   presets::PresetEngine& presets;
   session::Fronts& server;
   ServeLog& log;
-  std::string& token;   // the token that clients must send now
+  ServeTokens& tokens;  // the tokens that are valid now
   listening::Tls& tls;  // TLS of new connections
 };
 
@@ -32,13 +31,6 @@ struct Serving {
 /// Logs whose certificate the server has and until when, and a warning if other users of the
 /// machine can read its key.
 void note_tls(const config::Config& config, const listening::Tls& tls, ServeLog& log);
-
-/// The required token, from the file's first line; empty if no file is named. Errors:
-/// `invalid_argument`.
-[[nodiscard]] Result<std::string> read_token(const std::string& path);
-
-/// Logs a warning if other users of the machine can read the token's file.
-void note_open_token(const std::string& path, ServeLog& log);
 
 /// Logs a warning if `server.insecure` is set.
 void note_insecure(const config::Config& config, ServeLog& log);

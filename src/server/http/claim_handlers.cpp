@@ -6,8 +6,9 @@ namespace tarry::http {
 namespace {
 
 template <typename Request>
-Routed ask_items(Result<wire::Decoded<Request>> decoded) {
+Routed ask_items(Result<wire::Decoded<Request>> decoded, const Asked& asked) {
   if (!decoded) return problem(decoded.error());
+  decoded->request.only_queues = confined_to(asked.identity);
   if (decoded->request.items.empty() && !decoded->bad.empty()) {
     return ok(wire::encode_items_reply({}, decoded->bad, {}));
   }
@@ -22,6 +23,11 @@ Routed ask_items(Result<wire::Decoded<Request>> decoded) {
 Routed claim(Asked& asked) {
   auto claim = wire::decode_claim(asked.body);
   if (!claim) return problem(claim.error());
+  for (const std::string& queue : claim->queues) {
+    if (auto refused = check_queue(*asked.identity, identity::Scope::consume, queue)) {
+      return *std::move(refused);
+    }
+  }
   const auto asked_at = base::BootClock::now();
   return ask<core::ClaimReply>(std::move(*claim),
                                [asked_at, holders = asked.service.holders,
@@ -32,8 +38,8 @@ Routed claim(Asked& asked) {
                                });
 }
 
-Routed settle(Asked& asked) { return ask_items(wire::decode_settle(asked.body)); }
+Routed settle(Asked& asked) { return ask_items(wire::decode_settle(asked.body), asked); }
 
-Routed extend(Asked& asked) { return ask_items(wire::decode_extend(asked.body)); }
+Routed extend(Asked& asked) { return ask_items(wire::decode_extend(asked.body), asked); }
 
 }  // namespace tarry::http

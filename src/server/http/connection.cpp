@@ -3,6 +3,7 @@
 
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "base/ascii.h"
 #include "base/text.h"
@@ -118,8 +119,9 @@ std::optional<Response> Connection::check_head() {
           message, {front_.options().hosts, session().local_host(), session().is_encrypted()})) {
     return refused;
   }
-  if (auto refused = check_token(message, context().options.token)) return refused;
-  session().set_let_in(true);
+  auto who = recognise(message, context().options.tokens, context().options.token_clock());
+  if (auto* refused = std::get_if<Response>(&who)) return std::move(*refused);
+  session().set_identity(std::get<identity::IdentityPtr>(std::move(who)));
   const std::string* expect = message.find("Expect");
   if (expect != nullptr && !base::equals_ignoring_case(*expect, "100-continue")) {
     return problem(417, ErrorCode::invalid_argument,

@@ -12,8 +12,8 @@ namespace tarry::http {
 
 void Connection::dispatch() {
   context().meter.held(context().held.requests(), context().held.answers());
-  Routed routed =
-      route(front_.service(), reader_.parser().message(), request_.route, session().address());
+  Routed routed = route(front_.service(), reader_.parser().message(), request_.route,
+                        {session().identity(), session().address()});
   if (auto* response = std::get_if<Response>(&routed)) {
     respond(std::move(*response));
     return;
@@ -73,7 +73,7 @@ Response Connection::response_of(const session::Refusal& refusal) {
       return problem(503, ErrorCode::unavailable,
                      "there are " + std::to_string(context().options.max_connections) +
                          " connections already, which is the limit; try again");
-    case Why::token_replaced: return token_replaced();
+    case Why::token_not_valid: return token_not_valid();
     case Why::too_much_held: return too_much_held(refusal.over);
     case Why::late:
       return problem(408, ErrorCode::unavailable,
@@ -115,7 +115,7 @@ void Connection::respond(Response response) {
 
 void Connection::on_sent() {
   reader_.next();
-  session().set_let_in(false);
+  session().set_identity(nullptr);
   if (keep_alive_) {
     next_request();
     return;

@@ -13,8 +13,10 @@ Response counted(const core::CountReply& reply) { return ok(wire::encode_count(r
 
 Routed queue_list(Asked& asked) {
   if (auto error = asked.query.finish()) return problem(*error);
-  return ask<StoreStats>(core::StatsRequest{},
-                         [](const StoreStats& stats) { return ok(wire::encode_queues(stats)); });
+  return ask<StoreStats>(core::StatsRequest{}, [identity = asked.identity](StoreStats& stats) {
+    leave_out_unseen(stats, *identity);
+    return ok(wire::encode_queues(stats));
+  });
 }
 
 Routed queue_info(Asked& asked) {

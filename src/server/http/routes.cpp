@@ -19,42 +19,45 @@ struct Route {
   std::string_view method;
   std::string_view pattern;  // "*" stands for a queue's name
   Handler handler;
+  Need need;
   bool settles = false;
 };
 
+using identity::Scope;
+
 constexpr std::array kRoutes = {
-    Route{"POST", "/v1/claim", claim},
-    Route{"POST", "/v1/settle", settle, true},
-    Route{"POST", "/v1/extend", extend, true},
-    Route{"POST", "/v1/queues/*/messages", push},
-    Route{"POST", "/v1/queues/*/push", push_many},
-    Route{"GET", "/v1/queues/*/messages", list},
-    Route{"GET", "/v1/queues/*/message", get_one},
-    Route{"POST", "/v1/queues/*/get", get_many},
-    Route{"POST", "/v1/queues/*/cancel", cancel, true},
-    Route{"POST", "/v1/queues/*/reschedule", reschedule},
-    Route{"POST", "/v1/queues/*/bulk", bulk},
-    Route{"POST", "/v1/queues/*/import", import_messages},
-    Route{"POST", "/v1/queues/*/move-away", move_away},
-    Route{"GET", "/v1/queues", queue_list},
-    Route{"GET", "/v1/queues/*", queue_info},
-    Route{"PUT", "/v1/queues/*", configure},
-    Route{"DELETE", "/v1/queues/*", remove_queue},
-    Route{"POST", "/v1/queues/*/pause", pause},
-    Route{"POST", "/v1/queues/*/resume", resume},
-    Route{"POST", "/v1/queues/*/purge", purge},
-    Route{"POST", "/v1/queues/*/revive", revive},
-    Route{"POST", "/v1/queues/*/reshard", reshard},
-    Route{"GET", "/v1/queues/*/forecast", forecast},
-    Route{"GET", "/v1/stats", stats},
-    Route{"GET", "/", about},
-    Route{"GET", "/healthz", health},
-    Route{"GET", "/readyz", ready},
-    Route{"GET", "/metrics", metrics_page},
-    Route{"GET", "/v1/openapi.json", openapi},
-    Route{"POST", "/v1/clock/advance", advance_clock},
-    Route{"POST", "/v1/clock/suspend", advance_clock},
-    Route{"POST", "/v1/clock/step", step_clock},
+    Route{"POST", "/v1/claim", claim, {Scope::consume, Reach::body}},
+    Route{"POST", "/v1/settle", settle, {Scope::consume, Reach::receipts}, true},
+    Route{"POST", "/v1/extend", extend, {Scope::consume, Reach::receipts}, true},
+    Route{"POST", "/v1/queues/*/messages", push, {Scope::push, Reach::path}},
+    Route{"POST", "/v1/queues/*/push", push_many, {Scope::push, Reach::path}},
+    Route{"GET", "/v1/queues/*/messages", list, {Scope::read, Reach::path}},
+    Route{"GET", "/v1/queues/*/message", get_one, {Scope::read, Reach::path}},
+    Route{"POST", "/v1/queues/*/get", get_many, {Scope::read, Reach::path}},
+    Route{"POST", "/v1/queues/*/cancel", cancel, {Scope::push, Reach::path}, true},
+    Route{"POST", "/v1/queues/*/reschedule", reschedule, {Scope::push, Reach::path}},
+    Route{"POST", "/v1/queues/*/bulk", bulk, {Scope::admin, Reach::path}},
+    Route{"POST", "/v1/queues/*/import", import_messages, {Scope::admin, Reach::path}},
+    Route{"POST", "/v1/queues/*/move-away", move_away, {Scope::admin, Reach::path}},
+    Route{"GET", "/v1/queues", queue_list, {Scope::read, Reach::answer}},
+    Route{"GET", "/v1/queues/*", queue_info, {Scope::read, Reach::path}},
+    Route{"PUT", "/v1/queues/*", configure, {Scope::admin, Reach::path}},
+    Route{"DELETE", "/v1/queues/*", remove_queue, {Scope::admin, Reach::path}},
+    Route{"POST", "/v1/queues/*/pause", pause, {Scope::admin, Reach::path}},
+    Route{"POST", "/v1/queues/*/resume", resume, {Scope::admin, Reach::path}},
+    Route{"POST", "/v1/queues/*/purge", purge, {Scope::admin, Reach::path}},
+    Route{"POST", "/v1/queues/*/revive", revive, {Scope::admin, Reach::path}},
+    Route{"POST", "/v1/queues/*/reshard", reshard, {Scope::admin, Reach::path}},
+    Route{"GET", "/v1/queues/*/forecast", forecast, {Scope::read, Reach::path}},
+    Route{"GET", "/v1/stats", stats, {Scope::read, Reach::answer}},
+    Route{"GET", "/", about, {Scope::read, Reach::open}},
+    Route{"GET", "/healthz", health, {Scope::read, Reach::open}},
+    Route{"GET", "/readyz", ready, {Scope::read, Reach::open}},
+    Route{"GET", "/metrics", metrics_page, {Scope::read, Reach::answer}},
+    Route{"GET", "/v1/openapi.json", openapi, {Scope::read, Reach::known}},
+    Route{"POST", "/v1/clock/advance", advance_clock, {Scope::admin, Reach::store}},
+    Route{"POST", "/v1/clock/suspend", advance_clock, {Scope::admin, Reach::store}},
+    Route{"POST", "/v1/clock/step", step_clock, {Scope::admin, Reach::store}},
 };
 
 std::string_view next_segment(std::string_view& path) {
@@ -132,8 +135,14 @@ Response wrong_method(std::string_view method, std::string allow) {
 
 std::vector<RouteName> route_names() {
   std::vector<RouteName> names;
-  for (const Route& known : kRoutes) names.push_back({known.method, known.pattern});
+  for (const Route& known : kRoutes) names.push_back({known.method, known.pattern, known.need});
   return names;
+}
+
+bool is_open(std::string_view path) {
+  return std::ranges::any_of(kRoutes, [path](const Route& known) {
+    return known.need.reach == Reach::open && known.pattern == path;
+  });
 }
 
 bool settles(const net::HttpMessage& message) {
@@ -146,7 +155,7 @@ bool settles(const net::HttpMessage& message) {
 }
 
 Routed route(const Service& service, net::HttpMessage& message, std::string_view& pattern,
-             std::string_view peer) {
+             const Caller& caller) {
   pattern = kNoRoute;
   std::string_view path = origin_form(message.target);
   const std::size_t mark = std::min(path.find('?'), path.size());
@@ -177,6 +186,9 @@ Routed route(const Service& service, net::HttpMessage& message, std::string_view
 
   auto queue = wire::percent_decode(encoded_queue);
   if (!queue) return problem(queue.error());
+  if (auto refused = check_rights(*caller.identity, found->need, *queue)) {
+    return *std::move(refused);
+  }
   auto query = wire::Query::parse(query_text);
   if (!query) return problem(query.error());
   // Other methods have no parameters: they name their changes in the body. DELETE has no body, so
@@ -184,8 +196,13 @@ Routed route(const Service& service, net::HttpMessage& message, std::string_view
   if (method != "GET" && method != "DELETE") {
     if (auto error = query->finish()) return problem(*error);
   }
-  Asked asked{service, std::move(*queue),         std::move(*query), std::move(message.body),
-              peer,    message.find("User-Agent")};
+  Asked asked{service,
+              caller.identity,
+              std::move(*queue),
+              std::move(*query),
+              std::move(message.body),
+              caller.peer,
+              message.find("User-Agent")};
   return found->handler(asked);
 }
 

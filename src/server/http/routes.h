@@ -23,6 +23,8 @@
 #include "core/request.h"
 #include "net/http/http_message.h"
 #include "server/http/response.h"
+#include "server/http/rights.h"
+#include "server/identity/identity.h"
 #include "server/metrics/meter.h"
 #include "server/metrics/relay_figures.h"
 #include "server/session/check.h"
@@ -48,9 +50,17 @@ struct Service {
   session::Holders* holders = nullptr;  // records claims, and is asked by get; null: none
 };
 
+/// The client that sent a request.
+struct Caller {
+  identity::IdentityPtr identity;  // never null
+  std::string_view peer = {};      // its address
+};
+
 /// A request's parts, as a handler sees them.
 struct Asked {
   const Service& service;
+  // It has the scope that the route needs. The handler checks the queues in the body.
+  const identity::IdentityPtr& identity;
   std::string queue;  // from the path, decoded; empty if the path has none
   wire::Query query;
   std::string body;
@@ -76,11 +86,14 @@ using Routed = std::variant<Response, Submission>;
 /// The name under which requests without a route are counted.
 inline constexpr std::string_view kNoRoute = "none";
 
-/// Routes a request. It answers 404, 405, 400 and 415 itself, and takes the message's body. It sets
-/// `pattern` to the pattern of the route that took the request ("/v1/queues/*/messages") or to
-/// kNoRoute; the text lives as long as the program. `peer`: the client's address.
+/// Routes a request. It answers 404, 405, 400, 403 and 415 itself, and takes the message's body. It
+/// sets `pattern` to the pattern of the route that took the request ("/v1/queues/*/messages") or to
+/// kNoRoute; the text lives as long as the program.
 [[nodiscard]] Routed route(const Service& service, net::HttpMessage& message,
-                           std::string_view& pattern, std::string_view peer = {});
+                           std::string_view& pattern, const Caller& caller);
+
+/// Whether a GET of that path needs no token, because it shows nothing of the store's contents.
+[[nodiscard]] bool is_open(std::string_view path);
 
 /// Whether the request's route settles, extends or cancels, so that less work is left after it.
 [[nodiscard]] bool settles(const net::HttpMessage& message);
@@ -88,6 +101,7 @@ inline constexpr std::string_view kNoRoute = "none";
 struct RouteName {
   std::string_view method;
   std::string_view pattern;
+  Need need;
 };
 /// All routes that `route` knows, to compare them with their description.
 [[nodiscard]] std::vector<RouteName> route_names();

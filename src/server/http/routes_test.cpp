@@ -28,7 +28,7 @@ net::HttpMessage message(std::string method, std::string target, std::string bod
 
 Routed route(const Service& service, net::HttpMessage& m) {
   std::string_view pattern;
-  return http::route(service, m, pattern);
+  return http::route(service, m, pattern, {identity::anyone()});
 }
 
 Routed routed(std::string method, std::string target, std::string body = "") {
@@ -131,7 +131,19 @@ RC_GTEST_PROP(Routes, every_answer_arrives_as_it_was_meant, ()) {
   RC_ASSERT(text_of(*read) == text_of(reply));
 }
 
-// The OpenAPI document names every route, and no other.
+std::string text_of(Need need) {
+  if (need.reach == Reach::open || need.reach == Reach::known) {
+    return std::string(to_string(need.reach));
+  }
+  return std::string(identity::to_string(need.scope)) + " " + std::string(to_string(need.reach));
+}
+
+std::string need_of(const boost::json::object& operation) {
+  const auto* need = operation.if_contains("x-tarry-needs");
+  return need == nullptr ? "nothing" : std::string(need->as_string());
+}
+
+// The OpenAPI document names every route and what it needs, and no other.
 TEST(Routes, are_those_of_the_document) {
   const auto answer = refused("GET", "/v1/openapi.json");
   ASSERT_EQ(answer.status, 200u);
@@ -143,7 +155,8 @@ TEST(Routes, are_those_of_the_document) {
       if (method.key() == "parameters") continue;
       std::string name(method.key().data(), method.key().size());
       for (char& c : name) c = static_cast<char>(c - 'a' + 'A');
-      described.insert(name + " " + std::string(path.key().data(), path.key().size()));
+      described.insert(name + " " + std::string(path.key().data(), path.key().size()) + " " +
+                       need_of(method.value().as_object()));
     }
   }
   std::set<std::string> known;
@@ -151,7 +164,7 @@ TEST(Routes, are_those_of_the_document) {
     std::string path(name.pattern);
     if (const auto star = path.find('*'); star != std::string::npos)
       path.replace(star, 1, "{queue}");
-    known.insert(std::string(name.method) + " " + path);
+    known.insert(std::string(name.method) + " " + path + " " + text_of(name.need));
   }
   EXPECT_EQ(described, known);
 }
@@ -420,11 +433,79 @@ RC_GTEST_PROP(Routes, any_target_and_body, (const std::string& tail, const std::
   if (const auto* response = std::get_if<Response>(&r)) RC_ASSERT(response->status >= 200u);
 }
 
+identity::IdentityPtr shop(std::initializer_list<identity::Scope> scopes) {
+  identity::Identity identity{"shop", {}, {"shop.*", "mails"}};
+  for (const identity::Scope scope : scopes) identity.scopes.add(scope);
+  return std::make_shared<const identity::Identity>(std::move(identity));
+}
+
+// Empty: it was submitted.
+std::string refusal(const identity::IdentityPtr& who, std::string method, std::string target,
+                    std::string body = "") {
+  auto m = message(std::move(method), std::move(target), std::move(body));
+  std::string_view pattern;
+  Routed r = http::route({}, m, pattern, {who});
+  const auto* response = std::get_if<Response>(&r);
+  if (response == nullptr) return "";
+  EXPECT_EQ(response->status, 403u);
+  return std::string(boost::json::parse(response->body).as_object().at("detail").as_string());
+}
+
+TEST(Routes, a_refusal_names_the_scope_and_the_queue_that_lack) {
+  using identity::Scope;
+  const auto reader = shop({Scope::read});
+  EXPECT_EQ(refusal(reader, "GET", "/v1/queues/shop.eu"), "");
+  EXPECT_EQ(refusal(reader, "GET", "/v1/queues/bank"),
+            R"(the token "shop" lacks the scope read on queue "bank")");
+  EXPECT_EQ(refusal(reader, "POST", "/v1/queues/shop.eu/purge"),
+            R"(the token "shop" lacks the scope admin on queue "shop.eu")");
+  EXPECT_EQ(refusal(reader, "POST", "/v1/settle", R"({"items":[]})"),
+            R"(the token "shop" lacks the scope consume on any queue)");
+  EXPECT_EQ(refusal(reader, "GET", "/v1/stats?queue=bank"),
+            R"(the token "shop" lacks the scope read on queue "bank")");
+  EXPECT_EQ(refusal(reader, "GET", "/v1/stats?queue=mails"), "");
+  EXPECT_EQ(refusal(shop({Scope::admin}), "POST", "/v1/clock/advance", R"({"by":"1s"})"),
+            R"(the token "shop" lacks the scope admin on all queues (*))");
+  const auto consumer = shop({Scope::consume});
+  EXPECT_EQ(refusal(consumer, "POST", "/v1/claim", R"({"queues":["shop.eu","mails"]})"), "");
+  EXPECT_EQ(refusal(consumer, "POST", "/v1/claim", R"({"queues":["shop.eu","bank"]})"),
+            R"(the token "shop" lacks the scope consume on queue "bank")");
+}
+
+TEST(Routes, receipts_are_confined_to_the_queues_of_the_token) {
+  const auto only = [](const identity::IdentityPtr& who) {
+    auto m = message("POST", "/v1/settle", R"({"items":[{"receipt":"r","action":"ack"}]})");
+    std::string_view pattern;
+    Routed r = http::route({}, m, pattern, {who});
+    return std::get<core::SettleRequest>(std::get<Submission>(r).request).only_queues;
+  };
+  const auto confined = only(shop({identity::Scope::consume}));
+  ASSERT_NE(confined, nullptr);
+  EXPECT_EQ(*confined, (std::vector<std::string>{"shop.*", "mails"}));
+  EXPECT_EQ(only(identity::anyone()), nullptr);
+}
+
+TEST(Routes, an_answer_is_silent_about_queues_that_the_token_may_not_read) {
+  auto m = message("GET", "/v1/stats");
+  std::string_view pattern;
+  Routed r = http::route({}, m, pattern, {shop({identity::Scope::read})});
+  StoreStats stats;
+  for (const char* name : {"bank", "mails", "shop.eu"}) stats.queues.emplace_back().queue = name;
+  stats.unreadable.push_back({"bank.eu", {ErrorCode::damaged, "d"}});
+  stats.disk_bytes = 12'345;
+  core::Reply reply = stats;
+  const std::string body = std::get<Submission>(r).answer(reply).body;
+  EXPECT_NE(body.find("mails"), std::string::npos);
+  EXPECT_NE(body.find("shop.eu"), std::string::npos);
+  EXPECT_EQ(body.find("bank"), std::string::npos);
+  EXPECT_EQ(body.find("12345"), std::string::npos);
+}
+
 TEST(Routes, requests_are_counted_by_the_route_that_took_them) {
   const auto pattern_of = [](std::string method, std::string target) {
     auto m = message(std::move(method), std::move(target), "");
     std::string_view pattern;
-    (void)http::route({}, m, pattern);
+    (void)http::route({}, m, pattern, {identity::anyone()});
     return std::string(pattern);
   };
   EXPECT_EQ(pattern_of("GET", "/v1/queues/orders/message?key=k"), "/v1/queues/*/message");

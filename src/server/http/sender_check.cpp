@@ -4,7 +4,7 @@
 
 #include "base/ascii.h"
 #include "base/text.h"
-#include "base/token.h"
+#include "server/http/routes.h"
 #include "server/listening/ip_address.h"
 
 namespace tarry::http {
@@ -103,12 +103,14 @@ std::optional<Response> check_sender(const net::HttpMessage& message, const Host
   return std::nullopt;
 }
 
-std::optional<Response> check_token(const net::HttpMessage& message, std::string_view token) {
-  if (token.empty() || is_probe(message) || path_read(message) == "/") return std::nullopt;
-  const auto refused = [](std::string_view what) {
-    return problem(401, ErrorCode::permission_denied,
-                   "the Authorization field " + std::string(what) +
-                       "; it must be: Bearer and the server's token");
+std::variant<identity::IdentityPtr, Response> recognise(const net::HttpMessage& message,
+                                                        const identity::Tokens& tokens, Time now) {
+  if (!tokens.required()) return identity::anyone();
+  if (is_open(path_read(message))) return identity::nobody();
+  const auto refused = [](const std::string& what) {
+    return problem(
+        401, ErrorCode::permission_denied,
+        "the Authorization field " + what + "; it must be: Bearer and a token of this server");
   };
   if (message.count("Authorization") > 1) return refused("occurs twice");
   const std::string* field = message.find("Authorization");
@@ -121,13 +123,19 @@ std::optional<Response> check_token(const net::HttpMessage& message, std::string
   }
   given.remove_prefix(kScheme.size());
   while (given.starts_with(' ')) given.remove_prefix(1);
-  if (!base::is_same_secret(given, token)) return refused("holds another token");
-  return std::nullopt;
+  identity::IdentityPtr found = tokens.find(given);
+  if (found == nullptr) return refused("holds an unknown token");
+  // Only its owner can know this token.
+  if (found->has_ended(now)) {
+    return refused("holds the token " + base::quoted(found->name) + ", which ended at " +
+                   base::format_time_ms(found->ends->time_since_epoch().count()));
+  }
+  return found;
 }
 
-Response token_replaced() {
+Response token_not_valid() {
   Response refused = problem(401, ErrorCode::permission_denied,
-                             "the server has another token now; ask again with it");
+                             "the token is no longer valid; ask again with another one");
   refused.close = true;
   return refused;
 }

@@ -9,10 +9,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "net/http/http_message.h"
 #include "server/http/response.h"
+#include "server/identity/tokens.h"
 
 namespace tarry::http {
 
@@ -29,13 +31,13 @@ struct Hosts {
 [[nodiscard]] std::optional<Response> check_sender(const net::HttpMessage& message,
                                                    const Hosts& ours);
 
-/// The 401, if `token` is not empty and the request does not carry it. GET and HEAD of /, /healthz
-/// and /readyz without a body need no token, because they show nothing of the store's contents.
-[[nodiscard]] std::optional<Response> check_token(const net::HttpMessage& message,
-                                                  std::string_view token);
+/// Who sent the request; or the 401, if it carries no token that is valid at `now`. GET and HEAD of
+/// an open route (`is_open`) without a body need no token: they are `nobody`'s.
+[[nodiscard]] std::variant<identity::IdentityPtr, Response> recognise(
+    const net::HttpMessage& message, const identity::Tokens& tokens, Time now);
 
-/// The 401 for a request with the former token, which has been replaced meanwhile.
-[[nodiscard]] Response token_replaced();
+/// The 401 for a request whose token was replaced or has ended meanwhile.
+[[nodiscard]] Response token_not_valid();
 
 /// Whether the request is a GET or HEAD of /healthz or /readyz without a body.
 [[nodiscard]] bool is_probe(const net::HttpMessage& message) noexcept;

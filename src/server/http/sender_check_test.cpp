@@ -60,8 +60,9 @@ unsigned status_with(std::vector<net::HttpField> fields, std::string target = "/
   message.method = std::move(method);
   message.target = std::move(target);
   message.fields = std::move(fields);
-  const auto refused = check_token(message, "s3cret");
-  return refused ? refused->status : 200;
+  const auto who = recognise(message, identity::Tokens::of("s3cret"), identity::now());
+  const auto* refused = std::get_if<Response>(&who);
+  return refused != nullptr ? refused->status : 200;
 }
 
 TEST(SenderCheck, the_token_must_be_given_where_there_is_one) {
@@ -84,7 +85,29 @@ TEST(SenderCheck, the_token_must_be_given_where_there_is_one) {
                              "http://localhost", "http://localhost?/healthz", "/x?/healthz"}) {
     EXPECT_EQ(status_with({}, closed), 401u) << closed;
   }
-  EXPECT_FALSE(check_token({}, ""));
+  const auto who = recognise({}, identity::Tokens(), identity::now());
+  EXPECT_EQ(std::get<identity::IdentityPtr>(who), identity::anyone());
+}
+
+TEST(SenderCheck, a_token_says_who_asks_until_it_ends) {
+  const Time ends = Time(Millis(1'800'000'000'000));
+  identity::Tokens tokens;
+  tokens.add({"scraper", {}, {"shop.*"}, ends, identity::digest_of("s3cret")});
+  net::HttpMessage message;
+  message.method = "GET";
+  message.target = "/v1/stats";
+  message.fields = {{"Authorization", "Bearer s3cret"}};
+  const auto before = recognise(message, tokens, ends - Millis(1));
+  EXPECT_EQ(std::get<identity::IdentityPtr>(before)->name, "scraper");
+  const auto after = recognise(message, tokens, ends);
+  const auto& refused = std::get<Response>(after);
+  EXPECT_EQ(refused.status, 401u);
+  EXPECT_NE(refused.body.find(R"(the token \"scraper\", which ended at 2027-01-15T08:00:00.000Z)"),
+            std::string::npos)
+      << refused.body;
+  message.target = "/healthz";
+  message.fields.clear();
+  EXPECT_EQ(std::get<identity::IdentityPtr>(recognise(message, tokens, ends)), identity::nobody());
 }
 
 TEST(SenderCheck, no_token_is_needed_to_probe_and_for_nothing_else_there) {

@@ -9,7 +9,6 @@
 namespace tarry::http {
 
 Result<std::uint16_t> Server::start() {
-  if (const auto good = session::check_access_token(options_.token); !good) return good.error();
   std::vector<session::Listening> places;
   std::uint16_t port = 0;
   if (options_.unix_path.empty()) {

@@ -36,9 +36,7 @@ class Server {
   /// Fronts::start, and `invalid_argument` for an address that is not a loopback address.
   [[nodiscard]] Result<std::uint16_t> start();
 
-  [[nodiscard]] Result<void> set_token(std::string token) {
-    return fronts_.set_token(std::move(token));
-  }
+  void set_tokens(identity::Tokens tokens) { fronts_.set_tokens(std::move(tokens)); }
   void set_limits(const session::Limits& limits) { fronts_.set_limits(limits); }
   void drain(Millis deadline, std::function<void(std::size_t open)> done) {
     fronts_.drain(deadline, std::move(done));

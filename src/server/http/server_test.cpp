@@ -45,31 +45,6 @@ TEST_F(ServerTest, listens_on_loopback_only) {
   EXPECT_EQ(server.start().error().message, "listen address \"example\" is not an IP address");
 }
 
-TEST_F(ServerTest, takes_no_token_that_can_be_guessed) {
-  ServerOptions options;
-  options.port = 0;
-  options.token = "fifteen-letters";
-  Server refused(engine_, options);
-  const auto port = refused.start();
-  ASSERT_FALSE(port);
-  EXPECT_EQ(port.error().code, ErrorCode::invalid_argument);
-  EXPECT_NE(port.error().message.find("the server's token: a token of 15 characters"),
-            std::string::npos);
-
-  options.token = "sixteen-letters-";
-  Server server(engine_, options);
-  const auto listening = server.start();
-  ASSERT_TRUE(listening) << listening.error().message;
-  EXPECT_FALSE(server.set_token("short"));
-  engine_.set_rule([](const core::Request&) -> std::optional<Result<core::Reply>> {
-    return Error{ErrorCode::no_space, "full"};
-  });
-  RawClient client(*listening);  // the former token still holds
-  client.send(
-      RawClient::request("GET", "/v1/stats", "", "Authorization: Bearer sixteen-letters-\r\n"));
-  EXPECT_EQ(client.receive().status, 503u);  // the engine's answer, not 401
-}
-
 TEST_F(ServerTest, names_a_port_that_is_taken) {
   ServerOptions options;
   options.port = start();
@@ -356,7 +331,7 @@ TEST_F(ServerTest, closes_after_a_fault_in_the_framing) {
 
 TEST_F(ServerTest, who_sends_a_body_that_is_refused_sees_why) {
   ServerOptions options;
-  options.token = "s3cret-of-sixteen-characters";
+  options.tokens = identity::Tokens::of("s3cret-of-sixteen-characters");
   options.max_body_bytes = 16 << 20;
   options.max_held_bytes = 1 << 20;
   const std::uint16_t port = start(options);
@@ -570,7 +545,7 @@ TEST_F(ServerTest, the_log_is_told_seldom_of_the_same) {
   std::mutex mutex;
   Told told;
   ServerOptions options;
-  options.token = "secret-of-sixteen-characters";
+  options.tokens = identity::Tokens::of("secret-of-sixteen-characters");
   options.on_request = [&](const RequestNote& note) {
     const std::lock_guard lock(mutex);
     ++told.notes;

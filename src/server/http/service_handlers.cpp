@@ -15,6 +15,13 @@ namespace {
 // each shard of an embedded store, or the Redis of other stores, must answer.
 constexpr std::string_view kNobodys = "readyz";
 
+// The queues that /metrics shows the client; empty: all, and the figures of the whole store.
+metrics::Shown shown_to(const identity::IdentityPtr& identity) {
+  using identity::Scope;
+  if (identity->may_everywhere(Scope::read)) return {};
+  return [identity](std::string_view queue) { return identity->may(Scope::read, queue); };
+}
+
 Response no_test_clock() {
   return problem(404, ErrorCode::not_found,
                  "this server has no test clock; start it with --test-clock");
@@ -56,7 +63,13 @@ Routed stats(Asked& asked) {
   core::StatsRequest request{asked.query.text("queue").value_or("")};
   request.names_only = asked.query.flag("names_only");
   if (auto error = asked.query.finish()) return problem(*error);
-  return ask<StoreStats>(std::move(request), [](const StoreStats& stats) {
+  if (!request.queue.empty()) {
+    if (auto refused = check_queue(*asked.identity, identity::Scope::read, request.queue)) {
+      return *std::move(refused);
+    }
+  }
+  return ask<StoreStats>(std::move(request), [identity = asked.identity](StoreStats& stats) {
+    leave_out_unseen(stats, *identity);
     return ok(wire::encode_store_stats(stats));
   });
 }
@@ -66,15 +79,17 @@ Routed metrics_page(Asked& asked) {
   const Service& service = asked.service;
   const std::uint64_t replies =
       service.meter == nullptr ? 0 : service.meter->store().lateness().replies();
-  return ask<StoreStats>(core::StatsRequest{}, [&service, replies](const StoreStats& stats) {
+  return ask<StoreStats>(core::StatsRequest{}, [&service, replies, identity = asked.identity](
+                                                   const StoreStats& stats) {
     const Time now =
         service.now ? service.now() : std::chrono::floor<Millis>(std::chrono::system_clock::now());
     static constexpr std::string_view kType = "text/plain; version=0.0.4; charset=utf-8";
     metrics::Meter none;
-    const auto relays = service.relays ? service.relays() : std::vector<metrics::RelayFigures>();
-    Response page =
-        ok(metrics::metrics_text(stats, service.meter == nullptr ? none : *service.meter, replies,
-                                 now, TARRY_VERSION, relays));
+    auto relays = service.relays ? service.relays() : std::vector<metrics::RelayFigures>();
+    leave_out_unseen(relays, *identity);
+    metrics::Meter& meter = service.meter == nullptr ? none : *service.meter;
+    Response page = ok(metrics::metrics_text(stats, meter, replies, now, TARRY_VERSION, relays,
+                                             shown_to(identity)));
     page.content_type = kType;
     return page;
   });

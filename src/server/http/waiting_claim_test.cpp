@@ -1,4 +1,5 @@
 // Claims that wait, clients that go away, and the drain: nothing is lost on the way.
+#include <atomic>
 #include <functional>
 #include <future>
 #include <memory>
@@ -550,7 +551,7 @@ std::string authorized(std::string_view token) {
 
 TEST_F(WaitingClaim, ends_when_another_token_takes_the_place_of_its_own) {
   ServerOptions options;
-  options.token = kOldToken;
+  options.tokens = identity::Tokens::of(kOldToken);
   start(std::move(options));
   RawClient nothing(port_);
   nothing.send(authorized(kOldToken));
@@ -563,14 +564,14 @@ TEST_F(WaitingClaim, ends_when_another_token_takes_the_place_of_its_own) {
   coming.send(request.substr(0, request.size() - 1));
   // By now the server has read the request.
   EXPECT_EQ(RawClient(port_).get("/healthz").status, 200u);
-  ASSERT_TRUE(server_->set_token(kOldToken));  // changes nothing
-  ASSERT_TRUE(server_->set_token(kNewToken));
+  server_->set_tokens(identity::Tokens::of(kOldToken));  // changes nothing
+  server_->set_tokens(identity::Tokens::of(kNewToken));
   EXPECT_EQ(coming.receive().status, 401u);
   engine_.wait_for_withdrawal(waiting.ticket);
   waiting.answer(core::Reply(core::ClaimReply()));
   const auto refused = nothing.receive();
   EXPECT_EQ(refused.status, 401u);
-  EXPECT_NE(refused.body.find("the server has another token now"), std::string::npos);
+  EXPECT_NE(refused.body.find("the token is no longer valid"), std::string::npos);
   EXPECT_TRUE(nothing.wait_for_end());
   engine_.wait_for_withdrawal(claimed.ticket);
   claimed.answer(one_claimed("r1"));
@@ -583,6 +584,55 @@ TEST_F(WaitingClaim, ends_when_another_token_takes_the_place_of_its_own) {
   EXPECT_EQ(next.receive().status, 200u);
   // Shows that the server has noted the hand-over of r2.
   EXPECT_EQ(next.get("/healthz").status, 200u);
+}
+
+// Of two tokens that are valid at the same time, one goes and the other one stays.
+TEST_F(WaitingClaim, stays_when_another_token_than_its_own_is_withdrawn) {
+  ServerOptions options;
+  const auto listed = [](const char* name, const char* secret) {
+    return identity::Identity{
+        name, identity::Scopes::all(), {"*"}, {}, identity::digest_of(secret)};
+  };
+  options.tokens.add(listed("old", kOldToken));
+  options.tokens.add(listed("new", kNewToken));
+  start(std::move(options));
+  RawClient with_old(port_);
+  with_old.send(authorized(kOldToken));
+  auto of_old = engine_.next();
+  RawClient with_new(port_);
+  with_new.send(authorized(kNewToken));
+  auto of_new = engine_.next();
+  identity::Tokens after;
+  after.add(listed("new", kNewToken));
+  server_->set_tokens(std::move(after));
+  engine_.wait_for_withdrawal(of_old.ticket);
+  of_old.answer(core::Reply(core::ClaimReply()));
+  EXPECT_EQ(with_old.receive().status, 401u);
+  of_new.answer(one_claimed("r1"));
+  EXPECT_EQ(with_new.receive().status, 200u);
+  // Shows that the server has noted the hand-over of r1.
+  EXPECT_EQ(with_new.get("/healthz").status, 200u);
+}
+
+TEST_F(WaitingClaim, gets_nothing_once_its_token_has_ended) {
+  constexpr std::int64_t kEnds = 1'800'000'000'000;
+  std::atomic<std::int64_t> now = kEnds - 1;
+  ServerOptions options;
+  options.token_clock = [&now] { return Time(Millis(now)); };
+  options.tokens.add({"brief",
+                      identity::Scopes::all(),
+                      {"*"},
+                      Time(Millis(kEnds)),
+                      identity::digest_of(kOldToken)});
+  start(std::move(options));
+  RawClient client(port_);
+  client.send(authorized(kOldToken));
+  auto waiting = engine_.next();
+  now = kEnds;
+  waiting.answer(one_claimed("r1"));
+  EXPECT_EQ(released(), "r1;");
+  EXPECT_EQ(client.receive().status, 401u);
+  server_.reset();  // before its clock
 }
 
 }  // namespace

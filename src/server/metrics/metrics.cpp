@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "metrics/exposition.h"
-#include "metrics/store_metrics.h"
 
 namespace tarry::metrics {
 namespace {
@@ -90,11 +89,12 @@ void write_server(Exposition& out, const Meter& meter) {
 }  // namespace
 
 std::string metrics_text(const StoreStats& stats, Meter& meter, std::uint64_t replies, Time now,
-                         std::string_view version, std::span<const RelayFigures> relays) {
+                         std::string_view version, std::span<const RelayFigures> relays,
+                         const Shown& shown) {
   Exposition out;
-  write_store_metrics(out, stats, meter.store(), replies, now, version);
+  write_store_metrics(out, stats, meter.store(), replies, now, version, shown);
   write_relays(out, relays);
-  write_server(out, meter);
+  if (!shown) write_server(out, meter);
   return std::move(out).take();
 }
 

@@ -11,15 +11,18 @@
 #include <tarry/settings.h>
 #include <tarry/time.h>
 
+#include "metrics/store_metrics.h"
 #include "server/metrics/meter.h"
 #include "server/metrics/relay_figures.h"
 
 namespace tarry::metrics {
 
 /// `replies`: as in StoreMeter::metered. `now`: the store's time, from which ages are computed.
-/// `meter` learns which queues exist.
+/// `meter` learns which queues exist. If `shown` is not empty, the text has only figures of the
+/// queues for which it is true, and of `relays`.
 [[nodiscard]] std::string metrics_text(const StoreStats& stats, Meter& meter, std::uint64_t replies,
                                        Time now, std::string_view version,
-                                       std::span<const RelayFigures> relays = {});
+                                       std::span<const RelayFigures> relays = {},
+                                       const Shown& shown = {});
 
 }  // namespace tarry::metrics

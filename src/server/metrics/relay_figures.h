@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/lateness_histogram.h"
 
@@ -26,7 +27,8 @@ struct RelayFigures {
   std::uint64_t queues = 0;
   std::uint64_t breaker_openings = 0;
   bool breaker_open = false;
-  core::LatenessHistogram lag;  // from due time to confirmation
+  core::LatenessHistogram lag;             // from due time to confirmation
+  std::vector<std::string> patterns = {};  // of the queues that it serves
 };
 
 }  // namespace tarry::metrics

@@ -104,11 +104,11 @@ bool Connection::give_way() {
   return true;
 }
 
-void Connection::revoke() {
+void Connection::check_token() {
   guard([this] {
-    if (session_.revoke()) return;
+    if (session_.is_still_let_in() || session_.revoke()) return;
     if (state_ == State::reading && incoming() == Incoming::body) {
-      on_refused({Refusal::Why::token_replaced});
+      on_refused({Refusal::Why::token_not_valid});
     }
   });
 }

@@ -68,8 +68,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Closes the connection to make room, if no byte of a next request has come or if the current
   /// answer is its last. False: a request has begun to arrive.
   [[nodiscard]] bool give_way();
-  /// The token has changed: refuses a waiting claim, or a request that is still arriving.
-  void revoke();
+  /// Call it when the server's tokens have changed. If the client's token is no longer valid, its
+  /// waiting claim, or its request that is still arriving, is refused.
+  void check_token();
   /// Finishes the request in progress, or one that arrives within a moment, and then closes.
   void drain();
   void close();

@@ -13,7 +13,6 @@
 
 #include "base/assert.h"
 #include "base/thread.h"
-#include "base/token.h"
 #include "server/listening/acceptor.h"
 #include "server/listening/unix_listener.h"
 #include "server/session/admission.h"
@@ -37,7 +36,6 @@ class Fronts::Impl {
 
   Result<void> start(std::vector<Listening> places) {
     TARRY_ASSERT(!thread_.joinable());
-    if (const auto good = check_access_token(context_.options.token); !good) return good;
     for (Listening& one : places) {
       OpenFront& front =
           fronts_.emplace_back(io_, one.front(context_), admission_, context_, stopping_);
@@ -77,15 +75,11 @@ class Fronts::Impl {
     });
   }
 
-  Result<void> set_token(std::string token) {
-    if (const auto good = check_access_token(token); !good) return good;
-    asio::post(io_, [this, token = std::move(token)]() mutable {
-      const bool other = token != context_.options.token;
-      context_.options.token = std::move(token);
-      if (!other || context_.options.token.empty()) return;
-      admission_.for_each([](Connection& connection) { connection.revoke(); });
+  void set_tokens(identity::Tokens tokens) {
+    asio::post(io_, [this, tokens = std::move(tokens)]() mutable {
+      context_.options.tokens = std::move(tokens);
+      admission_.for_each([](Connection& connection) { connection.check_token(); });
     });
-    return {};
   }
 
   void set_tls(listening::TlsContext tls) {
@@ -197,16 +191,9 @@ Result<void> Fronts::start(std::vector<Listening> places) {
 void Fronts::drain(Millis deadline, std::function<void(std::size_t)> done) {
   impl_->drain(deadline, std::move(done));
 }
-Result<void> Fronts::set_token(std::string token) { return impl_->set_token(std::move(token)); }
+void Fronts::set_tokens(identity::Tokens tokens) { impl_->set_tokens(std::move(tokens)); }
 void Fronts::set_tls(listening::TlsContext tls) { impl_->set_tls(std::move(tls)); }
 void Fronts::set_limits(const Limits& limits) { impl_->set_limits(limits); }
 void Fronts::stop() { impl_->stop(); }
-
-Result<void> check_access_token(const std::string& token) {
-  if (token.empty()) return {};  // no token is required
-  const auto good = base::check_server_token(token);
-  if (good) return {};
-  return Error(good.error().code, "the server's token: " + good.error().message);
-}
 
 }  // namespace tarry::session

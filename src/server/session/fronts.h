@@ -45,14 +45,13 @@ class Fronts {
   ~Fronts();  // stops
 
   /// Listens at all places or, after an error, at none. Call it once. Errors: `invalid_argument`
-  /// for a path that is too long or a token that is too short, `conflict` if a port or path is
-  /// taken, `permission_denied`, `io_error`.
+  /// for a path that is too long, `conflict` if a port or path is taken, `permission_denied`,
+  /// `io_error`.
   [[nodiscard]] Result<void> start(std::vector<Listening> places);
 
-  /// From now on clients must send this token; empty: none is needed. Waiting claims that were sent
-  /// with another token end with 401. Error: `invalid_argument` for a token that
-  /// base::check_server_token refuses; nothing is changed then.
-  [[nodiscard]] Result<void> set_token(std::string token);
+  /// From now on these tokens are valid. Waiting claims that were sent with a token that is no
+  /// longer valid, or has other rights now, end with 401.
+  void set_tokens(identity::Tokens tokens);
 
   /// New connections at ports speak TLS with this context, which may be null (Options::tls). Open
   /// connections keep theirs.
@@ -76,9 +75,5 @@ class Fronts {
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-/// Checks whether a server may require this token; empty means that none is required. Error:
-/// `invalid_argument`.
-[[nodiscard]] Result<void> check_access_token(const std::string& token);
 
 }  // namespace tarry::session

@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <string>
 
 #include <tarry/log.h>
 #include <tarry/time.h>
 
+#include "server/identity/tokens.h"
 #include "server/listening/tls_context.h"
 #include "server/session/request_log.h"
 
@@ -32,9 +32,10 @@ struct Limits {
 };
 
 struct Options : Limits {
-  /// If not empty, clients must send this token, in the way of their protocol.
-  /// base::check_server_token must accept it.
-  std::string token = {};
+  /// If tokens are required, clients must send one, in the way of their protocol.
+  identity::Tokens tokens = {};
+  /// The clock by which tokens end.
+  std::function<Time()> token_clock = identity::now;
   Millis write_deadline = std::chrono::seconds(30);      // how long a write may make no progress
   Millis handshake_deadline = std::chrono::seconds(10);  // how long TLS's handshake may take
   /// If not null, clients at ports must speak TLS. At unix sockets they never do.

@@ -13,7 +13,7 @@ namespace tarry::session {
 struct Refusal {
   enum class Why : std::uint8_t {
     too_many_connections,  // over `Limits::max_connections`, and this request may not pass
-    token_replaced,        // while the request waited or arrived
+    token_not_valid,       // any more: replaced or ended while the request waited or arrived
     too_much_held,         // `over` says which bytes
     no_memory,             // nothing was done
     late,                  // the request did not arrive in time

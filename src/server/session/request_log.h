@@ -22,10 +22,11 @@ namespace tarry::session {
 
 /// A request that was answered, for a log. It has no queue, key or payload.
 struct RequestNote {
-  std::string_view id;      // the client's, if it sent one that may stand in a log
-  std::string_view method;  // as the client sent it; empty if it could not be read
-  std::string_view route;   // "/v1/queues/*/messages", or "none"; lives as long as the program
-  unsigned status = 0;      // the status in HTTP's terms, whatever the protocol
+  std::string_view id;        // the client's, if it sent one that may stand in a log
+  std::string_view identity;  // the name of the client's token; the session sets it
+  std::string_view method;    // as the client sent it; empty if it could not be read
+  std::string_view route;     // "/v1/queues/*/messages", or "none"; lives as long as the program
+  unsigned status = 0;        // the status in HTTP's terms, whatever the protocol
   // The reason of a 401, a 429, a status from 500 on, or a 200 in which items of a batch failed
   // because of the store. Only one note a second for each status has it.
   std::string_view reason;

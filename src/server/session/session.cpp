@@ -61,7 +61,9 @@ std::optional<Refusal> Session::begin(Urgency urgency) {
 }
 
 void Session::answered(const RequestNote& note) {
-  context_.requests.note(note, let_in_);
+  RequestNote told = note;
+  if (identity_ != nullptr) told.identity = identity_->name;
+  context_.requests.note(told, identity_ != nullptr);
   connection_.front().meter().answered(note.route, note.status);
 }
 
@@ -115,6 +117,10 @@ void Session::end_wait() {
 void Session::client_ended() {
   client_ended_ = true;
   end_wait();
+}
+
+bool Session::is_still_let_in() const noexcept {
+  return identity_ == nullptr || context_.options.tokens.still_know(*identity_);
 }
 
 bool Session::revoke() {
@@ -197,7 +203,9 @@ bool Session::note_unsent(const core::ClaimReply& reply) {
 
 std::optional<Refusal> Session::refusal_of(HeldReply& reply) {
   using Why = Refusal::Why;
-  if (std::exchange(revoked_, false)) return Refusal{Why::token_replaced};
+  const bool ended =
+      claiming_ && identity_ != nullptr && identity_->has_ended(context_.options.token_clock());
+  if (std::exchange(revoked_, false) || ended) return Refusal{Why::token_not_valid};
   // The limit is checked again: as JSON the reply may be several times as large, and other replies
   // may have become JSON meanwhile.
   if (reading_) {

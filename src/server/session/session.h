@@ -6,7 +6,7 @@
 // Invariants
 //  1. At most one request is at the engine. Its answer reaches the connection once, as a reply or a
 //     refusal, or the connection is closed.
-//  2. A claim does not wait if its client has hung up, its token was replaced, or the server
+//  2. A claim does not wait if its client has hung up, its token is no longer valid, or the server
 //     drains. Such a claim is withdrawn, even if it is submitted only later.
 //  3. Claimed messages count as unsent from the engine's answer until `handed_over`. If the
 //     connection closes, or refuses the answer, before that, they are released.
@@ -18,8 +18,10 @@
 #include <list>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/engine.h"
+#include "server/identity/identity.h"
 #include "server/listening/socket.h"
 #include "server/listening/stream.h"
 #include "server/session/check.h"
@@ -64,9 +66,10 @@ class Session {
   void use_reserve() noexcept { on_reserve_ = true; }
   [[nodiscard]] bool is_on_reserve() const noexcept { return on_reserve_; }
 
-  /// Tells whether the client has sent the server's token (base::is_same_secret) or needs none.
-  /// This holds until the next call.
-  void set_let_in(bool let_in) noexcept { let_in_ = let_in; }
+  /// The client has shown who it is, or the request needs no token (identity::nobody). Null: the
+  /// client is not let in. It holds until the next call; the front calls it for each request.
+  void set_identity(identity::IdentityPtr identity) noexcept { identity_ = std::move(identity); }
+  [[nodiscard]] const identity::IdentityPtr& identity() const noexcept { return identity_; }
   /// Call `begin` when a request begins; its body may not have arrived yet. The request is refused
   /// if the connection is on the reserve and the request is not urgent.
   [[nodiscard]] std::optional<Refusal> begin(Urgency urgency);
@@ -90,8 +93,10 @@ class Session {
   /// other request is carried out.
   void client_ended();
   [[nodiscard]] bool has_client_ended() const noexcept { return client_ended_; }
-  /// Call `revoke` when the token was replaced: a waiting claim is refused. Returns false if no
-  /// claim waits.
+  /// Whether the client's token is still valid, with the same rights.
+  [[nodiscard]] bool is_still_let_in() const noexcept;
+  /// Call `revoke` when the token is no longer valid: a waiting claim is refused. Returns false if
+  /// no claim waits.
   [[nodiscard]] bool revoke();
   /// Call `close` once, when the connection is closed.
   void close();
@@ -113,7 +118,7 @@ class Session {
   std::optional<std::list<Connection*>::iterator> idle_;  // this connection's place in the list of
                                                           // idle connections
   bool on_reserve_ = false;
-  bool let_in_ = false;
+  identity::IdentityPtr identity_;
   bool client_ended_ = false;
   bool revoked_ = false;
   bool closed_ = false;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -26,6 +27,7 @@
 #include "app/serve/log.h"
 #include "app/serve/servable.h"
 #include "app/serve/serve_reload.h"
+#include "app/serve/serve_tokens.h"
 #include "app/system/descriptors.h"
 #include "app/system/init_process.h"
 #include "app/system/signals.h"
@@ -159,7 +161,16 @@ Relays::Hooks hooks_of(ServeLog& log, Events& events) {
           [&events] { events.relays_ended(); }};
 }
 
-std::vector<metrics::RelayFigures> figures_of(const Relays& relays) {
+using PatternsOfRelays = std::map<std::string, std::vector<std::string>>;  // by the relay's name
+
+PatternsOfRelays patterns_of(const std::vector<RelayPlan>& plans) {
+  PatternsOfRelays patterns;
+  for (const RelayPlan& plan : plans) patterns[plan.options.name] = plan.options.relay.queues;
+  return patterns;
+}
+
+std::vector<metrics::RelayFigures> figures_of(const Relays& relays,
+                                              const PatternsOfRelays& patterns) {
   std::vector<metrics::RelayFigures> all;
   for (auto& [name, stats, up] : relays.stats()) {
     metrics::RelayFigures& one = all.emplace_back();
@@ -178,6 +189,9 @@ std::vector<metrics::RelayFigures> figures_of(const Relays& relays) {
     one.breaker_openings = stats.openings;
     one.breaker_open = stats.breaker != relay::BreakerState::closed;
     one.lag = stats.lags;
+    if (const auto found = patterns.find(one.name); found != patterns.end()) {
+      one.patterns = found->second;
+    }
   }
   return all;
 }
@@ -193,11 +207,11 @@ Result<void> step(ManualClock& clock, std::int64_t ms) {
   return {};
 }
 
-session::Options server_options(const Config& config, const std::string& token,
+session::Options server_options(const Config& config, const ServeTokens& tokens,
                                 const listening::Tls& tls, ServeLog& log) {
   session::Options options;
   static_cast<session::Limits&>(options) = limits_of(config);
-  options.token = token;
+  options.tokens = tokens_of(tokens);
   options.tls = tls.context;
   options.log = [&log](const LogEntry& entry) { log.tell(entry); };
   options.on_request = [&log](const session::RequestNote& note) { log.request(note); };
@@ -208,7 +222,9 @@ http::FrontOptions http_options(const Config& config, std::optional<ManualClock>
                                 const Relays& relays) {
   http::FrontOptions options;
   if (auto names = parse_names(config.text(Which::names))) options.hosts = std::move(*names);
-  options.relays = [&relays] { return figures_of(relays); };
+  options.relays = [&relays, patterns = patterns_of(config.relays)] {
+    return figures_of(relays, patterns);
+  };
   if (clock) {
     options.now = [clock] { return clock->now(); };
     options.advance_clock = [clock](std::int64_t ms) mutable { clock->advance(Millis(ms)); };
@@ -362,8 +378,8 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   const ErrorsInLog errors(session.output, log, logs_json);
   if (const auto good = check_settings(*config); !good) return session.output.fail(good.error());
   const std::string url = config->text(Which::store_url);
-  auto token = read_token(config->text(Which::token_file));
-  if (!token) return session.output.fail(token.error());
+  auto tokens = start_tokens(*config, session.output);
+  if (!tokens) return ExitCode::usage;
   auto tls = read_tls(*config);
   if (!tls) return session.output.fail(tls.error());
   // The ports come first: if one is taken, no store is made or opened.
@@ -373,7 +389,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   const auto descriptors = descriptor_limit();
   static_cast<void>(raise_descriptor_limit());
   for (const std::string& line : notes_of(*config)) log.warning("configuration", line);
-  note_open_token(config->text(Which::token_file), log);
+  note_open_token(*config, log);
   note_insecure(*config, log);
   note_tls(*config, *tls, log);
 
@@ -389,7 +405,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   const auto relays = Relays::make(store->engine(), url, config->relays, hooks_of(log, events),
                                    children_of(descriptors, url));
   if (!relays) return session.output.fail(relays.error());
-  session::Options options = server_options(*config, *token, *tls, log);
+  session::Options options = server_options(*config, *tokens, *tls, log);
   note_fewer_connections(*config, options, log);
   session::Fronts server(engine, std::move(options));
   const SignalWatch watch([&events](int) { events.signalled(); }, [&events] { events.hung_up(); });
@@ -403,7 +419,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   }
 
   (*relays)->start();
-  const Serving serving{store->engine(), engine, server, log, *token, *tls};
+  const Serving serving{store->engine(), engine, server, log, *tokens, *tls};
   while (events.wait_for_hangup()) reload(*config, all_flags(session, flags), serving);
   drain(server, **relays, events, Millis(config->number(Which::drain_timeout)), log);
   store->close();

@@ -65,7 +65,7 @@ std::optional<StoreInspection> inspect(Session& session, bool deep, ExitCode& co
   return std::nullopt;
 }
 
-void write_fields(wire::JsonWriter& json, const ShardInspection& shard) {
+void write_shard_fields(wire::JsonWriter& json, const ShardInspection& shard) {
   json.field("shard", std::uint64_t{shard.shard}).field("segments", shard.segments);
   json.field("bytes", shard.bytes).field("allocated", shard.allocated);
   json.field("batches", shard.batches).field("records", shard.records);
@@ -87,7 +87,7 @@ void print_json(Session& session, const StoreInspection& store) {
     json.field("problems", problems_in(store)).name("per_shard").begin_array();
     for (const ShardInspection& shard : store.per_shard) {
       json.begin_object();
-      write_fields(json, shard);
+      write_shard_fields(json, shard);
       json.end_object();
     }
     json.end_array().end_object();
