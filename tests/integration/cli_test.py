@@ -489,7 +489,8 @@ class Help(ProgramTest):
                 "config", "config check", "relay", "queue set", "queue pause", "queue resume",
                 "queue purge", "queue rm", "dead", "dead ls", "dead revive", "dead rm", "extend",
                 "top", "health", "clock", "clock advance", "completion", "man",
-                "store export", "store import", "store backup", "store upgrade", "intake")
+                "store export", "store import", "store backup", "store upgrade", "intake",
+                "token", "token new", "token ls", "token check")
 
     def test_every_command_has_help_with_examples(self):
         for command in self.COMMANDS:

@@ -53,9 +53,9 @@ class Pages(unittest.TestCase):
         marks = re.compile(r"(?:run\b.*|serve|served|work|clock|relay(?: \w+)?|coordination|"
                            r"scanner|plugin \w+|webhook|install|each with a receipt of its own|"
                            r"look_inside|on redis|on a cluster|behind sentinel|to redis|"
-                           r"from a layout|serve with it|certificates|other machine|forecast|config check|"
-                           r"salvage|backup|"
-                           r"export and import|migrate|bench|plan|packages|service|token)$")
+                           r"from a layout|serve with it|certificates|other machine|forecast|"
+                           r"config check|salvage|backup|export and import|migrate|bench|plan|"
+                           r"packages|service|tokens?|rotation)$")
         for name in PAGES + MORE:
             for mark, language, text in blocks(name):
                 if language in ("sh", "bash", "shell", "console"):
@@ -103,7 +103,7 @@ class Pages(unittest.TestCase):
                         "health", "store upgrade", "store migrate", "store backup",
                         "store export", "store import",
                         "store acl", "config check", "bench", "version",
-                        "intake"):
+                        "intake", "token new", "token ls", "token check"):
             words = command.split()
             help_text = subprocess.run([PROGRAM, *words, "--help"], capture_output=True, text=True,
                                        env=environment(), check=True).stdout
@@ -245,6 +245,34 @@ class Shell(ProgramTest):
             self.tarry("push", "orders", "tea", store=server.url, TARRY_TOKEN_FILE=token)
             self.tarry("ls", "orders", store=f"{server.url}?token_file={token}")
             self.tarry("ls", "orders", store=server.url, code=FAILED)
+
+    def test_tokens_with_rights(self):
+        marked = {mark: text for mark, _, text in blocks("docs/guide/operating.md")}
+        tokens = str(self.directory / "tokens")
+
+        def shell(mark, **variables):
+            text = marked[mark]
+            for shown, meant in (("/etc/tarry.tokens", tokens), ("-g tarry", f"-g {os.getgid()}"),
+                                 ("> /etc/", f"> {self.directory}/"), ("systemctl reload tarry",
+                                                                       ":")):
+                text = text.replace(shown, meant)
+            return self.shell("run", text, **variables)
+
+        shell("tokens")
+        self.assertEqual(os.stat(tokens).st_mode & 0o777, 0o640)
+        names = [token["name"] for token in self.asked("token", "ls", "--tokens-file",
+                                                       tokens)["tokens"]]
+        self.assertEqual(names, ["admin", "shop", "scraper"])
+        scraper = str(self.directory / "scraper.token")
+        self.assertEqual(os.stat(scraper).st_mode & 0o777, 0o600)
+        with Server("memory:", "--tokens-file", tokens) as server:
+            self.tarry("stats", store=server.url, TARRY_TOKEN_FILE=scraper)
+            self.tarry("push", "shop.eu", "x", store=server.url, TARRY_TOKEN_FILE=scraper,
+                       code=FAILED)
+        shell("rotation")
+        names = [token["name"] for token in self.asked("token", "ls", "--tokens-file",
+                                                       tokens)["tokens"]]
+        self.assertEqual(names, ["admin", "scraper", "shop-2"])
 
     def test_first_steps(self):
         marked = blocks("docs/guide/first-steps.md")
