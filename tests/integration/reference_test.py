@@ -42,6 +42,8 @@ def constants():
                                "kMaxToken|kMinServerToken"),
                               ("src/base/secret_file.h", "constexpr std::size_t",
                                "kMaxSecretLine"),
+                              ("src/server/session/token_failures.h", "constexpr std::size_t",
+                               r"kMost\w+"),
                               ("src/server/identity/tokens_file.h", "constexpr std::size_t",
                                r"kMaxToken\w+"),
                               ("src/wire/bulk.cpp", r"constexpr [\w:]+", "kMaxBulkLimit"),

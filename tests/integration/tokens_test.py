@@ -364,6 +364,34 @@ class Rotation(Tokens):
         self.assertEqual(ask("GET", "/v1/queues", "another-one-for-everything")[0], 401)
 
 
+class Throttle(Tokens):
+    """A peer that is refused again and again."""
+
+    def test_too_many_refusals_are_answered_with_429(self):
+        self.write(self.all_rights())
+        server, ask = self.serve()
+        statuses = []
+
+        def refused():
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+            connection.request("GET", "/v1/queues", headers={"Authorization": "Bearer wrong"})
+            response = connection.getresponse()
+            response.read()
+            statuses.append(response.status)
+            retry = response.headers["Retry-After"]
+            connection.close()
+            return retry
+
+        eventually(lambda: refused() is not None, "it is told to slow down")
+        self.assertEqual(set(statuses[:200]), {401})
+        self.assertEqual(statuses[-1], 429)
+        # Others at the same address go on.
+        self.assertEqual(ask("GET", "/v1/queues", self.everything)[0], 200)
+        self.assertEqual(ask("GET", "/healthz", "")[0], 200)
+        # A refusal is forgotten after a while.
+        eventually(lambda: refused() is None, "one more is answered with 401")
+
+
 class CommandLine(Tokens):
     """The clients send a token as before."""
 

@@ -120,7 +120,10 @@ std::optional<Response> Connection::check_head() {
     return refused;
   }
   auto who = recognise(message, context().options.tokens, context().options.token_clock());
-  if (auto* refused = std::get_if<Response>(&who)) return std::move(*refused);
+  if (auto* refused = std::get_if<Response>(&who)) {
+    const bool slow_down = context().token_failures.too_many(session().peer(), Clock::now());
+    return slow_down ? too_many_failures() : std::move(*refused);
+  }
   session().set_identity(std::get<identity::IdentityPtr>(std::move(who)));
   const std::string* expect = message.find("Expect");
   if (expect != nullptr && !base::equals_ignoring_case(*expect, "100-continue")) {

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "server/http/routes.h"
 #include "server/listening/ip_address.h"
+#include "server/session/token_failures.h"
 
 namespace tarry::http {
 namespace {
@@ -131,6 +132,13 @@ std::variant<identity::IdentityPtr, Response> recognise(const net::HttpMessage& 
                    base::format_time_ms(found->ends->time_since_epoch().count()));
   }
   return found;
+}
+
+Response too_many_failures() {
+  return problem(429, ErrorCode::unavailable,
+                 "too many requests of this address had no valid token: " +
+                     std::to_string(session::TokenFailures::kMostFailures) +
+                     " is the limit; try again in a second, with a valid token");
 }
 
 Response token_not_valid() {

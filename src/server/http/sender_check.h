@@ -36,6 +36,9 @@ struct Hosts {
 [[nodiscard]] std::variant<identity::IdentityPtr, Response> recognise(
     const net::HttpMessage& message, const identity::Tokens& tokens, Time now);
 
+/// The 429 that a peer gets instead of a 401 after session::TokenFailures::kMostFailures of them.
+[[nodiscard]] Response too_many_failures();
+
 /// The 401 for a request whose token was replaced or has ended meanwhile.
 [[nodiscard]] Response token_not_valid();
 

@@ -17,6 +17,7 @@
 #include "server/session/log_throttle.h"
 #include "server/session/options.h"
 #include "server/session/request_log.h"
+#include "server/session/token_failures.h"
 #include "server/session/turns.h"
 
 namespace tarry::session {
@@ -36,6 +37,7 @@ class ServerContext {
   RequestLog requests{options.on_request};
   metrics::Meter meter{engine};
   Holders holders = {};
+  TokenFailures token_failures = {};
   Turns turns = {};  // for ends of claims
   Turns handshakes{1};
   // Connections without a request; the one that has been idle for the longest is the first.

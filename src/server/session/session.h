@@ -50,6 +50,8 @@ class Session {
 
   /// The client's address, with its port.
   [[nodiscard]] const std::string& address() const noexcept { return remote_.address; }
+  /// The client's address without its port; for a unix socket, the user.
+  [[nodiscard]] const std::string& peer() const noexcept { return remote_.name; }
   /// The server's address that the client has connected to, as it stands in a URL; empty for a unix
   /// socket.
   [[nodiscard]] const std::string& local_host() const noexcept { return local_host_; }
