@@ -1,8 +1,8 @@
 // TestServer: a tarry server in this process, on a free port, before an engine.
 #pragma once
 
-#include <cstdint>
 #include <memory>
+#include <string>
 
 #include "core/engine.h"
 
@@ -10,11 +10,13 @@ namespace tarry::contract {
 
 class TestServer {
  public:
-  /// Listens on 127.0.0.1, or throws. The engine must outlive it.
-  [[nodiscard]] static std::unique_ptr<TestServer> start(core::Engine& engine);
+  /// Listens on 127.0.0.1, or throws. The engine must outlive it. `tls`: clients reach it over TLS
+  /// only.
+  [[nodiscard]] static std::unique_ptr<TestServer> start(core::Engine& engine, bool tls = false);
 
   virtual ~TestServer() = default;
-  [[nodiscard]] virtual std::uint16_t port() const = 0;
+  /// The URL for clients.
+  [[nodiscard]] virtual std::string url() const = 0;
 };
 
 }  // namespace tarry::contract

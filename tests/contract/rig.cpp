@@ -54,6 +54,7 @@ const std::vector<EngineSpec>& all_engines() {
       {"file", Kind::file, 1},
       {"file4", Kind::file, 4},
       {"http", Kind::memory, 1, RedisServers::one, By::http},
+      {"https", Kind::memory, 1, RedisServers::one, By::https},
       {"http_redis", Kind::redis, 1, RedisServers::one, By::http},
       {"redis", Kind::redis, 1},
       {"redis4", Kind::redis, 4},
@@ -143,10 +144,9 @@ void Rig::open() {
     return;
   }
   backing_ = open_kept({});
-  server_ = TestServer::start(backing_->engine());
-  const std::string address = "http://127.0.0.1:" + std::to_string(server_->port());
-  store_ = spec_.by == By::http ? open_or_throw(address, {.executor = executor_})
-                                : command_line_store(address, executor_);
+  server_ = TestServer::start(backing_->engine(), spec_.by == By::https);
+  store_ = spec_.by == By::command_line ? command_line_store(server_->url(), executor_)
+                                        : open_or_throw(server_->url(), {.executor = executor_});
 }
 
 }  // namespace tarry::contract

@@ -21,9 +21,9 @@ namespace tarry::contract {
 /// What keeps the store.
 enum class Kind : std::uint8_t { memory, file, redis, rabbitmq };
 
-/// How it is asked: as a library, or through a server before it, by the library or by runs of the
-/// program `tarry`.
-enum class By : std::uint8_t { library, http, command_line };
+/// How it is asked: as a library, or through a server before it, by the library (plain or over TLS)
+/// or by runs of the program `tarry`.
+enum class By : std::uint8_t { library, http, https, command_line };
 
 /// What the suite is run on.
 struct EngineSpec {
