@@ -56,8 +56,8 @@ class FakeEngine : public core::Engine {
     return ticket;
   }
 
-  /// Only records the withdrawal. After `complete_withdrawn`, a claim that is still held is
-  /// completed without messages.
+  /// Records the withdrawal. If `complete_withdrawn` was called before, this also answers the claim
+  /// with an empty reply.
   void withdraw(core::Ticket ticket) override {
     std::unique_lock lock(mutex_);
     withdrawn_.insert(ticket);

@@ -43,7 +43,7 @@ class RedisSentinels : public std::enable_shared_from_this<RedisSentinels> {
   /// Asks the sentinels. Errors: those of RedisSentinelSearch. The search that it returns lives
   /// until it has answered, and may be cancelled.
   std::shared_ptr<RedisSentinelSearch> find(OnFound done);
-  /// Says that the answer of this sentinel was wrong.
+  /// Call it when the answer of this sentinel was wrong.
   void distrust(std::size_t sentinel);
 
   /// From now on subscribes to all sentinels, and asks again after each new subscription. May be

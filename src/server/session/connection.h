@@ -126,7 +126,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] Millis between_requests() const;
   /// After this time `on_refused` is called with `late`, unless another deadline is set before.
   void set_deadline(Millis from_now) { deadline_.set(from_now); }
-  /// Says how much memory the arriving request takes now.
+  /// Call it when the arriving request has grown: `bytes` is the memory that it takes now.
   void hold_request(std::uint64_t bytes) { session_.held().hold_request(bytes, input()); }
 
   /// Asks the engine: `on_reply` or `on_refused` follows, or the connection closes.

@@ -83,7 +83,8 @@ class HeldBytes {
     /// From now on the request waits at the engine. The `more` bytes that it occupies there count
     /// as bytes of an answer.
     void hold_waiting(std::uint64_t more);
-    /// Says whether the request settles, extends or cancels; takes effect with the next count.
+    /// Call it when it is known whether the request settles, extends or cancels. It takes effect
+    /// when bytes are held the next time.
     void set_settling(bool settling) noexcept { settles_ = settling; }
 
     [[nodiscard]] std::optional<OverLimit> requests_over() const;

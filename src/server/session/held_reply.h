@@ -29,8 +29,8 @@ class HeldReply {
   HeldReply& operator=(const HeldReply&) = delete;
   ~HeldReply();
 
-  /// The reply. If it was refused, a claim's reply usually has only the receipts left, to release
-  /// the messages; other replies have nothing useful left.
+  /// The reply. A refused reply has lost its contents. If it answers a claim, the receipts usually
+  /// remain, so that the caller can release the messages.
   [[nodiscard]] Result<core::Reply>& result() noexcept { return result_; }
   [[nodiscard]] bool refused() const noexcept { return refused_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }

@@ -35,8 +35,9 @@ struct Place {
 
 /// A queue as the store knows it, at one generation of its shards. Immutable once made.
 ///
-/// During a reshard a queue has two sets. Messages in the closed set are handled there. Absence of
-/// a key in the closed set is final; then the key belongs to the open set.
+/// During a reshard a queue has two sets of shards. A closed shard still handles the messages that
+/// it has, and takes no new key. So if a closed shard does not have a key, it never will again, and
+/// the open shards handle that key.
 struct QueuePlaces {
   std::string name;
   std::uint32_t number = 0;
