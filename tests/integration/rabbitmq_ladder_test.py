@@ -2,7 +2,7 @@
 """Delays in RabbitMQ: what comes through the ladder while the broker is killed, a short delay
 behind long ones, a year by rungs that a policy shortens, and x-death over many retries.
 
-TARRY_RABBITMQ_MESSAGES: how many go through the ladder (5,000); TARRY_RABBITMQ_LONGEST_MS: the
+TARRY_RABBITMQ_MESSAGES: how many go through the ladder (3,000); TARRY_RABBITMQ_LONGEST_MS: the
 longest of their delays (6,000).
 """
 
@@ -22,7 +22,7 @@ from program import ProgramTest, Server, eventually
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "crash"))
 from rabbit_server import RabbitServer  # noqa: E402
 
-MESSAGES = int(os.environ.get("TARRY_RABBITMQ_MESSAGES", "5000"))
+MESSAGES = int(os.environ.get("TARRY_RABBITMQ_MESSAGES", "3000"))
 LONGEST_MS = int(os.environ.get("TARRY_RABBITMQ_LONGEST_MS", "6000"))
 BATCH = 100
 PATIENCE_SECONDS = 240 + MESSAGES // 100
