@@ -176,7 +176,7 @@ class Ladder(ProgramTest):
             def there():
                 found[:] = channel.basic_get(f"tarry.v1.queue.{queue}")
                 return found[0] is not None
-            eventually(there, "the message has come")
+            eventually(there, "the message has come", PATIENCE_SECONDS)
             channel.basic_nack(found[0].delivery_tag)
             return found[1].headers.get("x-death", [])
         finally:
