@@ -39,6 +39,11 @@ void check_store_url(std::string_view text) {
     TARRY_ASSERT(redis->certificate_file.empty() == redis->key_file.empty());
     return;
   }
+  if (const auto* rabbit = std::get_if<detail::RabbitUrl>(&*url)) {
+    TARRY_ASSERT(rabbit->scheme == "amqp" || rabbit->scheme == "amqps");
+    TARRY_ASSERT(text.ends_with(rabbit->rest));
+    return;
+  }
   const auto& embedded = std::get<detail::EmbeddedUrl>(*url);
   TARRY_ASSERT(embedded.path.find('\0') == std::string::npos);
   TARRY_ASSERT(embedded.path.size() <= text.size());
