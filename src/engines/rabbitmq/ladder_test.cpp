@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kYearMs = 366ll * 24 * 3600 * 1000;
 
-// What the rungs of that path wait together, each 1 ms short.
+// The shortest time that a message with `units` spends on the ladder: each rung ends 1 ms early.
 std::int64_t shortest_ms(const Ladder& ladder, std::uint32_t units) {
   std::int64_t ms = 0;
   for (int rung = 0; rung < Ladder::kRungs; ++rung) {
@@ -40,7 +40,7 @@ TEST(Ladder, rounds_up_to_the_base_rung) {
   EXPECT_EQ(ladder.units(0), 0u);
   EXPECT_EQ(ladder.units(1), 1u);
   EXPECT_EQ(ladder.units(99), 1u);
-  EXPECT_EQ(ladder.units(100), 2u);  // 100 ms of a broker may be 99.1
+  EXPECT_EQ(ladder.units(100), 2u);  // a rung of 100 ms may last 99.1 ms
   EXPECT_EQ(ladder.units(101), 2u);
 }
 
@@ -60,7 +60,7 @@ TEST(Ladder, begins_at_the_highest_bit) {
   EXPECT_EQ(Ladder::first_rung((1u << Ladder::kRungs) - 1), Ladder::kRungs - 1);
 }
 
-// As a topic exchange does it.
+// Matches a pattern as a topic exchange does.
 bool matches(std::string_view pattern, std::string_view key) {
   while (!pattern.empty()) {
     if (pattern == "#") return true;

@@ -1,5 +1,5 @@
-// Against a real broker, each in the time that it takes: a broker's clock cannot be moved. All
-// share one broker, because one takes seconds to come up; each test has a queue of its own.
+// These tests use a real broker, whose clock cannot be moved, so delays take their time. All tests
+// share one broker, because a broker takes seconds to start; each test has a queue of its own.
 #include "engines/rabbitmq/rabbitmq_engine.h"
 
 #include <algorithm>
@@ -92,7 +92,7 @@ class RabbitEngineTest : public ::testing::Test, protected test::EngineCalls {
     request.queue = queue_;
     return take<StoreStats>(*engine_, std::move(request)).queues.at(0);
   }
-  // The broker counts what is there a moment after it has said so.
+  // A broker updates its counts a moment after it has confirmed a message or an ack.
   void expect_soon(std::uint64_t ready, std::uint64_t dead) {
     const auto deadline = std::chrono::steady_clock::now() + minutes(1);
     QueueStats last = stats();
@@ -124,7 +124,7 @@ class RabbitEngineTest : public ::testing::Test, protected test::EngineCalls {
 };
 
 void RabbitEngineTest::life() {
-  // What was pushed comes as it was, not before it is due.
+  // The message arrives unchanged, and not before it is due.
   const core::PushResult pushed = push("a", "hello", Millis(300));
   const core::ClaimReply first = claim();
   ASSERT_EQ(first.items.size(), 1u);
@@ -136,7 +136,7 @@ void RabbitEngineTest::life() {
   EXPECT_EQ(first.items[0].due_ms, pushed.due_ms);
   EXPECT_GE(first.items[0].claimed_ms, pushed.due_ms);
 
-  // A retry comes back with its attempt counted, a release without.
+  // A retry counts an attempt; a release does not.
   const core::ItemResult retried = settle(first, core::SettleAction::retry, Millis(50));
   EXPECT_EQ(retried.outcome, Outcome::done);
   const core::ClaimReply second = claim();
@@ -157,7 +157,7 @@ void RabbitEngineTest::life() {
   EXPECT_EQ(settle(third, core::SettleAction::ack).outcome, Outcome::stale);
   EXPECT_TRUE(claim(1, Millis(0)).items.empty());
 
-  // The dead, by hand and by attempts; and back.
+  // A message dies by a bury or by its last attempt, and can be revived.
   push("b", "buried");
   EXPECT_EQ(settle(claim(), core::SettleAction::bury, {}, "no such shop").outcome, Outcome::done);
   push("c", "tried", Millis(0), 1);
@@ -200,7 +200,7 @@ class ClassicRabbitEngineTest : public RabbitEngineTest {
 
 TEST_F(ClassicRabbitEngineTest, LivesThroughAMessagesLifeToo) {
   life();
-  // The same ladder of other queues.
+  // The same ladder cannot be declared with queues of the other type.
   RabbitEngineOptions other = options();
   other.queues = Queues::quorum;
   const auto refused = open_rabbitmq(std::move(other));
@@ -211,7 +211,7 @@ TEST_F(ClassicRabbitEngineTest, LivesThroughAMessagesLifeToo) {
 }
 
 TEST_F(RabbitEngineTest, FetchesNothingThatNobodyAsksFor) {
-  // One that waits gets one, and leaves the others to whoever asks.
+  // A waiting claim takes at most as many messages as it asked for. The others stay in the queue.
   auto waiting = begin(*engine_, claim_of(2, minutes(1)));
   wait_until_it_waits(*engine_, queue_);
   core::PushRequest batch = push_of(queue_, Millis(0));
@@ -234,7 +234,7 @@ TEST_F(RabbitEngineTest, FetchesNothingThatNobodyAsksFor) {
     for (const auto& item : rest.items) EXPECT_TRUE(ids.insert(item.id).second);
   }
 
-  // With its connection a claim ends: the broker delivers again, the attempt counted.
+  // When a connection ends, the broker delivers its claimed messages again, and counts the attempt.
   other->close();
   const core::ClaimReply again = claim(100);
   ASSERT_FALSE(again.items.empty());
@@ -242,7 +242,8 @@ TEST_F(RabbitEngineTest, FetchesNothingThatNobodyAsksFor) {
   EXPECT_EQ(again.items[0].tallies.run_outs, 1u);
 }
 
-// A quorum queue keeps acks back when many come at once, and forgets these with the connection.
+// If many acks come at once, a quorum queue keeps some back, and loses them when the channel
+// closes.
 TEST_F(RabbitEngineTest, AcksHoldThoughTheStoreClosesAtOnce) {
   constexpr std::uint32_t kMany = 200;
   core::PushRequest batch = push_of(queue_, Millis(0));
@@ -303,7 +304,7 @@ TEST_F(RabbitEngineTest, SaysByNameWhatItCannotDo) {
   EXPECT_EQ(code_of(core::PauseRequest{queue_, {}}), ErrorCode::unsupported);
   EXPECT_EQ(code_of(core::RemoveRequest{queue_}), ErrorCode::unsupported);
 
-  // A delay over the top, of a message by itself.
+  // A delay over the top fails its own message only.
   const auto over = ask(*engine_, push_of(queue_, hours(24 * 365)));
   EXPECT_NE(error_in(over).find("over the ladder's top, "), std::string::npos) << error_in(over);
 }

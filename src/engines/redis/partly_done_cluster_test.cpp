@@ -324,7 +324,8 @@ TEST_P(PartlyDoneInCluster, SettlesAndReschedulesTellOfEachItem) {
   EXPECT_EQ(stats("moved").ready, moved);
 }
 
-// Configure has looked at all shards. One of them disappears while the settings are written.
+// Configure has looked at all shards. One of these shards disappears while the settings are
+// written.
 TEST_P(PartlyDoneInCluster, ConfigureTellsOnHowManyShards) {
   push("q", Millis(3'600'000));
   std::uint64_t elsewhere = 0;

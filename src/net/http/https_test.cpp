@@ -1,4 +1,5 @@
-// What the client checks before it sends anything over TLS, and what it says if a check fails.
+// The client checks the server before it sends anything over TLS. If a check fails, the error names
+// it.
 #include <filesystem>
 #include <fstream>
 #include <future>
