@@ -15,15 +15,26 @@ Error wrong_unit(std::string_view what, std::int64_t number, std::string_view ot
                                            rule};
 }
 
+Error out_of_range(std::string_view what, std::int64_t number, std::string_view where) {
+  return {ErrorCode::invalid_argument,
+          std::string(what) + " is " + std::to_string(number) + ", which is " + std::string(where)};
+}
+
 }  // namespace
 
 std::optional<Error> check_time_number(std::string_view what, std::int64_t number, TimeUnit unit) {
-  if (number <= 0) return std::nullopt;
+  if (number < 0) {
+    return out_of_range(what, number, "before 1970, the earliest time that is accepted");
+  }
+  if (number == 0) return std::nullopt;
   if (unit == TimeUnit::seconds) {
     if (number <= kMostTimeNumberSeconds) return std::nullopt;
     return wrong_unit(what, number, "milliseconds",
                       "seconds since 1970 must be at most " +
                           std::to_string(kMostTimeNumberSeconds) + " (the end of the year 2200)");
+  }
+  if (number > base::kMaxTimeMs) {
+    return out_of_range(what, number, "after the limit of 2200-12-31T23:59:59.999Z");
   }
   if (number >= kLeastTimeNumberMs) return std::nullopt;
   return wrong_unit(what, number, "seconds",

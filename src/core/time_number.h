@@ -27,9 +27,8 @@ inline constexpr std::int64_t kLeastTimeNumberMs = 1'000'000'000'000;
 /// as milliseconds it would be in March 1970.
 inline constexpr std::int64_t kMostTimeNumberSeconds = base::kMaxTimeMs / 1000;
 
-/// Error: `invalid_argument` if `number` has the size of the other unit. `what` names the value in
-/// the error, for example "due_ms" in quotes. Times before 1970 and after 2200 are refused by
-/// check_due, not here.
+/// Error: `invalid_argument` if `number` has the size of the other unit, or is a time before 1970
+/// or after kMaxTimeMs. `what` names the value in the error, for example "due_ms" in quotes.
 [[nodiscard]] std::optional<Error> check_time_number(std::string_view what, std::int64_t number,
                                                      TimeUnit unit = TimeUnit::milliseconds);
 

@@ -39,10 +39,17 @@ TEST(TimeNumber, SecondsThatCanOnlyBeMillisecondsAreRefused) {
   }
 }
 
-// Other checks refuse these numbers; check_time_number accepts them.
-TEST(TimeNumber, WhatIsNoTimeInAnyUnitIsLeftToOthers) {
-  EXPECT_EQ(refused(-1), "");
-  EXPECT_EQ(refused(std::numeric_limits<std::int64_t>::max()), "");
+TEST(TimeNumber, TimesBefore1970AndAfter2200AreRefused) {
+  EXPECT_EQ(refused(-1),
+            "\"due_ms\" is -1, which is before 1970, the earliest time that is accepted");
+  EXPECT_EQ(refused(base::kMaxTimeMs + 1),
+            "\"due_ms\" is 7289654400000, which is after the limit of 2200-12-31T23:59:59.999Z");
+  using Limits = std::numeric_limits<std::int64_t>;
+  for (const auto unit : {TimeUnit::milliseconds, TimeUnit::seconds}) {
+    for (const std::int64_t number : {std::int64_t{-1}, Limits::min(), Limits::max()}) {
+      EXPECT_NE(refused(number, unit), "") << number;
+    }
+  }
 }
 
 TEST(TimeNumber, OfATextOnlyDigitsAreLookedAt) {

@@ -77,6 +77,14 @@ TEST(Bulk, AStepThatCouldBeTakenTwiceIsRefused) {
   }
 }
 
+TEST(Bulk, NumbersAfter2200AreRefused) {
+  EXPECT_EQ(refusal(R"({"action":"revive","due_from_ms":141540583284924})"),
+            "\"due_from_ms\" is 141540583284924, which is after the limit of "
+            "2200-12-31T23:59:59.999Z");
+  EXPECT_NE(refusal(R"({"action":"cancel","due_to_ms":-1})").find("before 1970"),
+            std::string::npos);
+}
+
 TEST(Bulk, OfAPageThoseAreChosenThatMatchEachOnce) {
   core::ListReply page;
   page.messages = {info_of("k1", kT + 1),

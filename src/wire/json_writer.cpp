@@ -193,7 +193,8 @@ JsonWriter& JsonWriter::time_field(std::string_view n, std::int64_t epoch_ms) {
 }
 
 JsonWriter& JsonWriter::moment_field(std::string_view n, std::int64_t epoch_ms) {
-  if (core::check_time_number(n, epoch_ms)) return field(n, base::format_time_ms(epoch_ms));
+  const bool small = epoch_ms > 0 && epoch_ms < core::kLeastTimeNumberMs;
+  if (small) return field(n, base::format_time_ms(epoch_ms));
   return millis_field(n, epoch_ms);
 }
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Schemathesis finds no difference between the server and its OpenAPI document, except those that
-generated/schemathesis.toml lists with their reasons. TARRY_SCHEMATHESIS_EXAMPLES and TARRY_SEED
-allow longer and other runs.
+generated/schemathesis.toml lists with their reasons. Every run tries the same requests, so that a
+failure speaks of the change at hand. TARRY_SEED and TARRY_SCHEMATHESIS_EXAMPLES allow other and
+longer runs.
 """
 
 import os
-import random
 import unittest
 
 from kept import SOURCES, Kept, run
@@ -19,7 +19,7 @@ class Schemathesis(Kept):
 
     def test_it_finds_no_difference(self):
         python = self.environment(f"schemathesis=={VERSION}")
-        seed = os.environ.get("TARRY_SEED", str(random.randrange(1 << 32)))
+        seed = os.environ.get("TARRY_SEED", "3822503117")  # once found an unchecked time
         examples = os.environ.get("TARRY_SCHEMATHESIS_EXAMPLES", "3")
         print("seed", seed, flush=True)
         with Server("memory:") as server:
