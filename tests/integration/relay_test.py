@@ -274,7 +274,7 @@ class Relay(ProgramTest):
         text = (SOURCE / "docs/guide/relays.md").read_text(encoding="utf-8")
         marked = re.findall(r"<!-- relay(?: (\w+))? -->\n```sh\n(.*?)```", text, re.DOTALL)
         self.assertEqual([needs for needs, _ in marked],
-                         ["amqp", "kafka", "kafka", "redis", "redis", "webhook", "", ""])
+                         ["amqp", "kafka", "kafka", "redis", "redis", "webhook", "allow", "", ""])
         path = f"{Path(PROGRAM).parent}:{os.environ['PATH']}"
         sinks = self.asked("version")["sinks"]
         brokers = ""
@@ -286,8 +286,8 @@ class Relay(ProgramTest):
             (self.directory / "kafka.properties").write_text(settings)
         for needs, command in marked:
             with self.subTest(command):
-                if {"amqp": "rabbitmq", "kafka": "kafka", "webhook": "webhook"}.get(
-                        needs, "stdout") not in sinks:
+                if {"amqp": "rabbitmq", "kafka": "kafka", "webhook": "webhook",
+                    "allow": "webhook"}.get(needs, "stdout") not in sinks:
                     continue
                 command = command.replace("127.0.0.1:9092", brokers)
                 if needs == "webhook":
@@ -297,6 +297,9 @@ class Relay(ProgramTest):
                     command = command.replace("/etc/tarry/hook-secret", str(secret)).replace(
                         "https://shop.example/", "http://127.0.0.1:1/").replace(
                             "#", "#allow_private=yes&")
+                if needs == "allow":
+                    command = command.replace("hooks.internal:8080", "127.0.0.1:1").replace(
+                        "10.0.0.0/8", "127.0.0.0/8")
                 command = command.replace("redis://127.0.0.1/0", redis.url)
                 # Nobody listens there: no broker is started for this.
                 command = command.replace("@127.0.0.1/", "@127.0.0.1:1/")
@@ -307,7 +310,7 @@ class Relay(ProgramTest):
                     stderr=subprocess.PIPE, cwd=self.directory,
                     env=environment(PATH=path, TARRY_STORE=self.server.url))
                 self.addCleanup(self.end, relay)
-                if needs in ("amqp", "webhook"):
+                if needs in ("amqp", "webhook", "allow"):
                     where = ("rabbitmq 127.0.0.1:1, exchange 'shop'" if needs == "amqp" else
                              "webhook http://127.0.0.1:1")
                     self.assertIn(f"{where} is down: ", relay.stderr.readline().decode())

@@ -468,12 +468,63 @@ class Webhook(ProgramTest):
         self.addCleanup(self.kill, relay)
         self.push("k")
         line = relay.stderr.readline().decode()
-        self.assertRegex(line, " is down: it leads to .*, which is not a public address; "
-                         "allow_private=yes lets it")
+        self.assertRegex(line, r' is down: host "hook\.localhost" leads to \S+, which is not '
+                         r"permitted by allow=public \(the default\); allow=\S+ permits it")
         counts = self.stop(relay)
         self.assertEqual((counts["retried"], counts["buried"]), (0, 0))
         self.assertEqual(self.remote("get", "q", "k")["attempt"], 0)
         self.assertEqual(self.receiver.requests, [])
+
+    def start_with(self, allow, host):
+        """A relay of `q` to the receiver by this name or address."""
+        relay = subprocess.Popen(
+            [PROGRAM, "--store", self.server.url, "-o", "json", "relay", "q", "--to",
+             f"http://{host}:{self.receiver.server_address[1]}/ok#allow={allow}"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+        self.addCleanup(self.kill, relay)
+        return relay
+
+    def test_a_listed_name_or_network_is_called(self):
+        for number, (allow, host) in enumerate((
+                ("hook.localhost", "hook.localhost"),
+                ("public,*.LocalHost", "hook.localhost"),
+                ("localhost", "localhost"),
+                ("127.0.0.0/8", "hook.localhost"),
+                ("127.0.0.1", "127.0.0.1"),
+                ("fd00::/8,127.0.0.0/30", "2130706433"),
+                ("127.0.0.1", "0x7f.1"),
+                ("::ffff:127.0.0.0/104", "0177.0.0.1"),
+                ("127.0.0.0/8", "[::ffff:127.0.0.1]"),
+                ("0.0.0.0", "0.0.0.0"),
+                ("0.0.0.0/0,::/0", "hook.localhost")), start=1):
+            with self.subTest(allow, host=host):
+                relay = self.start_with(allow, host)
+                self.push(f"k{number}")
+                self.acked(number)
+                self.stop(relay)
+
+    def test_what_is_not_listed_is_not_called(self):
+        """hook.localhost leads to 127.0.0.1 and ::1, which is known only when it is called."""
+        for allow, address in (("public", r"\S+"), ("::1", "127.0.0.1"),
+                               ("127.0.0.0/32,*.hook.localhost,localhost", r"\S+"),
+                               ("10.0.0.0/8,0.0.0.0,::/64", "127.0.0.1")):
+            with self.subTest(allow):
+                relay = self.start_with(allow, "hook.localhost")
+                self.remote("push", "q", "x", "--key", "k", "--if-exists", "keep")
+                said = relay.stderr.readline().decode()
+                self.assertRegex(said, f' is down: host "hook.localhost" leads to {address}, which '
+                                 f"is not permitted by allow={re.escape(allow)}")
+                counts = self.stop(relay)
+                self.assertEqual((counts["retried"], counts["buried"]), (0, 0))
+        self.assertEqual(self.remote("get", "q", "k")["attempt"], 0)
+        self.assertEqual((self.receiver.requests, self.receiver.connections), ([], 0))
+
+    def test_a_permitted_address_stands_in_for_one_that_is_not(self):
+        """Each address of a name is checked on its own."""
+        relay = self.start_with("127.0.0.1", "hook.localhost")
+        self.push("k")
+        self.acked(1)
+        self.stop(relay)
 
     def test_bad_input(self):
         (self.directory / "short").write_text("short")
@@ -481,11 +532,29 @@ class Webhook(ProgramTest):
                 ("http://", "the URL is none"),
                 ("http://u:hush@example.com/", "the URL names a user"),
                 ("http://u:a#hush@example.com/", "as %2F, %3F, %23 and %25"),
-                ("http://127.0.0.1/", '"127.0.0.1" is not a public address'),
-                ("http://localhost/", '"localhost" is not a public address'),
-                ("https://10.1.2.3/x", '"10.1.2.3" is not a public address'),
-                ("http://[::1]:80/", '"::1" is not a public address'),
-                ("http://169.254.169.254/latest", "is not a public address"),
+                ("http://127.0.0.1/", 'host "127.0.0.1" is not permitted by allow=public (the '
+                 "default); allow=127.0.0.1 permits it"),
+                ("http://localhost/", 'host "localhost" leads to 127.0.0.1, which is not'),
+                ("https://10.1.2.3/x", 'host "10.1.2.3" is not permitted by allow=public'),
+                ("http://[::1]:80/", 'host "::1" is not permitted by allow=public'),
+                ("http://169.254.169.254/latest", "is not permitted by allow=public"),
+                ("http://2130706433/", 'host "127.0.0.1" is not permitted by allow=public'),
+                ("http://017700000001/", 'host "127.0.0.1" is not permitted by allow=public'),
+                ("http://127.1/", 'host "127.0.0.1" is not permitted by allow=public'),
+                ("http://0x7f.0.0.1/", 'host "127.0.0.1" is not permitted by allow=public'),
+                ("http://0/", 'host "0.0.0.0" is not permitted by allow=public'),
+                ("http://[::]/", 'host "::" is not permitted by allow=public'),
+                ("http://[::ffff:10.0.0.1]/", 'host "::ffff:10.0.0.1" is not permitted by allow='),
+                ("http://[fe80::1%25lo]/", 'host "fe80::1" is not permitted by allow=public'),
+                ("http://10.1.2.3/#allow=10.0.0.0/16", '"10.1.2.3" is not permitted by allow=10.'),
+                ("http://[::1]/#allow=127.0.0.0/8", '"::1" is not permitted by allow=127.0.0.0/8'),
+                ("http://8.8.8.8/#allow=10.0.0.0/8", '"8.8.8.8" is not permitted by allow=10.'),
+                ("http://a.example/#allow=*.a.example,b.example", 'host "a.example" is not '
+                 "permitted by allow=*.a.example,b.example, which has only names"),
+                ("http://a.example/#allow=10.0.0.1/8", 'allow: entry "10.0.0.1/8" is no network'),
+                ("http://a.example/#allow=a.example:80", 'allow: entry "a.example:80" is none'),
+                ("http://a.example/#allow=", 'allow: entry "" is none'),
+                ("http://a.example/#allow=10.0.0.0/8&allow_private=yes", "exclude each other"),
                 ("http://example.com/#retries=5", '"retries"'),
                 ("http://example.com/#connections=0", "connections"),
                 ("http://example.com/#connections=257", "connections"),

@@ -13,6 +13,7 @@
 #include <tarry/result.h>
 
 #include "relay/sink.h"
+#include "relay/sinks/webhook/allow_list.h"
 
 namespace tarry::relay {
 
@@ -27,7 +28,7 @@ struct WebhookOptions {
   WebhookSignature signature = WebhookSignature::v2;
   std::string token;        // of `Authorization: Bearer`; empty: none is sent
   std::string path_header;  // if not empty, a message's header of this name gives path and query
-  bool allow_private = false;
+  AllowList allow;          // where requests may go
   std::uint32_t connections = 16;  // 1 .. 256: requests at once; only with 1 do messages keep their
                                    // order
   Millis connect_timeout{5'000};   // includes resolving the name

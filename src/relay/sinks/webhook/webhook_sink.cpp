@@ -82,7 +82,8 @@ class WebhookSink::Impl final : public SinkThread {
     const auto lines = webhook_headers(options_, outgoing.delivery, now.count(), target);
     if (!lines) return outgoing.done(refused(lines.error().message));
     const std::string url = target_.origin + target;
-    auto transfer = std::make_unique<WebhookTransfer>(options_, std::move(outgoing), url, *lines);
+    auto transfer =
+        std::make_unique<WebhookTransfer>(options_, target_, std::move(outgoing), url, *lines);
     CURL* handle = transfer->handle();
     const CURLMcode added = curl_multi_add_handle(multi_.get(), handle);
     TARRY_ASSERT(added == CURLM_OK);

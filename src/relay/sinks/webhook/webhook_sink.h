@@ -6,8 +6,8 @@
 // to go out, the receiver is `down`, for all waiting messages too.
 //
 // Only http and https, no redirects, no proxies. Each address of a name is checked when the socket
-// is about to connect to it (public_address.h), so that no second look-up of the name can give
-// another address after the check.
+// is about to connect to it (allow_list.h), so that no second look-up of the name can give another
+// address after the check.
 //
 // It works on one thread of its own. Connections are kept and used again.
 #pragma once
@@ -23,8 +23,8 @@ namespace tarry::relay {
 
 class WebhookSink final : public Sink {
  public:
-  /// Error: `invalid_argument`, which names the value and the limit. A URL whose host is a private
-  /// address is such an error too, unless that is allowed.
+  /// Error: `invalid_argument`, which names the value and the limit. A URL whose host is known not
+  /// to be permitted is such an error too.
   [[nodiscard]] static Result<std::unique_ptr<Sink>> make(WebhookOptions options);
 
   ~WebhookSink() override;

@@ -8,8 +8,8 @@
 #include <chrono>
 #include <memory>
 #include <new>
-#include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/ascii.h"
 #include "base/text.h"
@@ -34,13 +34,11 @@ Error bad_webhook(std::string message) {
   return {ErrorCode::invalid_argument, "webhook: " + std::move(message)};
 }
 
-/// Returns the host if it is private without asking a name server: localhost, or a private address
-/// in numbers.
-std::optional<std::string> private_host(std::string host) {
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+/// The addresses of a host that no name server is asked for: localhost and addresses in numbers.
+std::vector<sockaddr_storage> known_addresses(const std::string& host) {
   if (base::equals_ignoring_case(host, "localhost") ||
       base::equals_ignoring_case(host, "localhost.")) {
-    return host;
+    return {known_addresses("127.0.0.1").front(), known_addresses("::1").front()};
   }
   sockaddr_storage address{};
   auto& in = reinterpret_cast<sockaddr_in&>(address);
@@ -50,10 +48,26 @@ std::optional<std::string> private_host(std::string host) {
   } else if (::inet_pton(AF_INET6, host.c_str(), &in6.sin6_addr) == 1) {
     address.ss_family = AF_INET6;
   } else {
-    return std::nullopt;
+    return {};
   }
-  if (is_public(reinterpret_cast<const sockaddr&>(address))) return std::nullopt;
-  return host;
+  return {address};
+}
+
+/// Refuses a host that is known not to be permitted.
+Result<void> check_host(const AllowList& allow, const std::string& host) {
+  if (allow.permits_host(host)) return {};
+  const std::vector<sockaddr_storage> addresses = known_addresses(host);
+  if (addresses.empty()) {
+    if (allow.has_only_names()) return bad_webhook(allow.refusal(host));
+    return {};
+  }
+  const auto plain = [](const sockaddr_storage& address) -> const sockaddr& {
+    return reinterpret_cast<const sockaddr&>(address);
+  };
+  for (const sockaddr_storage& address : addresses) {
+    if (allow.permits(plain(address))) return {};
+  }
+  return bad_webhook(allow.refusal(host, address_text(plain(addresses.front()))));
 }
 
 Result<WebhookTarget> read_target(const WebhookOptions& options) {
@@ -70,14 +84,18 @@ Result<WebhookTarget> read_target(const WebhookOptions& options) {
       !url_part(url.get(), CURLUPART_PASSWORD).empty()) {
     return bad_webhook("the URL names a user; what the receiver asks for goes into token_file");
   }
-  const std::string host = url_part(url.get(), CURLUPART_HOST);
-  const auto own = private_host(host);
-  if (own && !options.allow_private) {
-    return bad_webhook(base::quoted(*own) + " is not a public address; allow_private=yes lets it");
-  }
+  // libcurl has written every form of an IPv4 address, such as 2130706433, as 127.0.0.1.
+  const std::string in_url = url_part(url.get(), CURLUPART_HOST);
+  const bool has_brackets = in_url.starts_with('[') && in_url.ends_with(']');
+  std::string host = has_brackets ? in_url.substr(1, in_url.size() - 2) : in_url;
+  if (auto permitted = check_host(options.allow, host); !permitted) return permitted.error();
+  const std::string zone = url_part(url.get(), CURLUPART_ZONEID);
+  const std::string authority = zone.empty() ? in_url : "[" + host + "%25" + zone + "]";
   const std::string port = url_part(url.get(), CURLUPART_PORT);
   const std::string query = url_part(url.get(), CURLUPART_QUERY);
-  return WebhookTarget{scheme + "://" + host + (port.empty() ? "" : ":" + port),
+  const bool permitted = options.allow.permits_host(host);
+  return WebhookTarget{std::move(host), permitted,
+                       scheme + "://" + authority + (port.empty() ? "" : ":" + port),
                        url_part(url.get(), CURLUPART_PATH) + (query.empty() ? "" : "?" + query)};
 }
 

@@ -12,12 +12,14 @@
 namespace tarry::relay {
 
 struct WebhookTarget {
-  std::string origin;  // "https://host:8443"
-  std::string target;  // path and query of the request; they may contain a secret
+  std::string host;        // a name or an address, without brackets and zone
+  bool permitted = false;  // the host may be called wherever it leads
+  std::string origin;      // "https://host:8443"
+  std::string target;      // path and query of the request; they may contain a secret
 };
 
-/// Error: `invalid_argument`, which names the value and the limit. A URL whose host is a private
-/// address is such an error too, unless that is allowed.
+/// Error: `invalid_argument`, which names the value and the limit. A URL whose host can lead to no
+/// permitted address is such an error too.
 [[nodiscard]] Result<WebhookTarget> check_webhook(const WebhookOptions& options);
 
 }  // namespace tarry::relay

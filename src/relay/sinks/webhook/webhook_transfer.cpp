@@ -47,9 +47,10 @@ std::string line_for_curl(const std::string& line) {
 
 }  // namespace
 
-WebhookTransfer::WebhookTransfer(const WebhookOptions& options, Outgoing outgoing,
-                                 const std::string& url, const std::vector<std::string>& lines)
-    : options_(options), parcel_(std::move(outgoing)), handle_(curl_easy_init()) {
+WebhookTransfer::WebhookTransfer(const WebhookOptions& options, const WebhookTarget& target,
+                                 Outgoing outgoing, const std::string& url,
+                                 const std::vector<std::string>& lines)
+    : options_(options), target_(target), parcel_(std::move(outgoing)), handle_(curl_easy_init()) {
   if (!handle_) throw std::bad_alloc();
   const auto add = [this](const std::string& line) {
     curl_slist* longer = curl_slist_append(headers_.get(), line.c_str());
@@ -93,7 +94,7 @@ WebhookTransfer::WebhookTransfer(const WebhookOptions& options, Outgoing outgoin
 
 curl_socket_t WebhookTransfer::open_socket(void* self, curlsocktype, curl_sockaddr* address) {
   auto& transfer = *static_cast<WebhookTransfer*>(self);
-  if (!transfer.options_.allow_private && !is_public(address->addr)) {
+  if (!transfer.target_.permitted && !transfer.options_.allow.permits(address->addr)) {
     transfer.forbidden_ = address_text(address->addr);
     return CURL_SOCKET_BAD;
   }
@@ -152,8 +153,7 @@ Answer WebhookTransfer::outcome(CURLcode result) const {
     return webhook_answer(status, body_, after);
   }
   if (!sent_ && !forbidden_.empty()) {
-    return sink_down("it leads to " + forbidden_ +
-                     ", which is not a public address; allow_private=yes lets it");
+    return sink_down(options_.allow.refusal(target_.host, forbidden_));
   }
   const std::string why = error_[0] != '\0' ? error_.data() : curl_easy_strerror(result);
   const std::string line = base::is_valid_utf8(why) ? why : base::quoted(why, 200);

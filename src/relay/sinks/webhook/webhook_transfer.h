@@ -12,6 +12,7 @@
 
 #include "relay/sink.h"
 #include "relay/sinks/webhook/webhook_request.h"
+#include "relay/sinks/webhook/webhook_target.h"
 
 namespace tarry::relay {
 
@@ -27,9 +28,9 @@ struct CurlListFree {
 
 class WebhookTransfer {
  public:
-  /// `url` and `lines` belong to this message. The options must outlive the transfer.
-  WebhookTransfer(const WebhookOptions& options, Outgoing outgoing, const std::string& url,
-                  const std::vector<std::string>& lines);
+  /// `url` and `lines` belong to this message. Options and target must outlive the transfer.
+  WebhookTransfer(const WebhookOptions& options, const WebhookTarget& target, Outgoing outgoing,
+                  const std::string& url, const std::vector<std::string>& lines);
   WebhookTransfer(const WebhookTransfer&) = delete;
   WebhookTransfer& operator=(const WebhookTransfer&) = delete;
 
@@ -47,6 +48,7 @@ class WebhookTransfer {
   static std::size_t take_body(char* data, std::size_t size, std::size_t count, void* self);
 
   const WebhookOptions& options_;
+  const WebhookTarget& target_;
   Outgoing parcel_;
   std::unique_ptr<CURL, CurlEasyFree> handle_;
   std::unique_ptr<curl_slist, CurlListFree> headers_;

@@ -43,12 +43,28 @@ Result<void> set_connections(std::string_view value, WebhookOptions& options) {
   return {};
 }
 
+// Both options set the list; more than one of them would be ambiguous.
+Result<void> take_allow(AllowList list, WebhookOptions& options) {
+  if (!options.allow.is_default()) {
+    return wrong_webhook(
+        "allow and allow_private exclude each other; allow=0.0.0.0/0,::/0 permits what "
+        "allow_private=yes does");
+  }
+  options.allow = std::move(list);
+  return {};
+}
+
+Result<void> set_allow(std::string_view value, WebhookOptions& options) {
+  auto list = AllowList::parse(value);
+  if (!list) return list.error();
+  return take_allow(*std::move(list), options);
+}
+
 Result<void> set_allow_private(std::string_view value, WebhookOptions& options) {
   if (value != "yes" && value != "no") {
     return wrong_webhook(fmt::format("allow_private {} must be yes or no", base::quoted(value)));
   }
-  options.allow_private = value == "yes";
-  return {};
+  return value == "yes" ? take_allow(AllowList::everything(), options) : Result<void>();
 }
 
 Result<void> set_content_type(std::string_view value, WebhookOptions& options) {
@@ -107,7 +123,8 @@ Result<void> set_token_file(std::string_view value, WebhookOptions& options) {
   return {};
 }
 
-constexpr std::array<WebhookUrlOption, 13> kWebhookOptions{{
+constexpr std::array<WebhookUrlOption, 14> kWebhookOptions{{
+    {"allow", set_allow},
     {"allow_private", set_allow_private},
     {"secret_file", set_secret_file},
     {"secret_env", set_secret_env},
