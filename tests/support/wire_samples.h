@@ -8,6 +8,7 @@
 
 #include <rapidcheck.h>
 
+#include "base/text.h"
 #include "core/headers.h"
 #include "core/reply.h"
 #include "core/request.h"
@@ -65,11 +66,6 @@ inline Headers any_headers() {
 
 inline std::string encoded_headers() { return core::encode_headers(any_headers()).value(); }
 
-inline Due any_due() {
-  const auto ms = any_number<std::int64_t>();
-  return any_flag() ? Due::after(Millis(ms)) : Due::at(Time(Millis(ms)));
-}
-
 template <typename T, typename Make>
 std::optional<T> maybe(Make make) {
   if (any_flag()) return std::nullopt;
@@ -77,7 +73,15 @@ std::optional<T> maybe(Make make) {
 }
 
 inline Millis any_millis() { return Millis(any_number<std::int64_t>()); }
-inline Time any_time() { return Time(any_millis()); }
+/// A moment that people may name: from 1970 to the end of 2200.
+inline Time any_time() {
+  const auto ms = any_number<std::int64_t>();
+  return Time(Millis(ms < 0 || ms > base::kMaxTimeMs ? ms & ((1ll << 42) - 1) : ms));
+}
+inline Due any_due() {
+  const auto ms = any_number<std::int64_t>();
+  return any_flag() ? Due::after(Millis(ms)) : Due::at(any_time());
+}
 inline std::uint32_t any_u32() { return any_number<std::uint32_t>(); }
 inline std::uint64_t any_u64() { return any_number<std::uint64_t>(); }
 inline std::optional<Millis> maybe_millis() { return maybe<Millis>(any_millis); }
@@ -207,7 +211,7 @@ inline core::Request any_request() {
         item.attempt = any_u32();
         item.tallies = any_tallies();
         item.dead = any_flag();
-        if (any_flag()) item.pushed_ms = any_number<std::int64_t>();
+        if (any_flag()) item.pushed_ms = any_time().time_since_epoch().count();
         item.reason = core::append(r.bytes, any_bytes());
         r.items.push_back(item);
       }
@@ -217,7 +221,8 @@ inline core::Request any_request() {
       core::CancelRequest r{any_queue(), {}, {}};
       r.keys = any_keys(r.bytes);
       for (std::size_t i = 0; i < r.keys.size(); ++i) {
-        r.seen.push_back({any_u64(), any_number<std::int64_t>(), any_u32(), any_u32(), any_flag()});
+        r.seen.push_back(
+            {any_u64(), any_time().time_since_epoch().count(), any_u32(), any_u32(), any_flag()});
       }
       return r;
     }
