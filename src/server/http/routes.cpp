@@ -86,11 +86,13 @@ bool matches(std::string_view pattern, std::string_view path, std::string_view& 
 // Removes scheme and host from a target: a client that uses a proxy sends the whole URL. The host
 // was checked before.
 std::string_view origin_form(std::string_view target) {
-  constexpr std::string_view kScheme = "http://";
-  if (!target.starts_with(kScheme)) return target;
-  target.remove_prefix(kScheme.size());
-  const std::size_t slash = target.find('/');
-  return slash == std::string_view::npos ? "/" : target.substr(slash);
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!target.starts_with(scheme)) continue;
+    target.remove_prefix(scheme.size());
+    const std::size_t slash = target.find('/');
+    return slash == std::string_view::npos ? "/" : target.substr(slash);
+  }
+  return target;
 }
 
 bool is_json(std::string_view content_type) {

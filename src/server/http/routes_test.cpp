@@ -184,6 +184,7 @@ TEST(Routes, unknown_paths_and_methods) {
   EXPECT_EQ(refused("HEAD", "/v1/claim").status, 405u);
   EXPECT_EQ(refused("get", "/healthz").status, 405u);
   EXPECT_EQ(refused("GET", "http://localhost/healthz").status, 200u);
+  EXPECT_EQ(refused("GET", "https://localhost/healthz").status, 200u);
 }
 
 TEST(Routes, a_forecast_says_how_wide_and_how_many) {
