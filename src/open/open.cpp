@@ -24,6 +24,7 @@ detail::EngineResult open_remote(const detail::RemoteUrl& url) {
   auto token = detail::token_for(url);
   if (!token) return std::move(token).error();
   wanted.token = *std::move(token);
+  wanted.renew_token = detail::token_renewal(url);
   return remote::open_remote(std::move(wanted));
 }
 

@@ -1,6 +1,7 @@
 #include "open/server_token.h"
 
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "base/secret_file.h"
@@ -9,13 +10,28 @@
 namespace tarry::detail {
 namespace {
 
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+/// The file that has the token, and what names it; no path: the token is in TARRY_TOKEN, or there
+/// is none.
+struct TokenFile {
+  std::string_view named_by;
+  std::string path;
+};
+
+TokenFile file_of(const RemoteUrl& url) {
+  if (!url.token_file.empty()) return {"token_file", url.token_file};
+  if (!variable("TARRY_TOKEN").empty()) return {};
+  return {"TARRY_TOKEN_FILE", variable("TARRY_TOKEN_FILE")};
+}
+
 Result<std::string> find_token(const RemoteUrl& url) {
-  if (!url.token_file.empty()) return base::read_secret("token_file", url.token_file);
-  const char* token = std::getenv("TARRY_TOKEN");
-  if (token != nullptr && *token != '\0') return std::string(token);
-  const char* file = std::getenv("TARRY_TOKEN_FILE");
-  if (file != nullptr && *file != '\0') return base::read_secret("TARRY_TOKEN_FILE", file);
-  return std::string();
+  const TokenFile file = file_of(url);
+  if (file.path.empty()) return variable("TARRY_TOKEN");
+  return base::read_secret(file.named_by, file.path);
 }
 
 }  // namespace
@@ -30,6 +46,15 @@ Result<std::string> token_for(const RemoteUrl& url) {
                           " is not one: " + std::string(base::kTokenRule));
   }
   return found;
+}
+
+std::function<std::string()> token_renewal(const RemoteUrl& url) {
+  TokenFile file = file_of(url);
+  if (file.path.empty()) return nullptr;
+  return [file = std::move(file)] {
+    auto token = base::read_secret(file.named_by, file.path);
+    return token && base::is_token(*token) ? *std::move(token) : std::string();
+  };
 }
 
 }  // namespace tarry::detail

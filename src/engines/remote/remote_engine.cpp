@@ -59,6 +59,7 @@ net::HttpClientOptions client_options(const RemoteOptions& options) {
   client.reserved = options.connections;
   client.connect_timeout_ms = options.connect_timeout_ms;
   client.token = options.token;
+  client.renew_token = options.renew_token;
   client.tls = options.tls;
   client.user_agent = user_agent();
   return client;

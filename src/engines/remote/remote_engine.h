@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,8 +25,9 @@ struct RemoteOptions {
   /// How long a request may take, in addition to a claim's own wait. Settlements have 10 s at most,
   /// extensions a quarter of the lease.
   std::int64_t request_timeout_ms = 30'000;
-  std::string token = {};                   // the server's token, if it requires one
-  std::optional<net::TlsOptions> tls = {};  // for a host and port
+  std::string token = {};                         // the server's token, if it requires one
+  std::function<std::string()> renew_token = {};  // as in net::HttpClientOptions
+  std::optional<net::TlsOptions> tls = {};        // for a host and port
 };
 
 /// Starts the engine's thread and asks the server for /healthz. Errors: `unavailable` if no server

@@ -5,6 +5,8 @@
 #include <deque>
 #include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -21,6 +23,9 @@ namespace {
 namespace asio = boost::asio;
 using Clock = HttpLink::Clock;
 
+constexpr unsigned kUnauthorized = 401;
+constexpr std::string_view kBearer = "\r\nAuthorization: Bearer ";
+
 std::string host_field(const HttpClientOptions& options) {
   if (!options.unix_path.empty()) return "localhost";
   const bool v6 = options.host.find(':') != std::string::npos;
@@ -32,22 +37,21 @@ std::shared_ptr<TlsClient> tls_client(const HttpClientOptions& options) {
   return std::make_shared<TlsClient>(*options.tls, options.host);
 }
 
-std::string head_of(const HttpCall& call, const std::string& host,
-                    const HttpClientOptions& options) {
-  const std::string& token = options.token;
+std::string head_of(const HttpCall& call, const std::string& host, const std::string& user_agent,
+                    const std::string& token) {
   std::string head;
-  head.reserve(call.target.size() + host.size() + options.user_agent.size() + 160);
+  head.reserve(call.target.size() + host.size() + user_agent.size() + 160);
   head += call.method;
   head += ' ';
   head += call.target;
   head += " HTTP/1.1\r\nHost: ";
   head += host;
-  if (!options.user_agent.empty()) {
+  if (!user_agent.empty()) {
     head += "\r\nUser-Agent: ";
-    head += options.user_agent;
+    head += user_agent;
   }
   if (!token.empty()) {
-    head += "\r\nAuthorization: Bearer ";
+    head += kBearer;
     head += token;
   }
   if (!call.content_type.empty()) {
@@ -70,6 +74,7 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
       : io_(io),
         options_(std::move(options)),
         host_(host_field(options_)),
+        token_(options_.token),
         tls_(tls_client(options_)),
         deadline_timer_(io.get_executor()) {}
 
@@ -77,7 +82,8 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
     auto task = std::make_shared<Task>();
     task->id = ++last_id_;
     task->deadline = Clock::now() + std::chrono::milliseconds(call.timeout_ms);
-    task->head = head_of(call, host_, options_);
+    task->head = head_of(call, host_, options_.user_agent, token_);
+    task->token = token_;
     task->body = std::move(call.body);
     task->lane = call.lane;
     task->done = std::move(done);
@@ -99,7 +105,7 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
     const auto found = tasks_.find(id);
     if (found == tasks_.end()) return;
     const auto task = found->second;
-    task->retried = true;  // forbids a second attempt
+    task->retried = task->renewed = true;  // forbids a second attempt
     if (task->link) {
       task->link->hang_up();
     } else {
@@ -132,10 +138,12 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
     Id id = 0;
     std::string head;
     std::string body;
+    std::string token;  // in the head
     HttpLane lane = HttpLane::common;
     HttpLane runs_on = HttpLane::common;
     bool reused = false;  // whether the connection had served another request before
     bool retried = false;
+    bool renewed = false;  // whether it was sent again with another token
     Clock::time_point deadline;
     Done done;
     std::shared_ptr<HttpLink> link;
@@ -278,8 +286,26 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
       start(task, task->runs_on, /*may_reuse=*/false);
       return;
     }
+    if (failure == nullptr && renew_token(*task, std::get<HttpMessage>(end.answer))) {
+      start(task, task->runs_on, /*may_reuse=*/true);
+      return;
+    }
     finish(*task, std::move(end.answer));
     if (!closed_) start_waiting();
+  }
+
+  // Whether the server refused the task's token, and there is another one, which the task has now.
+  bool renew_token(Task& task, const HttpMessage& answer) {
+    if (answer.status != kUnauthorized || !options_.renew_token || task.renewed || closed_) {
+      return false;
+    }
+    if (std::string token = options_.renew_token(); !token.empty()) token_ = std::move(token);
+    if (task.token.empty() || task.token == token_) return false;
+    task.renewed = true;
+    const std::size_t at = task.head.find(std::string(kBearer) + task.token);
+    task.head.replace(at + kBearer.size(), task.token.size(), token_);
+    task.token = token_;
+    return true;
   }
 
   void explain(HttpFailure& failure, bool silent) const {
@@ -315,6 +341,7 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
   asio::io_context& io_;
   const HttpClientOptions options_;
   const std::string host_;
+  std::string token_;                     // the newest one
   const std::shared_ptr<TlsClient> tls_;  // null: no TLS
   bool has_answered_ = false;
   Id last_id_ = 0;

@@ -11,10 +11,14 @@
 // the server has answered a request, a check that fails later is `unavailable`: the certificate
 // changed while the client ran, so it may change again.
 //
+// A server that answers 401 has not carried the request out. If there is another token by then, the
+// request is sent once more with it. So a token can be replaced while requests are under way.
+//
 // Thread safety: none. Everything happens on the io_context's thread, callbacks included.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,8 +48,11 @@ struct HttpClientOptions {
   std::int64_t idle_timeout_ms = 60'000;  // shorter than that of servers, so that a server rarely
                                           // closes first
   HttpLimits limits = {64 * 1024, 1ull << 30};
-  std::string token = {};              // sent with every call; empty: none
-  std::string user_agent = {};         // the same
+  std::string token = {};  // sent with every call; empty: none
+  // Gives the token that is valid now, when a server has refused the one before. Called on the
+  // io_context's thread; it must be quick. An empty result, or no function: there is no other.
+  std::function<std::string()> renew_token = {};
+  std::string user_agent = {};         // sent with every call; empty: none
   std::optional<TlsOptions> tls = {};  // not for a unix socket
 };
 

@@ -52,6 +52,37 @@ TEST_P(HttpClientTest, asks_and_keeps_the_connection) {
   EXPECT_EQ(body_of(std::move(third)), "three");
 }
 
+TEST_P(HttpClientTest, a_refused_token_is_replaced_and_the_request_sent_again) {
+  constexpr const char* kRefused = "401 Unauthorized";
+  HttpClientOptions options;
+  options.connections = 1;
+  options.token = "the-old-one";
+  std::string there = "the-old-one";  // read and written while no request is under way
+  options.renew_token = [&there] { return there; };
+  open(options);
+  auto first = send("/1");
+  RawConnection connection = server_.accept();
+  EXPECT_EQ(*connection.receive().find("Authorization"), "Bearer the-old-one");
+  connection.answer("no", kRefused);
+  EXPECT_EQ(body_of(std::move(first)), "no");  // there is no other
+
+  there = "a-newer-one";
+  auto second = send("/2", "{\"k\":2}");
+  EXPECT_EQ(*connection.receive().find("Authorization"), "Bearer the-old-one");
+  connection.answer("no", kRefused);
+  const auto again = connection.receive();
+  EXPECT_EQ(*again.find("Authorization"), "Bearer a-newer-one");
+  EXPECT_EQ(again.target + again.body, "/2{\"k\":2}");
+  connection.answer("no", kRefused);
+  EXPECT_EQ(body_of(std::move(second)), "no");  // once
+
+  auto third = send("/3");
+  EXPECT_EQ(*connection.receive().find("Authorization"), "Bearer a-newer-one");
+  there.clear();
+  connection.answer("no", kRefused);
+  EXPECT_EQ(body_of(std::move(third)), "no");
+}
+
 TEST_P(HttpClientTest, no_more_connections_than_it_may_and_one_for_who_asks) {
   HttpClientOptions options;
   options.connections = 1;
