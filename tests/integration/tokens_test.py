@@ -119,29 +119,71 @@ class Matrix(Tokens):
             line_of(name, scope, patterns, token)
             for name, (scope, patterns, token) in self.tokens.items()))
 
-    def test_each_token_may_do_what_its_line_says_and_no_more(self):
-        _, ask = self.serve("--test-clock")
+    def operations(self, ask):
+        """By id: method, path, and what the document says, which must name the rights."""
         document = Document(ask.json("GET", "/v1/openapi.json", self.everything))
         operations = {o["operationId"]: (m, p, o) for m, p, o in document.operations()}
-        needs = {o["x-tarry-needs"].split()[-1] for _, _, o in operations.values()}
-        self.assertEqual(needs, {"open", "known", "path", "body", "receipts", "answer", "store"})
+        for name, (_, _, operation) in operations.items():
+            self.assertRegex(operation.get("x-tarry-needs", "nothing"),
+                             r"^(open|known|(read|push|consume|admin) "
+                             r"(path|body|receipts|answer|store))$", name)
+        return operations
+
+    def state(self, ask):
+        """All that a request could change, as long as no clock runs."""
+        paths = ("/v1/queues", *(f"/v1/queues/{queue}/messages" for queue in QUEUES[:2]))
+        return [ask("GET", path, self.everything) for path in paths]
+
+    def test_each_token_may_do_what_its_line_says_and_no_more(self):
+        _, ask = self.serve("--test-clock", store="memory:")
+        operations = self.operations(ask)
+        reaches = {o["x-tarry-needs"].split()[-1] for _, _, o in operations.values()}
+        self.assertEqual(reaches, {"open", "known", "path", "body", "receipts", "answer", "store"})
         for name, (scope, patterns, token) in self.tokens.items():
             for queue in ("shop.eu", "bank"):
                 ask("POST", f"/v1/queues/{queue}/messages", self.everything, {"key": "k"})
+            before = None
             for operation, (method, path, described) in operations.items():
                 for asked, queues in self.cases(path, described):
                     body = BODIES.get(operation)
                     if operation == "claimMessages":
                         body = {"queues": queues}
-                    status, text = ask(method, asked + QUERIES.get(operation, ""), token, body)
                     missing = self.missing(described["x-tarry-needs"], scope, patterns, queues)
+                    if missing is not None:
+                        before = before or self.state(ask)
+                    status, text = ask(method, asked + QUERIES.get(operation, ""), token, body)
                     with self.subTest(token=name, operation=operation, queues=queues):
                         if missing is None:
+                            before = None
                             self.assertNotIn(status, (401, 403), text)
                         else:
                             self.assertEqual(status, 403, text)
                             self.assertEqual(json.loads(text)["detail"],
                                              f'the token "{name}" lacks the scope {missing}')
+                            self.assertEqual(self.state(ask), before)
+                        if operation != "getOpenapi":
+                            self.assertEqual([], self.told(text, patterns, queues), text)
+
+    def test_without_a_token_nothing_is_done_or_told(self):
+        _, ask = self.serve("--test-clock", store="memory:")
+        ask("POST", "/v1/queues/bank/messages", self.everything, {"key": "k"})
+        operations = self.operations(ask)
+        before = self.state(ask)
+        for operation, (method, path, described) in operations.items():
+            is_open = described["x-tarry-needs"] == "open"
+            for token in ("", secret()):
+                status, text = ask(method, path.replace("{queue}", "bank"), token,
+                                   BODIES.get(operation))
+                with self.subTest(operation=operation, token=token):
+                    self.assertEqual(status, 200 if is_open else 401, text)
+                    self.assertEqual([], self.told(text, "", []), text)
+        self.assertEqual(self.state(ask), before)
+
+    @staticmethod
+    def told(text, patterns, queues):
+        """The queues in an answer that neither the request nor the token names."""
+        return [queue for queue in QUEUES
+                if queue in text and queue not in queues and not fits(patterns, queue)]
 
     @staticmethod
     def cases(path, operation):
