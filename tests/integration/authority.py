@@ -22,7 +22,7 @@ distinguished_name = none
 [none]
 [server]
 basicConstraints = CA:FALSE
-subjectAltName = DNS:localhost,DNS:queue.example,IP:127.0.0.1,IP:::1
+subjectAltName = DNS:localhost,DNS:queue.example,IP:127.0.0.1,IP:::1,IP:192.0.2.1
 [authority]
 basicConstraints = critical,CA:TRUE
 keyUsage = critical,keyCertSign,cRLSign
