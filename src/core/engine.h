@@ -2,6 +2,7 @@
 // suite runs on all of them.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "base/unique_function.h"
 #include "core/claim_watches.h"
+#include "core/limits.h"
 #include "core/reply.h"
 #include "core/request.h"
 
@@ -25,6 +27,10 @@ using Completion = base::UniqueFunction<void(Result<Reply>)>;
 
 /// Names a submitted request, for `withdraw`. 0 names no request.
 using Ticket = std::uint64_t;
+
+/// The shards whose work a thread has to do in its next call of `Engine::lend`. Only that thread
+/// uses it.
+using Lent = std::bitset<kMaxShards>;
 
 /// What an engine can do. A verb that it cannot do answers `unsupported`.
 struct Capabilities {
@@ -68,6 +74,18 @@ class Engine {
     static_cast<void>(submit(std::move(request), std::move(completion)));
   }
 
+  /// Like `submit`, for a thread that submits the requests of many callers and then calls `lend`:
+  /// it does not wake another thread for them. The thread must call `lend` before it waits for
+  /// anything. `lent` must live until the completion has run.
+  virtual Ticket submit_lending(Request request, Completion completion, Lent& /*lent*/) {
+    return submit(std::move(request), std::move(completion));
+  }
+
+  /// Does work for the requests that this thread has submitted by `submit_lending`, all in one turn
+  /// of each shard. Their completions may run within the call, and must do nothing but record their
+  /// results. Never waits for a disk.
+  virtual void lend(Lent& /*lent*/) noexcept {}
+
   /// Ends a waiting claim whose caller has gone. The claim completes soon with an empty ClaimReply.
   /// Messages that were already claimed for it are released, and the attempt is not counted.
   /// Unknown tickets are ignored.
@@ -100,7 +118,7 @@ class Engine {
 /// True on a thread that runs completions. A blocking verb on such a thread would wait for itself.
 [[nodiscard]] bool on_engine_thread() noexcept;
 
-/// True on a thread that does an engine's work while it waits in `submit_waiting`.
+/// True on a thread that does an engine's work in `submit_waiting` or `lend`.
 [[nodiscard]] bool on_lent_thread() noexcept;
 
 /// Marks the current thread as an engine's while it lives.

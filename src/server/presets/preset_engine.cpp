@@ -218,6 +218,12 @@ core::Ticket PresetEngine::submit(core::Request request, core::Completion comple
   return inner_.submit(std::move(request), std::move(completion));
 }
 
+core::Ticket PresetEngine::submit_lending(core::Request request, core::Completion completion,
+                                          core::Lent& lent) {
+  if (desk_->holds(request, completion)) return 0;
+  return inner_.submit_lending(std::move(request), std::move(completion), lent);
+}
+
 void PresetEngine::set_rules(QueueRules rules) { desk_->set_rules(std::move(rules)); }
 
 }  // namespace tarry::presets

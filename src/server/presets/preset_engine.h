@@ -28,6 +28,9 @@ class PresetEngine final : public core::Engine {
   ~PresetEngine() override;
 
   core::Ticket submit(core::Request request, core::Completion completion) override;
+  core::Ticket submit_lending(core::Request request, core::Completion completion,
+                              core::Lent& lent) override;
+  void lend(core::Lent& lent) noexcept override { inner_.lend(lent); }
   void withdraw(core::Ticket ticket) override { inner_.withdraw(ticket); }
   [[nodiscard]] core::Capabilities capabilities() const override { return inner_.capabilities(); }
   [[nodiscard]] core::ClaimWatches& claim_watches() noexcept override {

@@ -1,6 +1,7 @@
 // ServerContext: the state that the fronts and connections of one server share.
 //
-// Thread safety: the server's thread only, except for `held.answers_sum()`.
+// Thread safety: the server's thread only, except for `held.answers_sum()` and
+// `engine_turns.answered`.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 
 #include "core/engine.h"
 #include "server/metrics/meter.h"
+#include "server/session/engine_turns.h"
 #include "server/session/held_bytes.h"
 #include "server/session/holders.h"
 #include "server/session/log_throttle.h"
@@ -38,6 +40,7 @@ class ServerContext {
   metrics::Meter meter{engine};
   Holders holders = {};
   TokenFailures token_failures = {};
+  EngineTurns engine_turns{*this};
   Turns turns = {};  // for ends of claims
   Turns handshakes{1};
   // Connections without a request; the one that has been idle for the longest is the first.

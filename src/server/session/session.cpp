@@ -42,7 +42,8 @@ Session::Session(ServerContext& context, Connection& connection, listening::Stre
       stream_(stream),
       remote_(stream.remote_end()),
       local_host_(stream.local_host()),
-      held_(context.held, remote_.name) {}
+      held_(context.held, remote_.name),
+      answer_{this} {}
 
 void Session::become_idle() {
   become_busy();
@@ -82,18 +83,22 @@ bool Session::submit(core::Request request, Check check) {
   // How much will be read is not known in advance: most claims ask for more than there is.
   const std::uint64_t limit = reading_ ? context_.held.limit() + held_.answers()
                                        : std::numeric_limits<std::uint64_t>::max();
+  try {
+    context_.engine_turns.prepare(stream_.get_executor());
+  } catch (const std::bad_alloc& error) {
+    context_.warn_of(error);
+    return false;
+  }
   auto completion = [this, owner = connection_.shared_from_this(), limit,
                      work =
                          EngineWork(stream_.get_executor())](Result<core::Reply> result) mutable {
     reply_.emplace(std::move(result), context_.held.answers_sum(), limit);
-    work.post([this, owner = std::move(owner)] {
-      if (!claiming_) return on_reply();
-      context_.turns.run(stream_.get_executor(), [this, owner] { on_reply(); });
-    });
+    answer_.owner = std::move(owner);
+    context_.engine_turns.answered(answer_, std::move(work));
   };
   const auto owners = connection_.weak_from_this().use_count();
   try {
-    ticket_ = context_.engine.submit(std::move(request), std::move(completion));
+    ticket_ = context_.engine_turns.submit(std::move(request), std::move(completion));
   } catch (const std::bad_alloc& error) {
     context_.warn_of(error);
     // If the engine has kept the completion, it may still carry the request out.
@@ -103,6 +108,11 @@ bool Session::submit(core::Request request, Check check) {
   }
   if (context_.draining || client_ended_) end_wait();
   return true;
+}
+
+void Session::take_answer(const std::shared_ptr<Connection>& owner) {
+  if (!claiming_) return on_reply();
+  context_.turns.run(stream_.get_executor(), [this, owner] { on_reply(); });
 }
 
 void Session::handed_over() {

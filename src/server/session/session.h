@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,6 +26,7 @@
 #include "server/listening/socket.h"
 #include "server/listening/stream.h"
 #include "server/session/check.h"
+#include "server/session/engine_turns.h"
 #include "server/session/held_bytes.h"
 #include "server/session/held_reply.h"
 #include "server/session/refusal.h"
@@ -84,6 +86,8 @@ class Session {
   [[nodiscard]] std::optional<OverLimit> admit(const core::Request& request, Check check);
   /// Asks the engine. Returns false if memory was too short; then the request was not begun.
   [[nodiscard]] bool submit(core::Request request, Check check);
+  /// The engine has answered; for EngineTurns. `owner`: the connection.
+  void take_answer(const std::shared_ptr<Connection>& owner);
   /// Call `handed_over` when the engine's answer has been written to the client in full.
   void handed_over();
 
@@ -130,7 +134,8 @@ class Session {
   Check check_ = Check::none;
   bool claiming_ = false;
   bool reading_ = false;            // whether the answer contains stored data
-  std::optional<HeldReply> reply_;  // set by the engine's thread before it posts
+  std::optional<HeldReply> reply_;  // set by the engine's thread, before `answer_` is in the list
+  Answer answer_;
   UnsentClaims unsent_;
 };
 

@@ -50,8 +50,29 @@ core::Capabilities Front::capabilities() const {
 core::Ticket Front::submit(core::Request request, core::Completion completion) {
   const Use use(*this);
   const OperationPtr op =
-      begin(std::move(request), std::move(completion), Operation::Completes::engine);
-  return op ? op->ticket : 0;
+      make(std::move(request), std::move(completion), Operation::Completes::engine);
+  if (!op) return 0;
+  begin(op);
+  return op->ticket;
+}
+
+core::Ticket Front::submit_lending(core::Request request, core::Completion completion,
+                                   core::Lent& lent) {
+  const Use use(*this);
+  const OperationPtr op =
+      make(std::move(request), std::move(completion), Operation::Completes::engine);
+  if (!op) return 0;
+  op->lend_here(lent);
+  op->completes_on = std::this_thread::get_id();
+  begin(op);
+  return op->ticket;
+}
+
+void Front::lend(core::Lent& lent) noexcept {
+  const Use use(*this);
+  // The shards' own threads carry out what was posted before the end.
+  if (closed_.load()) return static_cast<void>(lent.reset());
+  shards_.lend(lent, ShardRunner::Patience::never_waits);
 }
 
 // The thread that waits for a claim also reads its messages and completes the operation. Otherwise
@@ -60,9 +81,13 @@ core::Ticket Front::submit(core::Request request, core::Completion completion) {
 void Front::submit_waiting(core::Request request, core::Completion completion) {
   const Use use(*this);
   const OperationPtr op =
-      begin(std::move(request), std::move(completion), Operation::Completes::waiter);
+      make(std::move(request), std::move(completion), Operation::Completes::waiter);
   if (!op) return;
-  shards_.lend(*op);
+  core::Lent lent;
+  if (config_.lends) op->lend_here(lent);
+  begin(op);
+  shards_.lend(lent, ShardRunner::Patience::waits);
+  op->end_lending();  // `lent` ends with this call
   op->ended.wait();
   try {
     op->read_rest();
@@ -75,8 +100,8 @@ void Front::submit_waiting(core::Request request, core::Completion completion) {
   run_completion(*op);
 }
 
-OperationPtr Front::begin(core::Request request, core::Completion completion,
-                          Operation::Completes completes) {
+OperationPtr Front::make(core::Request request, core::Completion completion,
+                         Operation::Completes completes) {
   if (closed_.load()) {
     refuse(std::move(completion), closed_error());
     return nullptr;
@@ -85,10 +110,10 @@ OperationPtr Front::begin(core::Request request, core::Completion completion,
     refuse(std::move(completion), std::move(*error));
     return nullptr;
   }
-  auto op = std::make_shared<Operation>(std::move(request), std::move(completion), completes);
-  if (op->is_waited_for() && config_.lends) {
-    op->lender.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  }
+  return std::make_shared<Operation>(std::move(request), std::move(completion), completes);
+}
+
+void Front::begin(const OperationPtr& op) {
   // Nobody can withdraw a claim whose caller is blocked in it.
   if (const auto* claim = std::get_if<core::ClaimRequest>(&op->request);
       claim != nullptr && claim->wait.count() > 0 && !op->is_waited_for()) {
@@ -100,7 +125,6 @@ OperationPtr Front::begin(core::Request request, core::Completion completion,
     tickets_.take_back(*op);
     throw;
   }
-  return op;
 }
 
 void Front::post(std::uint32_t shard, Part part) { (void)shards_.post(shard, std::move(part)); }
@@ -130,8 +154,8 @@ void Front::finish_part(const OperationPtr& op) {
 void Front::complete(const OperationPtr& op) {
   if (op->is_waited_for()) {
     op->ended.post();
-  } else if (core::on_lent_thread()) {
-    // The thread waits for its own answer only, and runs no other caller's callback.
+  } else if (core::on_lent_thread() && !op->may_complete_here()) {
+    // The thread runs no other caller's callback.
     answers_.post([this, op] { complete_here(*op); });
   } else {
     complete_here(*op);
@@ -237,6 +261,7 @@ void Front::begin_waiting(const OperationPtr& op) {
     part.op = op;
     posted = shards_.post(shard, std::move(part)) || posted;
   }
+  op->end_lending();
   if (!posted && op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) {
     op->fail(closed_error());
     end_claim(op);
@@ -282,6 +307,7 @@ void Front::withdraw(core::Ticket ticket) {
   const OperationPtr op = tickets_.find(ticket);
   if (!op) return;
   op->abandoned.store(true);
+  op->end_lending();
   if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) return;
   forget_waiting(op);
   answers_.post([this, op] { end_claim(op); });

@@ -48,6 +48,9 @@ class Front final : public core::Engine, public Router {
 
   core::Ticket submit(core::Request request, core::Completion completion) override;
   void submit_waiting(core::Request request, core::Completion completion) override;
+  core::Ticket submit_lending(core::Request request, core::Completion completion,
+                              core::Lent& lent) override;
+  void lend(core::Lent& lent) noexcept override;
   void withdraw(core::Ticket ticket) override;
   [[nodiscard]] core::Capabilities capabilities() const override;
   void close() override;
@@ -77,8 +80,9 @@ class Front final : public core::Engine, public Router {
     Front& front_;
   };
   /// Null if the request was refused; then the completion gets the error.
-  [[nodiscard]] OperationPtr begin(core::Request request, core::Completion completion,
-                                   Operation::Completes completes);
+  [[nodiscard]] OperationPtr make(core::Request request, core::Completion completion,
+                                  Operation::Completes completes);
+  void begin(const OperationPtr& op);
   // Completes a refused request with the error, on an engine's thread, not on the caller's.
   void refuse(core::Completion completion, Error error);
   void end_get(const OperationPtr& op);

@@ -53,12 +53,12 @@ void ShardSet::end_later(const OperationPtr& op) {
   answers_.post([&router = router_, op] { router.finish_part(op); });
 }
 
-void ShardSet::lend(Operation& op) noexcept {
-  while (op.lent_to.any()) {
+void ShardSet::lend(core::Lent& lent, ShardRunner::Patience patience) noexcept {
+  while (lent.any()) {
     for (std::uint32_t shard = 0; shard < size(); ++shard) {
-      if (!op.lent_to.test(shard)) continue;
-      op.lent_to.reset(shard);
-      runners_[shard]->lend();
+      if (!lent.test(shard)) continue;
+      lent.reset(shard);
+      runners_[shard]->lend(patience);
     }
   }
 }

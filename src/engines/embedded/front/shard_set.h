@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/answer_thread.h"
+#include "core/engine.h"
 #include "engines/embedded/shard/requests/operation.h"
 #include "engines/embedded/threads/shard_runner.h"
 #include "timing/clock.h"
@@ -43,8 +44,8 @@ class ShardSet {
   /// Ends the only part of an operation, on another thread.
   void end_later(const OperationPtr& op);
 
-  /// Carries out the parts that this thread has posted, unless another thread does.
-  void lend(Operation& op) noexcept;
+  /// Carries out the parts that this thread has posted to these shards, unless another thread does.
+  void lend(core::Lent& lent, ShardRunner::Patience patience) noexcept;
 
   /// `stop` and `let_go` call the function of the same name of each ShardRunner in turn.
   void stop();

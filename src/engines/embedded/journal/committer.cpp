@@ -38,7 +38,7 @@ Result<void> Committer::sync_all() {
   if (auto synced = sync_directory(); !synced) return synced;
   if (auto looked = look_at_place(); !looked) return looked;
   syncs_.fetch_add(1, std::memory_order_relaxed);
-  last_sync_boot_ms_ = clock_->now().boottime_ms;
+  last_sync_boot_ms_.store(clock_->now().boottime_ms, std::memory_order_relaxed);
   durable_.store(written_.load(std::memory_order_relaxed), std::memory_order_release);
   return {};
 }
@@ -92,9 +92,7 @@ Result<void> Committer::commit(const CommitJob& job) {
     if (auto done = write(together); !done) return done;
     left = left.subspan(together.size());
   }
-  const bool now = policy_ == SyncPolicy::always ||
-                   (policy_ == SyncPolicy::every_100ms &&
-                    clock_->now().boottime_ms - last_sync_boot_ms_ >= kSyncEveryMs);
+  const bool now = policy_ == SyncPolicy::always || sync_is_due();
   const bool frees = job.frees() && !TARRY_PLANTED_BUG(remove_before_sync);
   if (job.sync || frees || (now && !dirty_.empty())) {
     return sync_all();
@@ -119,10 +117,16 @@ void Committer::fail(Error error) {
   failed_.store(true, std::memory_order_release);
 }
 
-bool Committer::is_quick(const CommitJob& job) const noexcept {
-  const bool waits = policy_ != SyncPolicy::os || job.sync || job.frees() || waits_for_disk();
-  return !waits && std::all_of(job.batches.begin(), job.batches.end(), [](const auto& batch) {
-    return batch->segment_header.empty();  // a new segment needs a sync of the directory
+bool Committer::sync_is_due() const {
+  if (policy_ != SyncPolicy::every_100ms) return false;
+  const std::int64_t last = last_sync_boot_ms_.load(std::memory_order_relaxed);
+  return clock_->now().boottime_ms - last >= kSyncEveryMs;
+}
+
+bool Committer::is_quick(const CommitJob& job) const {
+  if (job.sync || job.frees() || waits_for_disk() || syncs_for(job) || sync_is_due()) return false;
+  return std::none_of(job.batches.begin(), job.batches.end(), [](const auto& batch) {
+    return batch->opens();  // a new segment needs a sync of the directory
   });
 }
 

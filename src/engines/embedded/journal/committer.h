@@ -18,8 +18,8 @@
 //     later answers are errors. Otherwise data would be written where nobody looks, or vanish with
 //     the process.
 //
-// Thread safety: only one thread at a time may call `run` and `sync_pending`: that thread "has the
-// committer". Any thread may call the other functions.
+// Thread safety: only one thread at a time may call `run`, `sync_pending` and `has_pending`: that
+// thread "has the committer". Any thread may call the other functions.
 #pragma once
 
 #include <atomic>
@@ -59,7 +59,7 @@ class Committer {
 
   void run(CommitJob job);
   /// True if the job probably needs no wait for a disk.
-  [[nodiscard]] bool is_quick(const CommitJob& job) const noexcept;
+  [[nodiscard]] bool is_quick(const CommitJob& job) const;
   /// True if the job is answered only after a sync of its own.
   [[nodiscard]] bool syncs_for(const CommitJob& job) const noexcept {
     return policy_ == SyncPolicy::always && !job.batches.empty();
@@ -111,6 +111,8 @@ class Committer {
   Result<void> sync_all();
   Result<void> sync_directory();
   Result<void> look_at_place();
+  /// Policy 100ms: whether the next job syncs.
+  [[nodiscard]] bool sync_is_due() const;
   void fail(Error error);
 
   SyncPolicy policy_;
@@ -127,7 +129,7 @@ class Committer {
   std::uint64_t begun_ = 0;                      // the begun mark
   std::shared_ptr<storage::File> open_segment_;  // the segment written last
   std::chrono::nanoseconds looked_{};            // when look_at_place last ran
-  std::int64_t last_sync_boot_ms_ = 0;
+  std::atomic<std::int64_t> last_sync_boot_ms_{0};
   std::optional<Error> failure_;
   std::atomic<std::uint64_t> durable_{0};
   std::atomic<std::uint64_t> written_{0};

@@ -71,19 +71,28 @@ void CommitThread::commit(CommitJob job) {
 
 bool CommitThread::take_committer() {
   const std::scoped_lock lock(mutex_);
-  if (committing_ || !slot_.empty()) return false;  // earlier jobs commit first
+  // Earlier jobs commit first. A thread that gathers callers counts this job's callers too.
+  if (committing_ || !slot_.empty() || wakes_at_ > 0) return false;
   committing_ = true;
   return true;
 }
 
 void CommitThread::give_committer_back() {
+  const bool pending = committer_->has_pending();
   bool goes_on = false;
   {
     const std::scoped_lock lock(mutex_);
     committing_ = false;
-    goes_on = is_ready();  // a read-ahead was requested meanwhile
+    goes_on = is_ready() ||            // a read-ahead was requested meanwhile
+              (pending && !pending_);  // the thread must sync in time
+    pending_ = pending;
   }
   if (goes_on) ready_.notify_one();
+}
+
+bool CommitThread::has_room() {
+  const std::scoped_lock lock(mutex_);
+  return slot_bytes_ < kSlotBytes;
 }
 
 void CommitThread::hand_over(CommitJob job) {
@@ -131,10 +140,7 @@ void CommitThread::run() {
   while (true) {
     gather(lock);
     if (!wait(lock)) {
-      lock.unlock();
-      committer_->sync_pending();
-      tell_of_failure();
-      lock.lock();
+      sync_pending(lock);
       continue;
     }
     if (!ahead_.empty() && (committing_ || slot_.empty())) {
@@ -167,10 +173,19 @@ void CommitThread::gather(Lock& lock) {
 
 // False: it is time to sync the pending batches.
 bool CommitThread::wait(Lock& lock) {
-  const auto ready = [this] { return is_ready(); };
-  if (committer_->has_pending()) return ready_.wait_for(lock, kSyncEvery, ready);
-  ready_.wait(lock, ready);
-  return true;
+  ready_.wait(lock, [this] { return is_ready() || pending_; });
+  return ready_.wait_for(lock, kSyncEvery, [this] { return is_ready(); });
+}
+
+void CommitThread::sync_pending(Lock& lock) {
+  if (committing_) return;  // a lent thread writes a job just now
+  committing_ = true;
+  lock.unlock();
+  committer_->sync_pending();
+  tell_of_failure();
+  lock.lock();
+  committing_ = false;
+  pending_ = committer_->has_pending();
 }
 
 // Reads ahead until there is a job.
@@ -198,16 +213,19 @@ void CommitThread::do_next(Lock& lock) {
   run_job(std::move(job));
   lock.lock();
   committing_ = false;
+  pending_ = committer_->has_pending();
 }
 
 void CommitThread::run_job(CommitJob job) {
   // A job that frees files takes time after its answers, so its callers do not count.
   callers_ = committer_->syncs_for(job) && !job.frees() ? job.callers() : 0;
+  may_set_aside_ = true;
   commit_delay_.synced(0, 0, {});
   if (callers_ > 0) began_ = clock_->monotonic();
   committer_->run(std::move(job));
   if (commit_delay_.wanted() > 0) patience_ = commit_delay_.answered(clock_->monotonic() - synced_);
   callers_ = 0;
+  may_set_aside_ = false;
   tell_of_failure();
 }
 
@@ -227,7 +245,7 @@ void CommitThread::note_durable() {
 // If this thread is going to wait for the callers, it answers them itself. Otherwise their answers
 // would first have to wait for another thread.
 bool CommitThread::set_aside(std::vector<CommitTask>& answers) {
-  if (answers.empty() || commit_delay_.wanted() > 0) return false;
+  if (!may_set_aside_ || answers.empty() || commit_delay_.wanted() > 0) return false;
   {
     const std::scoped_lock lock(mutex_);
     if (slot_.batches.empty()) return false;

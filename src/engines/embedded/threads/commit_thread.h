@@ -44,6 +44,8 @@ class CommitThread {
   /// Waits if the jobs in RAM are too large already. A job that needs no disk is done before this
   /// returns: waking a thread for it would cost more.
   void commit(CommitJob job);
+  /// Whether `commit` would take a job without waiting.
+  [[nodiscard]] bool has_room();
   /// Asks the commit thread to read these records when it has nothing to commit. A later call
   /// replaces them.
   void ask_ahead(std::vector<RecordPlace> places);
@@ -59,6 +61,7 @@ class CommitThread {
   [[nodiscard]] bool is_worth_a_sync(std::size_t callers) const;
   void gather(Lock& lock);
   [[nodiscard]] bool wait(Lock& lock);
+  void sync_pending(Lock& lock);
   void do_next(Lock& lock);
   void read_ahead(Lock& lock);
   void run_job(CommitJob job);
@@ -76,12 +79,13 @@ class CommitThread {
   std::function<void()> on_failure_;
   std::function<void()> at_end_;
 
-  // Used by the thread that has the committer.
+  // Used by the thread that has the committer; `commit_delay_` by the commit thread only.
   GroupCommitDelay commit_delay_;
-  Duration began_{};         // when the present job began
-  Duration synced_{};        // when it was durable
-  std::size_t callers_ = 0;  // how many it answers
-  Duration patience_{};      // how long to wait for the last job's callers
+  Duration began_{};            // when the present job began
+  Duration synced_{};           // when it was durable
+  std::size_t callers_ = 0;     // how many it answers
+  bool may_set_aside_ = false;  // the commit thread runs the job
+  Duration patience_{};         // how long to wait for the last job's callers
 
   std::mutex mutex_;
   std::condition_variable ready_;  // here the thread waits
@@ -91,6 +95,8 @@ class CommitThread {
   std::size_t wakes_at_ = 0;        // with fewer callers in the slot the thread is not woken
   std::vector<RecordPlace> ahead_;  // to read when the slot is empty
   bool committing_ = false;         // a thread has the committer
+  // Policy 100ms: batches were written and not synced, as of when the committer was given back.
+  bool pending_ = false;
   bool no_more_ = false;
 
   std::thread thread_;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -189,6 +190,48 @@ TEST_F(CommitThreadTest, WhatTakesNoWaitingIsDoneAtOnce) {
   thread->commit(std::move(next));
   EXPECT_EQ(by, std::this_thread::get_id());
   EXPECT_EQ(told, (std::vector<std::string>{"opens", "next"}));
+}
+
+TEST_F(CommitThreadTest, WhatAnotherThreadWroteIsSyncedSoon) {
+  make(standing, SyncPolicy::every_100ms);
+  committer->run(job("opens"));
+  ASSERT_EQ(committer->durable(), 1u);
+  thread->start();
+  for (std::uint64_t written = 2; written < 5; ++written) {
+    CommitJob next = job("next");
+    std::thread::id by;
+    next.answers.emplace_back([&](const CommitOutcome&) { by = std::this_thread::get_id(); });
+    thread->commit(std::move(next));
+    EXPECT_EQ(by, std::this_thread::get_id());
+    const auto begun = std::chrono::steady_clock::now();
+    while (committer->durable() < written) {
+      ASSERT_LT(std::chrono::steady_clock::now() - begun, kPatience);
+      std::this_thread::yield();
+    }
+  }
+}
+
+// Under every policy, an answer that rests on no new record waits only for earlier jobs.
+TEST_F(CommitThreadTest, AJobWithoutRecordsIsDoneAtOnce) {
+  start(standing);
+  thread->commit(job("a"));
+  wait_for(1);
+  std::thread::id by;
+  const auto ask = [&] {
+    std::promise<void> told;
+    CommitJob next;
+    next.answers.emplace_back([&](const CommitOutcome&) {
+      by = std::this_thread::get_id();
+      told.set_value();
+    });
+    thread->commit(std::move(next));
+    told.get_future().wait();
+    return by == std::this_thread::get_id();
+  };
+  // The thread gives the committer back a moment after the last answer.
+  const auto begun = std::chrono::steady_clock::now();
+  while (!ask()) ASSERT_LT(std::chrono::steady_clock::now() - begun, kPatience);
+  EXPECT_EQ(committer->syncs(), 1u);
 }
 
 // Three callers share a sync. Then each sends its next request on its own, and they share the next

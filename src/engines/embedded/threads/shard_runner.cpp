@@ -77,7 +77,7 @@ bool ShardRunner::post_kept(Part& part) noexcept {
 
 void ShardRunner::wake_unless_lent(Operation* op, bool was_empty) noexcept {
   if (op != nullptr && op->is_lent_here()) {
-    op->lent_to.set(number_);
+    op->lent->set(number_);
   } else if (was_empty) {
     sleeper_->wake();
   }
@@ -153,7 +153,11 @@ ShardRunner::Deadlines ShardRunner::deadlines() const {
 
 // -- a lent thread
 
-void ShardRunner::lend() noexcept {
+bool ShardRunner::may_wait_for_disk() {
+  return parts_.committer->waits_for_disk() || !commits_.has_room();
+}
+
+void ShardRunner::lend(Patience patience) noexcept {
   const core::EngineThreadScope scope(core::EngineThreadScope::Thread::lent);
   for (int turns = 0; turns < kMostLent; ++turns) {
     bool is_time = false;
@@ -162,7 +166,7 @@ void ShardRunner::lend() noexcept {
       if (!turn) return;
       // The shard's thread may have been woken for its end while this one had the turn. It then
       // sleeps again, for as long as a manual clock stands still.
-      if (ended_) break;
+      if (ended_ || (patience == Patience::never_waits && may_wait_for_disk())) break;
       passed_over_.exchange(false);
       const bool more = run_turn();
       if (more || ended_) {

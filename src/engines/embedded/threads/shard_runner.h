@@ -70,9 +70,12 @@ class ShardRunner {
   void give_place_back() noexcept;
   /// As `post`, but into a reserved place.
   bool post_kept(Part& part) noexcept;
+  /// Whether a lent thread may wait for a disk. A thread that waits for its own answer may; a
+  /// thread that serves many callers may not, and leaves such turns to the shard's thread.
+  enum class Patience : std::uint8_t { waits, never_waits };
   /// Runs turns on this thread until all posted parts have been served, or until another thread
   /// serves them. Never call it on a thread of the engine.
-  void lend() noexcept;
+  void lend(Patience patience) noexcept;
   /// Completes posted parts, completes waiting claims with `closed`, closes the journal cleanly,
   /// and joins the threads. Idempotent; must not be called by the shard's threads.
   void stop();
@@ -88,6 +91,7 @@ class ShardRunner {
   };
   void wake_unless_lent(Operation* op, bool was_empty) noexcept;
   [[nodiscard]] bool has_posts();
+  [[nodiscard]] bool may_wait_for_disk();
   bool run_turn();
   [[nodiscard]] Deadlines deadlines() const;
   void wake_for(const Deadlines& next) noexcept;

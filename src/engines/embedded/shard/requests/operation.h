@@ -13,7 +13,6 @@
 #pragma once
 
 #include <atomic>
-#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -78,10 +77,12 @@ struct Operation {
   const Completes completes;
   base::Semaphore ended;  // wakes the waiter
 
-  // The waiter's thread, if it carries out its own parts meanwhile (`lend`); otherwise a default
-  // id. Only that thread uses `lent_to`.
+  // The thread that carries out the parts which it posts itself (`lend`); otherwise a default id.
+  // Only that thread uses `lent`.
   std::atomic<std::thread::id> lender{};
-  std::bitset<core::kMaxShards> lent_to;
+  core::Lent* lent = nullptr;
+  // The thread in whose `lend` the completion may run; otherwise a default id.
+  std::thread::id completes_on;
 
   std::mutex merge;
   std::optional<Error> error;  // of the request as a whole; the first error stays
@@ -120,6 +121,16 @@ struct Operation {
   }
   [[nodiscard]] bool is_lent_here() const noexcept {
     return lender.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  }
+  /// Call `lend_here` before the first part is posted.
+  void lend_here(core::Lent& to) noexcept {
+    lent = &to;
+    lender.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  }
+  /// From now on a part that any thread posts wakes its shard.
+  void end_lending() noexcept { lender.store({}, std::memory_order_relaxed); }
+  [[nodiscard]] bool may_complete_here() const noexcept {
+    return completes_on == std::this_thread::get_id();
   }
   [[nodiscard]] bool is_waited_for() const noexcept { return completes == Completes::waiter; }
   void fail(Error what) {
