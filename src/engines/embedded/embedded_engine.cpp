@@ -59,7 +59,7 @@ class Opening {
     config.identity = identity_;
     config.limits = options_.limits;
     config.durable = !options_.path.empty();
-    config.lends = options_.sync == SyncPolicy::os;
+    config.lends = options_.sync != SyncPolicy::always;
     config.clock = options_.clock;
     config.log = options_.log;
     auto front = std::make_unique<Front>(std::move(config));

@@ -145,6 +145,19 @@ class CommitThreadTest : public testing::Test {
     ASSERT_TRUE(changed.wait_for(lock, kPatience, [&] { return told.size() >= count; }));
   }
 
+  /// Tries the condition again and again, for about kPatience.
+  template <typename Condition>
+  void wait_until(Condition condition) {
+    constexpr std::chrono::milliseconds kPause(1);
+    std::unique_lock lock(pause_mutex);
+    for (int tries = kPatience / kPause; !condition(); --tries) {
+      ASSERT_GT(tries, 0);
+      pause.wait_for(lock, kPause);
+    }
+  }
+
+  std::mutex pause_mutex;
+  std::condition_variable pause;
   std::shared_ptr<storage::Faults> faults = std::make_shared<storage::Faults>();
   std::unique_ptr<storage::Directory> directory =
       std::make_unique<storage::FaultyDirectory>(storage::MemoryDisk().root(), faults);
@@ -203,11 +216,7 @@ TEST_F(CommitThreadTest, WhatAnotherThreadWroteIsSyncedSoon) {
     next.answers.emplace_back([&](const CommitOutcome&) { by = std::this_thread::get_id(); });
     thread->commit(std::move(next));
     EXPECT_EQ(by, std::this_thread::get_id());
-    const auto begun = std::chrono::steady_clock::now();
-    while (committer->durable() < written) {
-      ASSERT_LT(std::chrono::steady_clock::now() - begun, kPatience);
-      std::this_thread::yield();
-    }
+    wait_until([&] { return committer->durable() >= written; });
   }
 }
 
@@ -229,8 +238,7 @@ TEST_F(CommitThreadTest, AJobWithoutRecordsIsDoneAtOnce) {
     return by == std::this_thread::get_id();
   };
   // The thread gives the committer back a moment after the last answer.
-  const auto begun = std::chrono::steady_clock::now();
-  while (!ask()) ASSERT_LT(std::chrono::steady_clock::now() - begun, kPatience);
+  wait_until(ask);
   EXPECT_EQ(committer->syncs(), 1u);
 }
 

@@ -1,8 +1,9 @@
 // ShardRunner: a shard with its two threads. One thread runs the state machine, turn by turn. The
 // other commits its decisions (CommitThread), and the shard continues meanwhile.
 //
-// A thread that waits for its posted part may run the turns itself (`lend`): the waiting thread has
-// nothing else to do, and waking another thread costs more than most turns.
+// Another thread may run the turns itself (`lend`): one that waits for its posted part, and so has
+// nothing else to do, or a server's thread, for all parts that it has just posted. To wake another
+// thread costs more than most turns.
 //
 // Invariants
 //  1. The thread that holds `turn_mutex_` is the shard's thread for that time: turns come one after
