@@ -15,9 +15,9 @@ Error wrong_unit(std::string_view what, std::int64_t number, std::string_view ot
                                            rule};
 }
 
-Error out_of_range(std::string_view what, std::int64_t number, std::string_view where) {
+Error out_of_range(std::string_view what, std::int64_t number, const std::string& where) {
   return {ErrorCode::invalid_argument,
-          std::string(what) + " is " + std::to_string(number) + ", which is " + std::string(where)};
+          std::string(what) + " is " + std::to_string(number) + ", which is " + where};
 }
 
 }  // namespace
@@ -34,7 +34,9 @@ std::optional<Error> check_time_number(std::string_view what, std::int64_t numbe
                           std::to_string(kMostTimeNumberSeconds) + " (the end of the year 2200)");
   }
   if (number > base::kMaxTimeMs) {
-    return out_of_range(what, number, "after the limit of 2200-12-31T23:59:59.999Z");
+    return out_of_range(
+        what, number,
+        "after the limit of " + std::to_string(base::kMaxTimeMs) + " (the end of the year 2200)");
   }
   if (number >= kLeastTimeNumberMs) return std::nullopt;
   return wrong_unit(what, number, "seconds",
