@@ -23,10 +23,11 @@
 namespace tarry::bench {
 namespace {
 
-constexpr Figure kPlain{
-    "F10", "1M due at once, sync=always: from due to the last claimed", "s", Better::lower, 2, 0.7};
-constexpr Figure kCancelled{"F10c", "the same while 100k are cancelled", "s", Better::lower, 2,
-                            0.7};
+constexpr Figure kPlain{"F10", "1M due at once, sync=always: from due to the last claimed",
+                        "s",   Better::lower,
+                        0.7,   0.35};
+constexpr Figure kCancelled{"F10c", "the same while 100k are cancelled", "s", Better::lower, 0.7,
+                            0.35};
 
 constexpr std::uint64_t kCancelEvery = 10;
 
