@@ -12,8 +12,8 @@ from pathlib import Path
 
 PLOTS = {"lifecycles-by-batch": 3, "lifecycles-by-clients": 3, "cost-by-pending": 2,
          "lateness-by-load": 3}  # lines in each
-IDS = ["F1", "F2", "F3", "F4", "F5", "F6", "F6k", "F8", "F8c", "F7", "F7m", "F9", "F10", "F10c",
-       "F11", "F11m", "F11k", "F11e", "F12"]
+IDS = ["F1", "F2", "F3", "F3s", "F4", "F5", "F6", "F6k", "F8", "F8c", "F7", "F7m", "F9", "F10",
+       "F10c", "F11", "F11m", "F11k", "F11e", "F12"]
 WITH_RABBITMQ = ["F16"]  # where rabbitmq-server and rabbitmq-c are installed
 WITH_LIMITED_RAM = ["F17", "F17r", "F17p"]  # where control groups can be made
 

@@ -5,7 +5,7 @@ namespace tarry::bench {
 const std::vector<Measurement>& measurements() {
   static const std::vector<Measurement> all{
       {{"F1", "F2"}, measure_against_rocksdb},
-      {{"F3"}, measure_against_lmdb},
+      {{"F3", "F3s"}, measure_against_lmdb},
       {{"F4"}, measure_group_commit},
       {{"F5"}, measure_pending},
       {{"F6", "F6k", "F8", "F8c"}, measure_footprint},

@@ -19,7 +19,7 @@ struct Measurement {
 
 // lifecycle_figures.cpp
 void measure_against_rocksdb(Run& run);    // F1, F2
-void measure_against_lmdb(Run& run);       // F3
+void measure_against_lmdb(Run& run);       // F3, F3s
 void measure_group_commit(Run& run);       // F4: thread_figures.cpp
 void measure_pending(Run& run);            // F5: pending_figures.cpp
 void measure_footprint(Run& run);          // F6, F8: footprint_figures.cpp

@@ -1,4 +1,5 @@
-// F1, F2, F3: lifecycles against RocksDB, LMDB and the bare log, in turns.
+// F1, F2, F3: lifecycles against RocksDB and LMDB, and against two limits, the bare log and the
+// sketch, in turns.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "designs/bare_log.h"
+#include "designs/limits/bare_log.h"
+#include "designs/limits/sketch.h"
 #include "designs/lmdb_queue.h"
 #include "designs/rocksdb_queue.h"
 #include "designs/tarry_queue.h"
@@ -22,9 +24,15 @@ constexpr Figure kF1{"F1",    "lifecycles, sync=always, batches of 256, against 
                      "ratio", Better::higher,
                      4,       6};
 constexpr Figure kF2{
-    "F2", "the same against a bare log with the same syncs", "ratio", Better::higher, 0.6, 1};
+    "F2",    "the same against a bare log with the same syncs, as many clients sharing them",
+    "ratio", Better::higher,
+    0.5,     0.8};
 constexpr Figure kF3{
-    "F3", "lifecycles, sync=none, batches of 256, against LMDB", "ratio", Better::higher, 5, 9};
+    "F3", "lifecycles, sync=none, batches of 256, against LMDB", "ratio", Better::higher, 1.5, 2.5};
+constexpr Figure kF3Sketch{
+    "F3s",   "the same against a sketch: wheel, slab and log, no index, no recovery",
+    "ratio", Better::higher,
+    0.6,     0.9};
 
 using Make = std::unique_ptr<Design> (*)(const std::string& path, Sync sync);
 
@@ -38,8 +46,8 @@ std::unique_ptr<Design> make_tarry_in_four(const std::string& path, Sync sync) {
   return make_tarry_queue(path, sync, "&shards=4");
 }
 
-// Each design runs with the number of clients that suits it best: RocksDB and tarry share syncs
-// among clients, and LMDB has one writer at a time.
+// Each design runs with the number of clients that suits it best: tarry, RocksDB and the bare log
+// share syncs among clients, and LMDB has one writer at a time.
 class Contest {
  public:
   Contest(Run& run, Sync sync, std::uint64_t messages) : run_(&run), sync_(sync) {
@@ -77,7 +85,7 @@ void measure_against_rocksdb(Run& run) {
   for (int round = 0; round < run.rounds(); ++round) {
     const double ours = contest.best("tarry", make_tarry, {1, 4, 16, 32, 64});
     const double rocksdb = contest.best("RocksDB", make_rocksdb_queue, {1, 4, 16, 32, 64});
-    const double log = contest.best("bare log", make_bare_log, {1});
+    const double log = contest.best("bare log", make_bare_log, {1, 4, 16, 32, 64});
     f1.push_back(ours / rocksdb);
     f2.push_back(ours / log);
   }
@@ -87,14 +95,18 @@ void measure_against_rocksdb(Run& run) {
 
 void measure_against_lmdb(Run& run) {
   std::vector<double> f3;
+  std::vector<double> of_sketch;
   Contest contest(run, Sync::none, 1'000'000);
   for (int round = 0; round < run.rounds(); ++round) {
     const double ours = std::max(contest.best("tarry", make_tarry, {1, 2, 4, 8, 16, 32}),
                                  contest.best("tarry, 4 shards", make_tarry_in_four, {2, 4, 8}));
     const double lmdb = contest.best("LMDB", make_lmdb_queue, {1, 2});
+    const double sketch = contest.best("sketch", make_sketch, {1, 2, 4, 8});
     f3.push_back(ours / lmdb);
+    of_sketch.push_back(ours / sketch);
   }
   run.add(kF3, median_of(f3));
+  run.add(kF3Sketch, median_of(of_sketch));
 }
 
 }  // namespace tarry::bench
