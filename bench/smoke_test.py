@@ -5,15 +5,19 @@ usage: smoke_test.py PROGRAM
 """
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from redisson_classpath import redisson_classpath
+
 PLOTS = {"lifecycles-by-batch": 3, "lifecycles-by-clients": 3, "cost-by-pending": 2,
          "lateness-by-load": 3}  # lines in each
 IDS = ["F1", "F2", "F3", "F3s", "F4", "F5", "F6", "F6k", "F8", "F8c", "F7", "F7m", "F9", "F10",
-       "F10c", "F11", "F11m", "F11k", "F11e", "F12"]
+       "F10c", "F11", "F11m", "F11k", "F11e"]
+WITH_REDISSON = ["F12"]  # where Java, Maven and Redisson's library are there
 WITH_RABBITMQ = ["F16"]  # where rabbitmq-server and rabbitmq-c are installed
 WITH_LIMITED_RAM = ["F17", "F17r", "F17p"]  # where control groups can be made
 
@@ -30,13 +34,18 @@ def check(holds, what):
 
 def main():
     program = sys.argv[1]
+    redisson = redisson_classpath(Path(program).resolve().parent / "redisson")
+    if redisson:
+        os.environ["TARRY_REDISSON_CLASSPATH"] = redisson
     with tempfile.TemporaryDirectory() as directory:
         out = Path(directory) / "figures.jsonl"
         done = run(program, "--rounds", "1", "--scale", "0.01", "--dir", directory, "--out", out)
         check(done.returncode in (0, 1), f"exit code {done.returncode}: {done.stderr}")
+        check(redisson or "F12 is left out" in done.stderr, f"no word of F12: {done.stderr}")
         lines = [json.loads(line) for line in out.read_text().splitlines()]
         ids = [line["id"] for line in lines]
-        wanted = IDS + [id for id in WITH_RABBITMQ if id in ids]
+        wanted = IDS + (WITH_REDISSON if redisson else [])
+        wanted += [id for id in WITH_RABBITMQ if id in ids]
         wanted += ([] if "F17 is left out" in done.stderr + done.stdout else WITH_LIMITED_RAM)
         check(ids == wanted, f"figures {ids}")
         for line in lines:

@@ -2,9 +2,9 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <utility>
 
+#include "designs/redisson_process.h"
 #include "harness/beanstalk_host.h"
 #include "harness/postgres_host.h"
 #include "harness/rabbit_host.h"
@@ -29,9 +29,7 @@ std::string Hosts::missing(const Entry& entry) {
   if ((entry.needs & kBeanstalk) != 0 && !BeanstalkHost::is_installed()) {
     return "beanstalkd is not installed";
   }
-  if ((entry.needs & kJava) != 0 && std::getenv("TARRY_REDISSON_CLASSPATH") == nullptr) {
-    return "Java, Maven or Redisson's library is not there (TARRY_REDISSON_CLASSPATH)";
-  }
+  if ((entry.needs & kJava) != 0) return RedissonProcess::missing();
   return {};
 }
 

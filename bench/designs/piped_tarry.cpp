@@ -31,9 +31,8 @@ class PipedDeliveries final : public Claimed {
 
 class PipedTarry final : public Piped {
  public:
-  explicit PipedTarry(const std::string& socket_path)
-      : store_(must(open("redis+unix://" + socket_path + "?shards=1"), "open")),
-        queue_(store_.queue("bench")) {}
+  explicit PipedTarry(const std::string& url)
+      : store_(must(open(url + "?shards=1"), "open")), queue_(store_.queue("bench")) {}
 
   std::string_view name() const override { return "tarry"; }
 
@@ -110,7 +109,11 @@ class PipedTarry final : public Piped {
 }  // namespace
 
 std::unique_ptr<Piped> make_piped_tarry(const std::string& socket_path) {
-  return std::make_unique<PipedTarry>(socket_path);
+  return make_piped_tarry_at("redis+unix://" + socket_path);
+}
+
+std::unique_ptr<Piped> make_piped_tarry_at(const std::string& url) {
+  return std::make_unique<PipedTarry>(url);
 }
 
 }  // namespace tarry::bench

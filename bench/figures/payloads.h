@@ -11,10 +11,14 @@ namespace tarry::bench {
 
 class Payloads {
  public:
-  explicit Payloads(std::size_t size) : size_(size) {
+  enum class Of { bytes, letters };
+
+  explicit Payloads(std::size_t size, Of of = Of::bytes) : size_(size) {
     std::mt19937_64 random(1);
     bytes_.resize((std::size_t{1} << 20) + size);
-    for (char& byte : bytes_) byte = static_cast<char>(random());
+    for (char& byte : bytes_) {
+      byte = static_cast<char>(of == Of::letters ? 'a' + random() % 26 : random());
+    }
   }
   /// A different payload for each number.
   [[nodiscard]] std::string_view operator()(std::uint64_t number) const noexcept {

@@ -43,6 +43,10 @@ RedisHost::~RedisHost() = default;
 std::string RedisHost::socket_path() const { return server_->socket_path(); }
 std::uint16_t RedisHost::port() const { return server_->port(); }
 
+void RedisHost::clear() const {
+  must(server_->ask({"FLUSHALL"}) == "+OK\r\n", "redis-server removes all data");
+}
+
 double RedisHost::number(std::string_view section, std::string_view field) const {
   const std::string info = server_->ask({"INFO", std::string(section)});
   return std::strtod(std::string(line_of(info, field)).c_str(), nullptr);

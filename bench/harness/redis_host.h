@@ -26,6 +26,8 @@ class RedisHost {
 
   [[nodiscard]] std::string socket_path() const;
   [[nodiscard]] std::uint16_t port() const;
+  /// Removes all data.
+  void clear() const;
   /// Bytes that it has allocated, once no client is connected and it has finished all clean-up
   /// work.
   [[nodiscard]] double bytes_at_rest() const;

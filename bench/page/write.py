@@ -20,12 +20,12 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).resolve().parents[1])]
 from pages import page, pictures  # noqa: E402  pylint: disable=wrong-import-position
+from redisson_classpath import (  # noqa: E402  pylint: disable=wrong-import-position
+    POM, SOURCE, redisson_classpath)
 from rounds import one_line_each, rounds_of  # noqa: E402  pylint: disable=wrong-import-position
 
-SOURCE = Path(__file__).resolve().parents[2]
-POM = SOURCE / "tests" / "redisson" / "pom.xml"
 KEPT = SOURCE / "build" / "bench" / "designs.jsonl"
 ROUNDS = 3
 
@@ -63,30 +63,6 @@ def machine():
 def now():
     """The time in the form of the page."""
     return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def redisson_classpath():
-    """The class path of the real Redisson and of the client that drives it, built below
-    build/bench; None if Java, Maven or the library is missing."""
-    built = KEPT.parent / "redisson"
-    built.mkdir(parents=True, exist_ok=True)
-    libraries = built / "libraries"
-    client = SOURCE / "bench" / "designs" / "redisson_client" / "Client.java"
-    try:
-        # Maven first runs offline with the files of an earlier run, because a registry may be
-        # unreachable.
-        for offline in (["-o"], []):
-            if not libraries.exists():
-                subprocess.run(["mvn", "-q", "-B", *offline, "-f", str(POM),
-                                "dependency:build-classpath", f"-Dmdep.outputFile={libraries}"],
-                               capture_output=True, timeout=300, check=False)
-        path = libraries.read_text(encoding="utf-8")
-        subprocess.run(["javac", "-nowarn", "-cp", path, "-d", str(built), str(client)],
-                       capture_output=True, timeout=120, check=True)
-    except (OSError, subprocess.SubprocessError) as error:
-        print(f"designs: without the real Redisson: {type(error).__name__}", file=sys.stderr)
-        return None
-    return f"{built}:{path}"
 
 
 def die_with_parent():

@@ -5,7 +5,7 @@
 
 #include "designs/openers.h"
 #include "designs/redis/piped_client.h"
-#include "designs/redisson_queue.h"
+#include "designs/redis/redisson_queue.h"
 
 namespace tarry::bench {
 namespace {

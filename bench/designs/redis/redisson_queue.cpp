@@ -1,4 +1,4 @@
-#include "designs/redisson_queue.h"
+#include "designs/redis/redisson_queue.h"
 
 #include <algorithm>
 #include <array>
