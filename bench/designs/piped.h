@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -19,14 +20,18 @@ namespace tarry::bench {
 class Piped {
  public:
   using Done = std::function<void()>;
+  /// The answer to a push: the positions in the batch of the messages that were refused because
+  /// their key was taken, in ascending order. All others were pushed.
+  using Told = std::function<void(std::span<const std::uint32_t> taken)>;
   using Got = std::function<void(std::shared_ptr<const Claimed>)>;
 
   virtual ~Piped() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
 
   /// `batch` and the bytes that it refers to are not used after the call. `done` runs when the
-  /// server has answered: after the call, or within it if there is nothing to send.
-  virtual void push(std::span<const Message> batch, Done done) = 0;
+  /// server has answered: after the call, or within it if there is nothing to send. A design that
+  /// does not look whether keys are taken says of none that it was.
+  virtual void push(std::span<const Message> batch, Told done) = 0;
   /// Up to `max` messages that are due now; empty if none is due.
   virtual void claim(std::size_t max, Got done) = 0;
   virtual void settle(const Claimed& claimed, Done done) = 0;

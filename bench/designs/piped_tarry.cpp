@@ -36,7 +36,7 @@ class PipedTarry final : public Piped {
 
   std::string_view name() const override { return "tarry"; }
 
-  void push(std::span<const Message> batch, Done done) override {
+  void push(std::span<const Message> batch, Told done) override {
     pushes_.clear();
     for (const Message& message : batch) {
       Push& push = pushes_.emplace_back();
@@ -46,10 +46,18 @@ class PipedTarry final : public Piped {
     }
     ++under_way_;
     queue_.push(pushes_, [this, done = std::move(done)](Result<std::vector<Result<Pushed>>> all) {
+      taken_.clear();
+      std::uint32_t at = 0;
       for (const auto& pushed : must(std::move(all), "push")) {
-        must(pushed && pushed->outcome == Outcome::pushed, "each message is new");
+        must(pushed.has_value(), "push");
+        if (pushed->outcome != Outcome::pushed) {
+          must(pushed->outcome == Outcome::exists || pushed->outcome == Outcome::in_flight,
+               "a key that is not new is taken");
+          taken_.push_back(at);
+        }
+        ++at;
       }
-      answered(done);
+      answered([&] { done(taken_); });
     });
   }
 
@@ -102,6 +110,7 @@ class PipedTarry final : public Piped {
   Queue queue_;
   std::vector<Push> pushes_;
   std::vector<tarry::Settle> settles_;
+  std::vector<std::uint32_t> taken_;
   std::size_t under_way_ = 0;
   std::shared_ptr<std::promise<void>> all_answered_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "harness/must.h"
@@ -35,7 +36,10 @@ class Lanes {
       times_.pushed_proof += proof_of(batch_.back().payload);
     }
     pushed_ += count;
-    design_.push(batch_, [this] { claim(); });
+    design_.push(batch_, [this](std::span<const std::uint32_t> taken) {
+      must(taken.empty(), "each message is new");
+      claim();
+    });
   }
 
   void claim() {

@@ -8,6 +8,7 @@
 
 #include "designs/piped.h"
 #include "designs/redis/redis_client.h"
+#include "harness/must.h"
 
 namespace tarry::bench {
 
@@ -17,7 +18,9 @@ class PipedClient : public RedisClient {
       : RedisClient(place), piped_(std::move(piped)) {}
 
   void push(std::span<const Message> batch) override {
-    piped_->run([&] { piped_->push(batch, [] {}); });
+    piped_->run([&] {
+      piped_->push(batch, [](auto taken) { must(taken.empty(), "each message is new"); });
+    });
   }
   std::unique_ptr<Claimed> claim(std::size_t max) override {
     std::shared_ptr<const Claimed> got;

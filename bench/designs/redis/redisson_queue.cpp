@@ -68,7 +68,7 @@ class RedissonQueue final : public Piped {
 
   std::string_view name() const override { return "Redisson's scripts"; }
 
-  void push(std::span<const Message> batch, Done done) override {
+  void push(std::span<const Message> batch, Told done) override {
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const auto id = std::bit_cast<std::array<char, 8>>(random_());
       begin_script(offer_);
@@ -76,8 +76,11 @@ class RedissonQueue final : public Piped {
       words_.add_number(batch[i].due_ms);
       words_.add({id.data(), id.size()});
       words_.add(batch[i].payload);
-      const bool last = i + 1 == batch.size();
-      pipe_.send(words_, [then = last ? done : Done([] {})](const redisReply&) { then(); });
+      if (i + 1 < batch.size()) {
+        pipe_.send(words_, [](const redisReply&) {});
+      } else {
+        pipe_.send(words_, [done = std::move(done)](const redisReply&) { done({}); });
+      }
     }
   }
 
