@@ -111,7 +111,7 @@ ALLOWED = {
     "relay/sinks/redis": ["relay/sinks", "relay", "net/redis", "base"],
     "relay/sinks/rabbitmq": ["relay/sinks", "relay", "relay/rabbit", "net/rabbit", "base"],
     "relay/sinks/kafka": ["relay/sinks", "relay", "base"],
-    "relay/sinks/webhook": ["relay/sinks", "relay", "net", "base"],
+    "relay/sinks/webhook": ["relay/sinks", "relay", "net", "net/tls", "base"],
     "server/metrics": ["metrics", "core", "base"],
     "server/presets": ["core", "base"],
     "server/listening": ["base"],

@@ -12,6 +12,7 @@ import unittest
 import urllib.request
 from pathlib import Path
 
+from authority import Authority
 from program import DONE, PROGRAM, SOURCE, UNREACHABLE, ProgramTest, Server, environment, eventually
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "crash"))
@@ -274,7 +275,8 @@ class Relay(ProgramTest):
         text = (SOURCE / "docs/guide/relays.md").read_text(encoding="utf-8")
         marked = re.findall(r"<!-- relay(?: (\w+))? -->\n```sh\n(.*?)```", text, re.DOTALL)
         self.assertEqual([needs for needs, _ in marked],
-                         ["amqp", "kafka", "kafka", "redis", "redis", "webhook", "allow", "", ""])
+                         ["amqp", "kafka", "kafka", "redis", "redis", "webhook", "allow",
+                          "certificate", "", ""])
         path = f"{Path(PROGRAM).parent}:{os.environ['PATH']}"
         sinks = self.asked("version")["sinks"]
         brokers = ""
@@ -287,7 +289,7 @@ class Relay(ProgramTest):
         for needs, command in marked:
             with self.subTest(command):
                 if {"amqp": "rabbitmq", "kafka": "kafka", "webhook": "webhook",
-                    "allow": "webhook"}.get(needs, "stdout") not in sinks:
+                    "allow": "webhook", "certificate": "webhook"}.get(needs, "stdout") not in sinks:
                     continue
                 command = command.replace("127.0.0.1:9092", brokers)
                 if needs == "webhook":
@@ -300,6 +302,9 @@ class Relay(ProgramTest):
                 if needs == "allow":
                     command = command.replace("hooks.internal:8080", "127.0.0.1:1").replace(
                         "10.0.0.0/8", "127.0.0.0/8")
+                if needs == "certificate":
+                    command = command.replace("/etc/tarry/", f"{self.certificates()}/").replace(
+                        "shop.example", "127.0.0.1:1").replace("#", "#allow=127.0.0.1&")
                 command = command.replace("redis://127.0.0.1/0", redis.url)
                 # Nobody listens there: no broker is started for this.
                 command = command.replace("@127.0.0.1/", "@127.0.0.1:1/")
@@ -310,15 +315,21 @@ class Relay(ProgramTest):
                     stderr=subprocess.PIPE, cwd=self.directory,
                     env=environment(PATH=path, TARRY_STORE=self.server.url))
                 self.addCleanup(self.end, relay)
-                if needs in ("amqp", "webhook", "allow"):
+                if needs in ("amqp", "webhook", "allow", "certificate"):
                     where = ("rabbitmq 127.0.0.1:1, exchange 'shop'" if needs == "amqp" else
-                             "webhook http://127.0.0.1:1")
+                             "webhook http" + "s" * (needs == "certificate") + "://127.0.0.1:1")
                     self.assertIn(f"{where} is down: ", relay.stderr.readline().decode())
                 else:
                     eventually(lambda: self.acked_orders() > acked, "it is handed on")
                 relay.send_signal(signal.SIGTERM)
                 relay.communicate(timeout=60)
                 self.assertEqual(relay.returncode, DONE)
+
+    def certificates(self):
+        """A folder with the files of the guide."""
+        files = Authority(self.directory / "certificates", "ca")
+        files.issue("relay", "client")
+        return files.here
 
     def acked_orders(self):
         queues = self.remote("stats")["queues"]

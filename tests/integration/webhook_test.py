@@ -11,6 +11,7 @@ import json
 import os
 import re
 import select
+import shutil
 import signal
 import socket
 import ssl
@@ -20,6 +21,7 @@ import time
 import unittest
 from pathlib import Path
 
+from authority import Authority
 from fault_proxy import FaultProxy
 from program import DONE, PROGRAM, SOURCE, ProgramTest, Server, environment, eventually
 
@@ -399,23 +401,100 @@ class Webhook(ProgramTest):
         tls.load_cert_chain(self.directory / "receiver.pem", self.directory / "receiver.key")
         return tls
 
-    def test_a_receiver_that_asks_for_a_certificate(self):
-        tls = self.serving_tls()
-        self.certify("client")
+    def authority(self, name):
+        """With a server's and a client's certificate, in the folder NAME."""
+        files = Authority(self.directory / name, name)
+        files.issue("server")
+        files.issue("client", "client")
+        return files
+
+    def demanding(self, files, version):
+        """A receiver that demands a certificate of that authority."""
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.minimum_version = tls.maximum_version = version
+        tls.load_cert_chain(files.path("server"), files.key("server"))
         tls.verify_mode = ssl.CERT_REQUIRED
-        # With TLS 1.3, a client learns only after its request that it was refused.
-        tls.maximum_version = ssl.TLSVersion.TLSv1_2
-        tls.load_verify_locations(self.directory / "client.pem")
-        receiver = self.receive(tls)
+        tls.load_verify_locations(files.path("ours"))
+        return self.receive(tls)
+
+    def test_a_receiver_that_demands_a_certificate(self):
+        strangers = self.authority("strangers")
+        own = self.authority("ours")
+        for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+            with self.subTest(version):
+                receiver = self.demanding(own, version)
+                ours = "&ca=ours/ours.pem"
+                self.push(version.name)
+                relay = self.start(options=ours, origin=receiver.origin)
+                self.assertIn(b" is down: the server demands a client's certificate: give it with "
+                              b"cert=FILE and key=FILE; ", relay.stderr.readline())
+                self.stop(relay)
+                for suffix in ("pem", "key"):
+                    shutil.copy(strangers.here / f"client.{suffix}", self.directory)
+                # The file is replaced while the relay runs.
+                relay = self.start(options=ours + "&cert=client.pem&key=client.key",
+                                   origin=receiver.origin)
+                self.assertIn(b' is down: the server refuses the client\'s certificate '
+                              b'"client.pem": its authority is unknown to the server; ',
+                              relay.stderr.readline())
+                self.assertEqual(receiver.requests, [])
+                # While the relay holds the message for a probe, its attempt counts.
+                eventually(lambda key=version.name: self.remote("get", "q", key)["attempt"] == 0,
+                           "it is given back")
+                for suffix in ("pem", "key"):
+                    shutil.copy(self.directory / f"ours/client.{suffix}",
+                                self.directory / f"new.{suffix}")
+                    os.replace(self.directory / f"new.{suffix}",
+                               self.directory / f"client.{suffix}")
+                eventually(lambda path=receiver: len(path.requests) == 1, "it arrives")
+                self.assertIn(b" is back", relay.stderr.readline())
+                self.stop(relay)
+
+    def test_a_replaced_authority_is_trusted_without_a_restart(self):
+        receiver = self.receive(self.serving_tls())
+        self.certify("other")
+        shutil.copy(self.directory / "other.pem", self.directory / "ca.pem")
+        relay = self.start(options="&ca=ca.pem", origin=receiver.origin)
         self.push("k")
-        relay = self.start(options="&ca=receiver.pem", origin=receiver.origin)
         self.assertIn(b" is down: ", relay.stderr.readline())
-        self.assertEqual(self.stop(relay)["acked"], 0)
-        self.assertEqual(receiver.requests, [])
-        relay = self.start(options="&ca=receiver.pem&cert=client.pem&key=client.key",
-                           origin=receiver.origin)
+        shutil.copy(self.directory / "receiver.pem", self.directory / "new.pem")
+        os.replace(self.directory / "new.pem", self.directory / "ca.pem")
         self.acked(1)
         self.stop(relay)
+
+    def test_files_that_cannot_be_used(self):
+        files = self.authority("ours")
+        files.issue("other", "client")
+        client, key = files.path("client"), files.key("client")
+        secret = files.encrypt_key("client", "sesame")
+        (self.directory / "text").write_text("no PEM\n")
+        for options, says in (
+                (f"cert={client}", "options cert and key go together; one of them is not given"),
+                (f"key={key}", "options cert and key go together; one of them is not given"),
+                ("ca=/no/such", 'the CA file "/no/such" cannot be read: No such file'),
+                ("ca=text", 'the CA file "text" holds no certificate in PEM form'),
+                (f"cert=/no/such&key={key}", 'the certificate file "/no/such" cannot be read: No'),
+                (f"cert=.&key={key}", 'the certificate file "." cannot be read: it is a directory'),
+                (f"cert=text&key={key}", 'the certificate file "text" holds no certificate in PEM'),
+                (f"cert={key}&key={key}", f'the certificate file "{key}" holds no certificate in'),
+                (f"cert={client}&key=/no/such", 'the key file "/no/such" cannot be read: No such'),
+                (f"cert={client}&key=text", 'the key file "text" holds no usable private key in'),
+                (f"cert={client}&key={client}", f'the key file "{client}" holds no usable private'),
+                (f"cert={client}&key={files.key('other')}",
+                 f'the key file "{files.key("other")}" does not belong to the certificate in '
+                 f'"{client}"'),
+                (f"cert={client}&key={secret}", f'"{secret}" is encrypted with a passphrase')):
+            with self.subTest(options):
+                to = f"https://hooks.example/#{options}"
+                self.refused("relay", "q", "--to", to, says=says)
+                (self.directory / "relays.toml").write_text(
+                    f'[[relay]]\nqueue = "q"\nto = "{to}"\n')
+                for command in (("config", "check"), ("config", "check", "-o", "json"), ("relay",)):
+                    self.refused(*command, "--config", "relays.toml", says=says)
+        self.refused("relay", "q", "--to", f"http://hooks.example/#cert={client}&key={key}",
+                     says="options ca, cert and key are for https:, and the URL is http:")
+        self.refused("relay", "q", "--to", "http://hooks.example/#ca=text",
+                     says="options ca, cert and key are for https:, and the URL is http:")
 
     def test_connecting_has_so_long(self):
         """Connects to a server that accepts nobody: its queue of connections is full."""
@@ -568,8 +647,6 @@ class Webhook(ProgramTest):
                 ("http://example.com/#secret_file=short", "has 5 bytes; it needs 16"),
                 ("http://example.com/#secret_env=NOT_SET", '"NOT_SET" is not set'),
                 ("http://example.com/#token_file=/no/such", '"/no/such" cannot be read'),
-                ("http://example.com/#ca=/no/such", '"/no/such" cannot be read'),
-                ("https://example.com/#cert=short", "cert and key go together"),
                 ("http://example.com/#content_type=a%0Ab", "must be one line of ASCII")):
             with self.subTest(url):
                 refused = self.refused("relay", "q", "--to", url, says=says)

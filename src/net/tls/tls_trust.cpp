@@ -60,6 +60,11 @@ Unexpected unusable(std::string_view what, const std::string& path, std::string_
       is_reason(error, ERR_LIB_X509, X509_R_NO_CERTIFICATE_OR_CRL_FOUND)) {
     why = " holds no " + std::string(holds) + " in PEM form";
   }
+  // OpenSSL looks for keys of every kind, and says the same if it finds none or one that it does
+  // not know.
+  if (is_reason(error, ERR_LIB_OSSL_DECODER, ERR_R_UNSUPPORTED)) {
+    why = " holds no usable " + std::string(holds) + " in PEM form";
+  }
   return Unexpected(ErrorCode::invalid_argument, named(what, path) + why);
 }
 

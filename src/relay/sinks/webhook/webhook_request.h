@@ -33,9 +33,10 @@ struct WebhookOptions {
                                    // order
   Millis connect_timeout{5'000};   // includes resolving the name
   Millis timeout{30'000};          // for one request, including its connection
-  std::string ca_file;             // PEM; empty: the system's authorities
-  std::string certificate_file;    // PEM, for receivers that require one; empty: none
-  std::string key_file;            // PEM
+  // For https. Each new connection reads the files, so they may be replaced.
+  std::string ca_file;           // PEM; empty: the system's authorities
+  std::string certificate_file;  // PEM, for receivers that require one; empty: none
+  std::string key_file;          // PEM, without a passphrase
 };
 
 inline constexpr std::uint32_t kMaxWebhookConnections = 256;

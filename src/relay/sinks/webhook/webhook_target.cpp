@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <netinet/in.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <memory>
@@ -13,6 +12,7 @@
 
 #include "base/ascii.h"
 #include "base/text.h"
+#include "net/tls/tls_foreign.h"
 #include "relay/sinks/webhook/public_address.h"
 
 namespace tarry::relay {
@@ -99,12 +99,19 @@ Result<WebhookTarget> read_target(const WebhookOptions& options) {
                        url_part(url.get(), CURLUPART_PATH) + (query.empty() ? "" : "?" + query)};
 }
 
-Result<void> check_file(const char* what, const std::string& path) {
-  if (path.empty() || ::access(path.c_str(), R_OK) == 0) return {};
-  return bad_webhook(std::string(what) + " " + base::quoted(path) + " cannot be read");
+Result<void> check_files(const WebhookOptions& options, bool has_tls) {
+  const net::TlsOptions files{options.ca_file, options.certificate_file, options.key_file, {}};
+  if (files.certificate_file.empty() != files.key_file.empty()) {
+    return bad_webhook("options cert and key go together; one of them is not given");
+  }
+  if (files.certificate_file.empty() && files.ca_file.empty()) return {};
+  if (!has_tls) return bad_webhook("options ca, cert and key are for https:, and the URL is http:");
+  if (const auto good = net::check_tls_files(files); !good)
+    return bad_webhook(good.error().message);
+  return {};
 }
 
-Result<void> check_numbers_and_files(const WebhookOptions& options) {
+Result<void> check_numbers(const WebhookOptions& options) {
   if (options.connections < 1 || options.connections > kMaxWebhookConnections) {
     return bad_webhook("connections " + std::to_string(options.connections) +
                        " must be from 1 to " + std::to_string(kMaxWebhookConnections));
@@ -119,19 +126,18 @@ Result<void> check_numbers_and_files(const WebhookOptions& options) {
     return bad_webhook("a secret of " + std::to_string(options.secret.size()) +
                        " bytes can be guessed; it needs " + std::to_string(kMinWebhookSecret));
   }
-  if (options.certificate_file.empty() != options.key_file.empty()) {
-    return bad_webhook("cert and key go together");
-  }
-  if (auto good = check_file("ca", options.ca_file); !good) return good;
-  if (auto good = check_file("cert", options.certificate_file); !good) return good;
-  return check_file("key", options.key_file);
+  return {};
 }
 
 }  // namespace
 
 Result<WebhookTarget> check_webhook(const WebhookOptions& options) {
-  if (auto good = check_numbers_and_files(options); !good) return good.error();
-  return read_target(options);
+  if (auto good = check_numbers(options); !good) return good.error();
+  auto target = read_target(options);
+  if (!target) return target;
+  const bool has_tls = target->origin.starts_with("https:");
+  if (auto good = check_files(options, has_tls); !good) return good.error();
+  return target;
 }
 
 }  // namespace tarry::relay

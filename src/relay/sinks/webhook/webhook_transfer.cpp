@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "net/tls/tls_foreign.h"
 #include "relay/sinks/webhook/public_address.h"
 #include "relay/sinks/webhook/webhook_answer.h"
 
@@ -31,7 +32,13 @@ long milliseconds(Millis time) { return static_cast<long>(time.count()); }
 
 void set_tls(CURL* handle, const WebhookOptions& options) {
   set(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-  if (!options.ca_file.empty()) set(handle, CURLOPT_CAINFO, options.ca_file.c_str());
+  if (options.ca_file.empty() && options.certificate_file.empty()) return;
+  // A session that is resumed would keep what the files were.
+  set(handle, CURLOPT_SSL_SESSIONID_CACHE, 0L);
+  if (!options.ca_file.empty()) {
+    set(handle, CURLOPT_CAINFO, options.ca_file.c_str());
+    set(handle, CURLOPT_CA_CACHE_TIMEOUT, 0L);  // otherwise a replaced file is read after a day
+  }
   if (options.certificate_file.empty()) return;
   set(handle, CURLOPT_SSLCERT, options.certificate_file.c_str());
   set(handle, CURLOPT_SSLKEY, options.key_file.c_str());
@@ -90,6 +97,15 @@ WebhookTransfer::WebhookTransfer(const WebhookOptions& options, const WebhookTar
   set(handle, CURLOPT_WRITEDATA, this);
   set(handle, CURLOPT_PRIVATE, this);
   set_tls(handle, options);
+  if (net::TlsWatch::knows(curl_version_info(CURLVERSION_NOW)->ssl_version)) {
+    set(handle, CURLOPT_SSL_CTX_FUNCTION, &WebhookTransfer::watch_tls);
+    set(handle, CURLOPT_SSL_CTX_DATA, this);
+  }
+}
+
+CURLcode WebhookTransfer::watch_tls(CURL*, void* context, void* self) {
+  static_cast<WebhookTransfer*>(self)->tls_ = net::TlsWatch::begin(context);
+  return CURLE_OK;
 }
 
 curl_socket_t WebhookTransfer::open_socket(void* self, curlsocktype, curl_sockaddr* address) {
@@ -99,6 +115,15 @@ curl_socket_t WebhookTransfer::open_socket(void* self, curlsocktype, curl_sockad
     return CURL_SOCKET_BAD;
   }
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+bool WebhookTransfer::was_refused() const {
+  curl_tlssessioninfo* session = nullptr;
+  if (!tls_ || curl_easy_getinfo(handle(), CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK)
+    return false;
+  if (session == nullptr || session->internals == nullptr) return false;
+  net::TlsWatch::look(session->internals);
+  return tls_->refusal(options_.certificate_file).has_value();
 }
 
 int WebhookTransfer::before_request(void* self, char*, char*, int, int) {
@@ -111,6 +136,7 @@ int WebhookTransfer::before_request(void* self, char*, char*, int, int) {
     transfer.late_ = true;
     return CURL_PREREQFUNC_ABORT;
   }
+  if (transfer.was_refused()) return CURL_PREREQFUNC_ABORT;
   transfer.sent_ = true;
   return CURL_PREREQFUNC_OK;
 }
@@ -155,6 +181,9 @@ Answer WebhookTransfer::outcome(CURLcode result) const {
   if (!sent_ && !forbidden_.empty()) {
     return sink_down(options_.allow.refusal(target_.host, forbidden_));
   }
+  // With TLS 1.3 the request may have been sent by then, but it has not been read.
+  const auto refusal = tls_ ? tls_->refusal(options_.certificate_file) : std::nullopt;
+  if (refusal && !answered_) return sink_down(*refusal);
   const std::string why = error_[0] != '\0' ? error_.data() : curl_easy_strerror(result);
   const std::string line = base::is_valid_utf8(why) ? why : base::quoted(why, 200);
   return broken_off(result == CURLE_ABORTED_BY_CALLBACK ? "the connection ended before an answer"

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "net/tls/tls_foreign.h"
 #include "relay/sink.h"
 #include "relay/sinks/webhook/webhook_request.h"
 #include "relay/sinks/webhook/webhook_target.h"
@@ -43,6 +44,9 @@ class WebhookTransfer {
 
  private:
   static curl_socket_t open_socket(void* self, curlsocktype purpose, curl_sockaddr* address);
+  static CURLcode watch_tls(CURL* handle, void* context, void* self);
+  /// Whether the server has already refused the client's certificate.
+  [[nodiscard]] bool was_refused() const;
   static int before_request(void* self, char* to, char* from, int to_port, int from_port);
   static std::size_t take_header(char* data, std::size_t size, std::size_t count, void* self);
   static std::size_t take_body(char* data, std::size_t size, std::size_t count, void* self);
@@ -53,9 +57,10 @@ class WebhookTransfer {
   std::unique_ptr<CURL, CurlEasyFree> handle_;
   std::unique_ptr<curl_slist, CurlListFree> headers_;
   std::array<char, CURL_ERROR_SIZE> error_{};
-  bool sent_ = false;      // the request has begun to go out
-  bool late_ = false;      // the message's lease had ended before the request began
-  bool answered_ = false;  // its answer's headers are complete
+  std::shared_ptr<net::TlsWatch> tls_;  // null if the transfer made no TLS connection
+  bool sent_ = false;                   // the request has begun to go out
+  bool late_ = false;                   // the message's lease had ended before the request began
+  bool answered_ = false;               // its answer's headers are complete
   // The sink broke the answer off, because its body was longer than the limit.
   bool cut_ = false;
   std::string forbidden_;  // the forbidden address to which the host name led
