@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   for (int version = 1; version <= 20; ++version) {
     const auto pushed = changed("product:lamp", "version " + std::to_string(version));
     if (!pushed) return 1;
-    // While a delivery runs the answer is `in_flight`: push again, or let the handler look itself.
+    // During a delivery the answer is `in_flight`: push again later.
     if (version <= 2)
       std::cout << "change " << version << ": " << to_string(pushed->outcome) << "\n";
   }

@@ -3,9 +3,10 @@
 
     python3 examples/make_orders.py > examples/orders.jsonl
 
-The same file every time. Delays lie between 0 and 10 seconds. Every fifth order will be paid, and
-so its time-out cancelled, and every tenth will be given more time: who plays the shop
-(scripts/demo) asks `fate` which. Those have at least two seconds, so that there is time to act.
+It writes the same file every time. Delays are between 0 and 10 seconds. Every fifth order will be
+paid, so its time-out will be cancelled; every tenth order will get more time. `fate` says which
+orders these are; scripts/demo, which plays the shop, calls it. These orders have a delay of at
+least two seconds, so that there is time to act.
 """
 
 import json

@@ -1,4 +1,4 @@
-// A reminder service: reads what to remind of, line by line, and says it when its time has come.
+// A reminder service: reads reminders line by line, and prints each one when its time has come.
 //
 //   add NAME SECONDS TEXT     move NAME SECONDS     drop NAME     show
 //
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
     if (const auto run = worker.run(stop.get_token()); !run) std::cerr << run.error().message;
   });
   for (std::string line; std::getline(std::cin, line);) obey(reminders, line);
-  // Nobody types any more: what is left is still said.
+  // The input has ended: the remaining reminders are still printed.
   while (!is_empty(reminders)) std::this_thread::sleep_for(20ms);
   stop.request_stop();
   delivering.join();

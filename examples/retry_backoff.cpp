@@ -1,5 +1,5 @@
-// Calls somebody else's service, which is down at times: later attempts come after longer delays,
-// and what never works is set aside, to be looked at and brought back.
+// Calls another company's service, which is sometimes down. Each retry waits longer than the last
+// one. A message that cannot succeed becomes dead: look at it, and revive it.
 #include <tarry/store.h>
 #include <tarry/worker.h>
 
@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// What a client of HTTP would answer.
+// Stands for an HTTP client; returns the status of the answer.
 int charge(std::string_view invoice, std::uint32_t attempt) {
   if (invoice == "invoice:bad") return 422;
   return attempt < 3 ? 503 : 200;
@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
   for (const tarry::MessageInfo& message : dead->messages) {
     std::cout << message.key << " is set aside: " << message.reason << "\n";
   }
-  // `remember` keeps keys that are done with: the same invoice is not charged twice.
+  // `remember` keeps the keys of finished messages: the same invoice is not charged twice.
   const auto again = charges.push({.key = "invoice:7", .payload = "12.50 EUR"});
   if (again) std::cout << "invoice:7 once more: " << to_string(again->outcome) << "\n";
   return again ? 0 : 1;

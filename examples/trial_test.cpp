@@ -16,7 +16,7 @@ class Trials {
 
   bool begin(const std::string& user) { return push(user, "a week left", 24 * 24h); }
 
-  // Does what is due, and returns.
+  // Handles every due message, then returns.
   std::vector<std::string> work() {
     std::vector<std::string> sent;
     for (;;) {
