@@ -166,7 +166,7 @@ class Beyond(ProgramTest):
         token.write_text("s3cret-s3cret-s3cret\n")
         serve = ("serve", "--store", "memory:", "--listen", "127.0.0.1:0,0.0.0.0:0,[::]:0")
         for flags, lacks in (
-                ((), "without TLS (tls.cert) and without a token (server.token_file)"),
+                ((), "without TLS (tls.cert) and without a token (server.tokens_file)"),
                 (("--token-file", str(token)), "without TLS (tls.cert)")):
             with self.subTest(flags):
                 self.refused(*serve, *flags, store="", says=(

@@ -86,7 +86,7 @@ std::string open_addresses(const Config& config) {
   };
   if (config.text(Which::tls_cert).empty()) lacks("without TLS (tls.cert)");
   if (config.text(Which::token_file).empty() && config.text(Which::tokens_file).empty()) {
-    lacks("without a token (server.token_file)");
+    lacks("without a token (server.tokens_file)");
   }
   const auto addresses = parse_listen(config.text(Which::listen));
   if (missing.empty() || !addresses) return {};
