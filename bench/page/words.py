@@ -12,15 +12,16 @@ def _template(language):
 WORDS = {
     "en": {
         "page": _template("en"),
-        "made": "Made by `scripts/bench designs` from {date} to {ended}: {cpu}, {cores} cores, "
-                "{memory}, Linux "
-                "{kernel}; {packages}. The load average was {load} before it began. Above 0.5, the "
-                "machine was busy with something else: then compare the designs with each other, "
-                "and do not take the figures for what this machine can do.",
-        "rounds": "Rounds over all designs in turn: rates {rates}, lateness {lateness}, deaths "
-                  "{kills}; growth, space and the rest once. A figure of several rounds is their "
-                  "median, with the lowest and the highest in brackets. Losses and doubles "
-                  "are the sums over all rounds; the largest lateness is that of any round.",
+        "made": "`scripts/bench designs` measured this from {date} to {ended}, on this machine: "
+                "{cpu}, {cores} cores, {memory}, Linux {kernel}; {packages}. The load average was "
+                "{load} before it began. Above 0.5, the machine was busy with something else: "
+                "then compare the designs with each other, and do not take the figures for what "
+                "this machine can do.",
+        "rounds": "The designs took turns. The numbers of rounds are: rates {rates}, lateness "
+                  "{lateness}, deaths {kills}; growth, space and the rest were measured once. A "
+                  "figure of several rounds is their median, with the lowest and the highest in "
+                  "brackets. Losses and doubles are the sums over all rounds; the largest lateness "
+                  "is that of any round.",
         "runs": "The page is made of {runs} runs, which may have run beside each other.",
         "quick": "It was a `--quick` run: shorter, with fewer messages, and not to be quoted.",
         "left_out": "Left out, or only in part:",
@@ -33,17 +34,20 @@ WORDS = {
         "kill_heads": ["design", "kills", "pushed", "lost", "doubled"],
         "line_heads": ["design", "late by"],
         "space_heads": ["design", "pending", "memory B", "disk B"],
-        "effort_full": "Rates: up to 200,000 messages or 2 s. Lateness: 10 s of pushing, delays of "
-                       "0 to 10 s. Growth: 2,000 messages among those pending, the median of three "
-                       "runs; a design that had not reached a size after 45 s more of pushing is "
-                       "not measured at it. Deaths: 6 kills a round, each about a second after the "
-                       "consumer's first message, at up to 2,000 messages a second with delays up "
-                       "to 1 s, leases of 2 s. The long delay: 5 s.",
-        "effort_quick": "Rates: up to 5,000 messages or 0.4 s. Lateness: 1 s of pushing, delays "
-                        "of 0 to 1.2 s. Growth: 500 messages among those pending. Deaths: 2 kills, "
+        "effort_full": "Rates were measured with up to 200,000 messages, or for 2 s. For "
+                       "lateness, messages with delays of 0 to 10 s were pushed for 10 s. For "
+                       "growth, 2,000 messages were pushed and claimed among those pending, and "
+                       "the median of three runs counts. A design that had not reached a size "
+                       "after 45 s more of pushing is not measured at that size. Each round of "
+                       "deaths had 6 kills, each about a second after the consumer's first "
+                       "message, at up to 2,000 messages a second with delays up to 1 s and "
+                       "leases of 2 s. The long delay was 5 s.",
+        "effort_quick": "Rates were measured with up to 5,000 messages, or for 0.4 s. For lateness, "
+                        "messages with delays of 0 to 1.2 s were pushed for 1 s. For growth, 500 "
+                        "messages were pushed and claimed among those pending. There were 2 kills, "
                         "each about 0.5 s after the consumer's first message, at up to 2,000 "
-                        "messages a second with delays up to 0.4 s, leases of 1 s. The long delay: "
-                        "1.2 s.",
+                        "messages a second with delays up to 0.4 s and leases of 1 s. The long "
+                        "delay was 1.2 s.",
     },
     "zh": {
         "page": _template("zh"),
