@@ -42,12 +42,12 @@ WORDS = {
                        "deaths had 6 kills, each about a second after the consumer's first "
                        "message, at up to 2,000 messages a second with delays up to 1 s and "
                        "leases of 2 s. The long delay was 5 s.",
-        "effort_quick": "Rates were measured with up to 5,000 messages, or for 0.4 s. For lateness, "
-                        "messages with delays of 0 to 1.2 s were pushed for 1 s. For growth, 500 "
-                        "messages were pushed and claimed among those pending. There were 2 kills, "
-                        "each about 0.5 s after the consumer's first message, at up to 2,000 "
-                        "messages a second with delays up to 0.4 s and leases of 1 s. The long "
-                        "delay was 1.2 s.",
+        "effort_quick": "Rates were measured with up to 5,000 messages, or for 0.4 s. For "
+                        "lateness, messages with delays of 0 to 1.2 s were pushed for 1 s. For "
+                        "growth, 500 messages were pushed and claimed among those pending. There "
+                        "were 2 kills, each about 0.5 s after the consumer's first message, at up "
+                        "to 2,000 messages a second with delays up to 0.4 s and leases of 1 s. The "
+                        "long delay was 1.2 s.",
     },
     "zh": {
         "page": _template("zh"),
