@@ -154,7 +154,7 @@ core::Request sound_request() {
       core::CancelRequest away{"a/b", {}, {}};
       for (int i = *rc::gen::inRange(1, 4); i > 0; --i) {
         away.keys.push_back(core::append(away.bytes, testing::any_bytes()));
-        away.seen.push_back({testing::any_u64(), testing::any_number<std::int64_t>(),
+        away.seen.push_back({testing::any_u64(), testing::any_time().time_since_epoch().count(),
                              testing::any_u32(), testing::any_u32(), testing::any_flag()});
       }
       return away;
