@@ -13,8 +13,9 @@ namespace {
 constexpr std::uint64_t kChunk = 1U << 20U;
 constexpr std::uint64_t kCharge = 4096;
 // Files take no chunk unless this much address space is left: other work of the process, such as
-// acks and claims, must still find memory when messages find none.
-constexpr std::size_t kLeftToOthers = std::size_t{16} << 20;
+// acks and claims, must still find memory when messages find none. The largest need is a server's
+// answer to a claim: up to 64 MiB of payloads are in memory up to three times while it is written.
+constexpr std::size_t kLeftToOthers = std::size_t{192} << 20;
 
 constexpr std::uint64_t charge_of(std::uint64_t size) {
   return (size + kCharge - 1) / kCharge * kCharge;

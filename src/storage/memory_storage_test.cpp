@@ -128,7 +128,7 @@ TEST(MemoryStorage, NoAddressSpaceIsAFullDiskBeforeTheProcessHasNoneLeft) {
     const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     std::size_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
-    const rlim_t most = pages * page + (200U << 20U);
+    const rlim_t most = pages * page + (400U << 20U);
     const rlimit limit{most, most};
     if (::setrlimit(RLIMIT_AS, &limit) != 0) ::_exit(10);
     const auto root = memory_directory();
@@ -146,7 +146,7 @@ TEST(MemoryStorage, NoAddressSpaceIsAFullDiskBeforeTheProcessHasNoneLeft) {
     }
     if ((*file)->write_at(size, bytes)) ::_exit(15);
     {
-      const std::vector<char> others(8U << 20U);
+      const std::vector<char> others(160U << 20U);
     }
     // This asks for less than before, because other parts of the process have taken some of the
     // rest.
