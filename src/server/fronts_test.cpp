@@ -34,6 +34,7 @@ std::string_view word_of(Refusal::Why why) {
   switch (why) {
     case Refusal::Why::too_many_connections: return "too many";
     case Refusal::Why::token_not_valid: return "token";
+    case Refusal::Why::over_limit: return "over limit";
     case Refusal::Why::too_much_held: return "too much";
     case Refusal::Why::no_memory: return "no memory";
     case Refusal::Why::late: return "late";

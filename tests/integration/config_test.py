@@ -69,6 +69,12 @@ class Config(ProgramTest):
         "server.max_held": ("2MiB", "3MiB", "4MiB"),
         "server.idle_timeout": ("2s", "3s", "4s"),
         "server.drain_timeout": ("2s", "3s", "4s"),
+        "limits.requests": ("11", "12", "13"),
+        "limits.requests_per_peer": ("11", "12", "13"),
+        "limits.requests_per_token": ("11", "12", "13"),
+        "limits.waiting_claims": ("11", "12", "13"),
+        "limits.waiting_claims_per_peer": ("11", "12", "13"),
+        "limits.waiting_claims_per_token": ("11", "12", "13"),
         "tls.cert": ("a", "b", "c"),
         "tls.key": ("a", "b", "c"),
         "tls.passphrase_file": ("a", "b", "c"),
@@ -86,8 +92,8 @@ class Config(ProgramTest):
                 self.assertEqual(setting.get("from", "default"), "default")
                 self.assertEqual(setting.get("value", ""), setting["default"])
                 section, key = name.split(".")
-                plain = ("clock", "connections", "insecure")
-                literal = written if name.endswith(plain) else f'"{written}"'
+                plain = name.endswith(("clock", "insecure")) or written.isdigit()
+                literal = written if plain else f'"{written}"'
                 file = self.write(f"\n[{section}]\n\n{key} = {literal}\n")
                 variables = {setting["environment"]: exported}
                 flags = [setting["flag"]] + ([] if flag == "true" else [flag])

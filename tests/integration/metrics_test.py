@@ -82,7 +82,8 @@ class Metrics(ProgramTest):
             self.asked("bury", "orders", claimed[1]["receipt"], **remote)
             page = scrape(server)
 
-            self.assertEqual(page.families, reference(but=("tarry_redis_", "tarry_relay_")))
+            self.assertEqual(page.families, reference(
+                but=("tarry_redis_", "tarry_relay_", "tarry_token_")))
             self.assertEqual(page.value("tarry_pushes_total", queue="orders"), 5)
             self.assertEqual(page.value("tarry_cancels_total", queue="orders"), 1)
             self.assertEqual(page.value("tarry_claims_total", queue="orders"), 2)
@@ -145,7 +146,8 @@ class Metrics(ProgramTest):
             self.asked("push", "orders", "x", store=server.url)
             self.asked("claim", "orders", store=server.url)
             before = scrape(server)
-            self.assertEqual(before.families, reference(but=("tarry_journal_", "tarry_relay_")))
+            self.assertEqual(before.families, reference(
+                but=("tarry_journal_", "tarry_relay_", "tarry_token_")))
             self.assertGreater(before.value("tarry_redis_connections_total"), 0)
             self.asked("push", "orders", "x", store=server.url)
             self.assertGreater(scrape(server).value("tarry_redis_round_trips_total"),
@@ -158,7 +160,7 @@ class Metrics(ProgramTest):
             self.asked("push", "mails", "x", store=server.url)
             self.asked("claim", "mails", store=server.url)
             page = scrape(server)
-            self.assertEqual(page.families, reference(but="tarry_redis_"))
+            self.assertEqual(page.families, reference(but=("tarry_redis_", "tarry_token_")))
             self.assertEqual(page.value("tarry_relay_queues", relay="orders"), 1)
             # Claims of a relay are measured like those of clients.
             self.asked("push", "orders", "x", store=server.url)

@@ -44,6 +44,8 @@ def constants():
                                "kMaxSecretLine"),
                               ("src/server/session/token_failures.h", "constexpr std::size_t",
                                r"kMost\w+"),
+                              ("src/server/limits/accounts.h", "constexpr std::size_t",
+                               "kMostResting"),
                               ("src/server/identity/tokens_file.h", "constexpr std::size_t",
                                r"kMaxToken\w+"),
                               ("src/wire/bulk.cpp", r"constexpr [\w:]+", "kMaxBulkLimit"),

@@ -16,6 +16,8 @@ constexpr std::uint64_t kMiB = 1024 * kKiB;
 constexpr std::uint64_t kGiB = 1024 * kMiB;
 constexpr std::uint64_t kSecond = 1000;
 constexpr std::uint64_t kHour = 3600 * kSecond;
+constexpr std::uint64_t kMostRequests = 1'000'000;  // a second
+constexpr std::uint64_t kMostWaiting = 1'000'000;
 
 std::vector<Setting> make_settings() {
   const std::vector<std::string_view> levels{"debug", "info", "warning", "error"};
@@ -54,6 +56,23 @@ std::vector<Setting> make_settings() {
       {"server", "drain_timeout", "--drain-timeout", "TARRY_DRAIN_TIMEOUT", Kind::duration,
        "DURATION", "30s", 0, kHour, true,
        "How long a stop waits for requests and relays in progress"},
+      {"limits", "requests", "--limit-requests", "TARRY_LIMIT_REQUESTS", Kind::count, "N", "0", 0,
+       kMostRequests, true, "Requests a second, of all clients; above it: 429; 0: no limit"},
+      {"limits", "requests_per_peer", "--limit-requests-per-peer", "TARRY_LIMIT_REQUESTS_PER_PEER",
+       Kind::count, "N", "0", 0, kMostRequests, true,
+       "The same for one address or user of a unix socket"},
+      {"limits", "requests_per_token", "--limit-requests-per-token",
+       "TARRY_LIMIT_REQUESTS_PER_TOKEN", Kind::count, "N", "0", 0, kMostRequests, true,
+       "The same for one token"},
+      {"limits", "waiting_claims", "--limit-waiting-claims", "TARRY_LIMIT_WAITING_CLAIMS",
+       Kind::count, "N", "0", 0, kMostWaiting, true,
+       "Claims that wait, of all clients; above it: 429; 0: no limit"},
+      {"limits", "waiting_claims_per_peer", "--limit-waiting-claims-per-peer",
+       "TARRY_LIMIT_WAITING_CLAIMS_PER_PEER", Kind::count, "N", "0", 0, kMostWaiting, true,
+       "The same for one address or user of a unix socket"},
+      {"limits", "waiting_claims_per_token", "--limit-waiting-claims-per-token",
+       "TARRY_LIMIT_WAITING_CLAIMS_PER_TOKEN", Kind::count, "N", "0", 0, kMostWaiting, true,
+       "The same for one token"},
       {"tls", "cert", "--tls-cert", "TARRY_TLS_CERT", Kind::text, "FILE", "", 0, 0, false,
        "Speak TLS with the certificate in this PEM file, which has\n"
        "those of its issuers after it"},

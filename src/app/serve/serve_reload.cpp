@@ -66,6 +66,12 @@ session::Limits limits_of(const Config& config) {
       connections_within(raise_descriptor_limit(), config.number(Which::max_connections));
   limits.max_body_bytes = config.number(Which::max_body);
   limits.max_held_bytes = config.number(Which::max_held);
+  limits.requests_per_second = {config.number(Which::requests),
+                                config.number(Which::requests_per_peer),
+                                config.number(Which::requests_per_token)};
+  limits.waiting_claims = {config.number(Which::waiting_claims),
+                           config.number(Which::waiting_claims_per_peer),
+                           config.number(Which::waiting_claims_per_token)};
   limits.idle_deadline = Millis(config.number(Which::idle_timeout));
   return limits;
 }

@@ -98,9 +98,16 @@ void Connection::on_head() {
   const net::HttpMessage& message = parser.message();
   const auto id = request_id_of(message);
   request_.id = id ? std::string(*id) : context().make_request_id();
-  keep_alive_ = parser.keep_alive() && !session().is_on_reserve();
   if (auto refused = check_head()) {
     respond_and_close(*std::move(refused));
+    return;
+  }
+  const auto refusal = session().begin(urgency_of(message));
+  keep_alive_ = parser.keep_alive() && !session().is_on_reserve();
+  if (refusal) {
+    Response response = response_of(*refusal);
+    response.close = !parser.done();  // the rest of the body would be taken for the next request
+    respond(std::move(response));
     return;
   }
   if (parser.done()) return;
@@ -131,7 +138,6 @@ std::optional<Response> Connection::check_head() {
                    "the field Expect " + base::quoted(*expect) +
                        " is not 100-continue, which is all that may be expected");
   }
-  if (const auto refused = session().begin(urgency_of(message))) return response_of(*refused);
   return std::nullopt;
 }
 

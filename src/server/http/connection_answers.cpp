@@ -74,6 +74,7 @@ Response Connection::response_of(const session::Refusal& refusal) {
                      "there are " + std::to_string(context().options.max_connections) +
                          " connections already, which is the limit; try again");
     case Why::token_not_valid: return token_not_valid();
+    case Why::over_limit: return limit_reached(refusal.reached);
     case Why::too_much_held: return too_much_held(refusal.over);
     case Why::late:
       return problem(408, ErrorCode::unavailable,

@@ -17,6 +17,7 @@ Front::Front(session::ServerContext& context, FrontOptions options)
                options_.now,
                false,
                options_.relays,
+               [&context] { return context.limit_figures(); },
                &context.holders} {}
 
 std::shared_ptr<session::Connection> Front::connect(listening::Stream stream) {

@@ -71,6 +71,14 @@ Response too_much_held(const session::OverLimit& over) {
                  over_limit("sum of all " + over.what + " that are held", over.limit));
 }
 
+Response limit_reached(const limits::Reached& reached) {
+  const std::string seconds = std::to_string(reached.retry_after.count());
+  Response response =
+      problem(429, ErrorCode::unavailable, text_of(reached) + "; try again in " + seconds + " s");
+  response.retry_after = static_cast<std::uint32_t>(reached.retry_after.count());
+  return response;
+}
+
 std::string over_limit(std::string_view what, std::uint64_t limit) {
   return "the " + std::string(what) + " is over the limit of " + std::to_string(limit) + " bytes";
 }
@@ -97,7 +105,10 @@ std::string head_of(const Response& response, std::string_view request_id, bool 
     head += response.allow;
   }
   if (response.status == 401) head += "\r\nWWW-Authenticate: Bearer";
-  if (response.status == 503 || response.status == 429) head += "\r\nRetry-After: 1";
+  if (response.status == 503 || response.status == 429) {
+    head += "\r\nRetry-After: ";
+    head += std::to_string(response.retry_after);
+  }
   head += keep_alive ? "\r\nConnection: keep-alive\r\n\r\n" : "\r\nConnection: close\r\n\r\n";
   return head;
 }

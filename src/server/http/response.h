@@ -7,6 +7,7 @@
 
 #include <tarry/result.h>
 
+#include "server/limits/limit.h"
 #include "server/session/held_bytes.h"
 
 namespace tarry::http {
@@ -20,6 +21,7 @@ struct Response {
   // For the log: the reason of a 401, a 429, a status from 500 on, or of items that failed because
   // of the store.
   std::string reason = {};
+  std::uint32_t retry_after = 1;       // 429, 503: seconds until the client may try again
   std::string_view content_type = {};  // for status 200; empty: application/json
 };
 
@@ -36,6 +38,8 @@ struct Response {
 [[nodiscard]] Response unwell(const Error& error);
 /// 429, because other requests or answers take too much memory.
 [[nodiscard]] Response too_much_held(const session::OverLimit& over);
+/// 429, because a limit is reached.
+[[nodiscard]] Response limit_reached(const limits::Reached& reached);
 /// 503 for a request that was not begun because there is too little memory.
 [[nodiscard]] Response no_memory();
 

@@ -25,6 +25,7 @@
 #include "server/http/response.h"
 #include "server/http/rights.h"
 #include "server/identity/identity.h"
+#include "server/limits/figures.h"
 #include "server/metrics/meter.h"
 #include "server/metrics/relay_figures.h"
 #include "server/session/check.h"
@@ -47,6 +48,7 @@ struct Service {
   std::function<Time()> now = {};  // the store's clock; empty: the system's
   bool draining = false;           // the server is about to stop
   std::function<std::vector<metrics::RelayFigures>()> relays = {};  // for /metrics; empty: none
+  std::function<limits::Figures()> limits = {};                     // for /metrics; empty: none
   session::Holders* holders = nullptr;  // records claims, and is asked by get; null: none
 };
 

@@ -88,8 +88,9 @@ Routed metrics_page(Asked& asked) {
     auto relays = service.relays ? service.relays() : std::vector<metrics::RelayFigures>();
     leave_out_unseen(relays, *identity);
     metrics::Meter& meter = service.meter == nullptr ? none : *service.meter;
-    Response page = ok(metrics::metrics_text(stats, meter, replies, now, TARRY_VERSION, relays,
-                                             shown_to(identity)));
+    const auto limits = service.limits ? service.limits() : limits::Figures();
+    Response page = ok(metrics::metrics_text(stats, meter, limits, replies, now, TARRY_VERSION,
+                                             relays, shown_to(identity)));
     page.content_type = kType;
     return page;
   });

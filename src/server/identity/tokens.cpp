@@ -36,6 +36,10 @@ bool Tokens::still_know(const Identity& identity) const noexcept {
   return std::ranges::any_of(known_, [&](const IdentityPtr& known) { return *known == identity; });
 }
 
+bool Tokens::know_name(std::string_view name) const noexcept {
+  return std::ranges::any_of(known_, [&](const IdentityPtr& known) { return known->name == name; });
+}
+
 std::string digest_of(std::string_view secret) { return net::sha256_hex(secret); }
 
 }  // namespace tarry::identity

@@ -31,6 +31,8 @@ class Tokens {
   /// The identity of the client that sent this token, which may have ended; null if the token is
   /// unknown. The comparison takes the same time for every unknown token of one length.
   [[nodiscard]] IdentityPtr find(std::string_view secret) const;
+  /// Whether one of them has this name.
+  [[nodiscard]] bool know_name(std::string_view name) const noexcept;
   /// Whether a client with that identity would still get exactly this identity.
   [[nodiscard]] bool still_know(const Identity& identity) const noexcept;
 

@@ -1,5 +1,9 @@
 #include "server/listening/ip_address.h"
 
+#include <algorithm>
+
+#include <boost/asio/ip/address_v6.hpp>
+
 #include "base/text.h"
 
 namespace tarry::listening {
@@ -32,6 +36,18 @@ std::optional<std::string> ip_in_url(std::string_view text) {
   const auto parsed = boost::asio::ip::make_address(std::string(text), error);
   if (error || (in_brackets && parsed.is_v4())) return std::nullopt;
   return parsed.is_v6() ? "[" + parsed.to_string() + "]" : parsed.to_string();
+}
+
+std::string peer_of(const std::string& address) {
+  namespace ip = boost::asio::ip;
+  if (address.find(':') == std::string::npos) return address;
+  boost::system::error_code error;
+  const auto parsed = ip::make_address_v6(address, error);
+  if (error || parsed.is_loopback() || parsed.is_link_local()) return address;
+  if (parsed.is_v4_mapped()) return ip::make_address_v4(ip::v4_mapped, parsed).to_string();
+  auto bytes = parsed.to_bytes();
+  std::fill(bytes.begin() + bytes.size() / 2, bytes.end(), std::uint8_t{0});
+  return ip::address_v6(bytes).to_string() + "/64";
 }
 
 }  // namespace tarry::listening

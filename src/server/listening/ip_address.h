@@ -28,4 +28,10 @@ namespace tarry::listening {
 /// an IP address, with or without brackets.
 [[nodiscard]] std::optional<std::string> ip_in_url(std::string_view text);
 
+/// Whom limits treat as one client: of IPv6 the network of 64 bits, "2001:db8:0:7::/64", because a
+/// customer of a provider has at least such a network, and can use each of its addresses. Addresses
+/// of loopback and of a link (fe80::) count each for itself, and an IPv4 address within IPv6 as
+/// what it is. A text that is not an IPv6 address stays as it is.
+[[nodiscard]] std::string peer_of(const std::string& address);
+
 }  // namespace tarry::listening

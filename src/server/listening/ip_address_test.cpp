@@ -1,5 +1,7 @@
 #include "server/listening/ip_address.h"
 
+#include <utility>
+
 #include <gtest/gtest.h>
 
 namespace tarry::listening {
@@ -34,6 +36,21 @@ TEST(IpAddress, has_one_form_in_a_url) {
   for (const char* other : {"", "[]", "[192.0.2.7]", "192.0.2", "example", "[::1", "::1]", "[x]"}) {
     EXPECT_EQ(ip_in_url(other), std::nullopt) << other;
   }
+}
+
+TEST(IpAddress, limits_treat_a_network_of_64_bits_as_one_client) {
+  const std::pair<const char*, const char*> peers[] = {
+      {"10.0.0.7", "10.0.0.7"},
+      {"2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"},
+      {"2001:db8:1:2::", "2001:db8:1:2::/64"},
+      {"2001:db8:1:3::1", "2001:db8:1:3::/64"},
+      {"::1", "::1"},
+      {"fe80::1:2:3:4", "fe80::1:2:3:4"},
+      {"::ffff:10.0.0.7", "10.0.0.7"},
+      {"user 1000", "user 1000"},
+      {"gone", "gone"},
+  };
+  for (const auto& [address, peer] : peers) EXPECT_EQ(peer_of(address), peer);
 }
 
 }  // namespace

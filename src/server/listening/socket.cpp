@@ -12,6 +12,8 @@
 
 #include <boost/asio/ip/tcp.hpp>
 
+#include "server/listening/ip_address.h"
+
 namespace tarry::listening {
 namespace {
 
@@ -55,8 +57,9 @@ std::string in_url(const std::string& address) {
 RemoteEnd remote_end_of(Socket& socket) {
   std::uint16_t port = 0;
   RemoteEnd end;
-  end.name = name_of(socket, port);
-  end.address = in_url(end.name);
+  const std::string name = name_of(socket, port);
+  end.peer = peer_of(name);
+  end.address = in_url(name);
   if (port != 0) end.address += ":" + std::to_string(port);
   return end;
 }

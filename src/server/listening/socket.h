@@ -16,8 +16,10 @@ using Socket = boost::asio::basic_stream_socket<boost::asio::generic::stream_pro
 
 /// The client's end of the connection.
 struct RemoteEnd {
-  std::string name;     // "127.0.0.1"; for a unix socket "user 1000", because it has no address
-  std::string address;  // the same with its port, "127.0.0.1:40112", "[::1]:40112"
+  // Whom limits treat as one client: "127.0.0.1", "2001:db8::/64" (ip_address.h); for a unix socket
+  // "user 1000", because it has no address.
+  std::string peer;
+  std::string address;  // with its port, "127.0.0.1:40112", "[::1]:40112"; or "user 1000"
 };
 [[nodiscard]] RemoteEnd remote_end_of(Socket& socket);
 

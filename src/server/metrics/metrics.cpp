@@ -86,15 +86,70 @@ void write_server(Exposition& out, const Meter& meter) {
   out.sample({{"held", "answers"}}, meter.held_answers());
 }
 
+struct LimitFamilies {
+  limits::Limit limit;
+  std::string_view name;
+  std::string_view help;
+  std::string_view used;
+  std::string_view used_help;
+};
+
+constexpr LimitFamilies kLimitFamilies[] = {
+    {limits::Limit::connections, "tarry_limit_connections",
+     "Connections that may be open; 0: no limit.", "tarry_used_connections",
+     "Connections that are open, of all clients."},
+    {limits::Limit::held_bytes, "tarry_limit_held_bytes",
+     "Memory that requests and answers may take; 0: no limit.", "tarry_used_held_bytes",
+     "Memory that requests and answers take, of all clients."},
+    {limits::Limit::requests, "tarry_limit_requests_per_second",
+     "Requests that may begin in a second; 0: no limit.", "tarry_used_requests_per_second",
+     "Requests of the last second that count for the limit of all clients; 0 without that limit."},
+    {limits::Limit::waiting_claims, "tarry_limit_waiting_claims",
+     "Claims that may wait; 0: no limit.", "tarry_used_waiting_claims",
+     "Claims that wait, of all clients."},
+};
+
+void write_limits(Exposition& out, const limits::Figures& figures) {
+  for (const LimitFamilies& family : kLimitFamilies) {
+    const limits::Figures::One& one = figures.of[index_of(family.limit)];
+    out.family(family.name, Kind::gauge, family.help);
+    for (const limits::Scope scope : limits::kScopes) {
+      out.sample({{"scope", to_string(scope)}}, one.limit.of(scope));
+    }
+    out.family(family.used, Kind::gauge, family.used_help);
+    out.sample({}, one.used);
+  }
+  out.family("tarry_limit_refusals_total", Kind::counter,
+             "Requests and connections refused because a limit was reached.");
+  for (const limits::Limit limit : limits::kLimits) {
+    for (const limits::Scope scope : limits::kScopes) {
+      out.sample({{"limit", to_string(limit)}, {"scope", to_string(scope)}},
+                 figures.refusals.of(limit, scope));
+    }
+  }
+  if (figures.of_tokens.empty()) return;
+  out.family("tarry_token_refusals_total", Kind::counter, "Of these, refusals of a token.");
+  for (const auto& [token, refusals] : figures.of_tokens) {
+    for (const limits::Limit limit : limits::kLimits) {
+      std::uint64_t sum = 0;
+      for (const limits::Scope scope : limits::kScopes) sum += refusals.of(limit, scope);
+      out.sample({{"token", token}, {"limit", to_string(limit)}}, sum);
+    }
+  }
+}
+
 }  // namespace
 
-std::string metrics_text(const StoreStats& stats, Meter& meter, std::uint64_t replies, Time now,
-                         std::string_view version, std::span<const RelayFigures> relays,
-                         const Shown& shown) {
+std::string metrics_text(const StoreStats& stats, Meter& meter, const limits::Figures& limits,
+                         std::uint64_t replies, Time now, std::string_view version,
+                         std::span<const RelayFigures> relays, const Shown& shown) {
   Exposition out;
   write_store_metrics(out, stats, meter.store(), replies, now, version, shown);
   write_relays(out, relays);
-  if (!shown) write_server(out, meter);
+  if (!shown) {
+    write_server(out, meter);
+    write_limits(out, limits);
+  }
   return std::move(out).take();
 }
 

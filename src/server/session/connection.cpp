@@ -186,8 +186,8 @@ void Connection::throw_away(std::size_t size) {
 
 void Connection::ask(core::Request request, Check check) {
   state_ = State::asking;
-  if (auto over = session_.admit(request, check)) {
-    on_refused({Refusal::Why::too_much_held, *std::move(over)});
+  if (const auto refused = session_.admit(request, check)) {
+    on_refused(*refused);
     return;
   }
   ask_more(std::move(request), check);

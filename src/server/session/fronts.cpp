@@ -78,6 +78,7 @@ class Fronts::Impl {
   void set_tokens(identity::Tokens tokens) {
     asio::post(io_, [this, tokens = std::move(tokens)]() mutable {
       context_.options.tokens = std::move(tokens);
+      context_.forget_unknown_tokens();
       admission_.for_each([](Connection& connection) { connection.check_token(); });
     });
   }

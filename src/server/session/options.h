@@ -11,6 +11,7 @@
 #include <tarry/time.h>
 
 #include "server/identity/tokens.h"
+#include "server/limits/limit.h"
 #include "server/listening/tls_context.h"
 #include "server/session/request_log.h"
 
@@ -28,6 +29,11 @@ struct Limits {
   // that read, get 429. A connection's own bytes do not count for this: a single body or answer is
   // never too large, but the sum may exceed the limit by one body and one answer.
   std::uint64_t max_held_bytes = 1ull << 30;
+  // Requests a second, and claims that wait, of all clients, of one peer and of one token; 0: no
+  // limit. Above it, 429. Requests that settle, extend, cancel or probe are counted, but never
+  // refused.
+  limits::ByScope requests_per_second = {};
+  limits::ByScope waiting_claims = {};
   Millis idle_deadline = std::chrono::minutes(5);  // between two requests
 };
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "server/limits/limit.h"
 #include "server/session/held_bytes.h"
 
 namespace tarry::session {
@@ -15,12 +16,14 @@ struct Refusal {
     too_many_connections,  // over `Limits::max_connections`, and this request may not pass
     token_not_valid,       // any more: replaced or ended while the request waited or arrived
     too_much_held,         // `over` says which bytes
+    over_limit,            // `reached` says which limit
     no_memory,             // nothing was done
     late,                  // the request did not arrive in time
     closing,               // the server stops, and the claim has got no message
   };
   Why why;
   OverLimit over = {};
+  limits::Reached reached = {};
 };
 
 }  // namespace tarry::session

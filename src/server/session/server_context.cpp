@@ -1,5 +1,6 @@
 #include "server/session/server_context.h"
 
+#include <chrono>
 #include <random>
 #include <utility>
 
@@ -18,6 +19,40 @@ std::string make_id_prefix() {
 
 ServerContext::ServerContext(core::Engine& asked, Options given)
     : engine(asked), options(std::move(given)), id_prefix_(make_id_prefix()) {}
+
+void ServerContext::count_refusal(limits::Limit limit, limits::Scope scope,
+                                  std::string_view token) {
+  refusals_.add(limit, scope);
+  if (token.empty()) return;
+  auto known = token_refusals_.find(token);
+  if (known == token_refusals_.end()) known = token_refusals_.try_emplace(std::string(token)).first;
+  known->second.add(limit, scope);
+}
+
+void ServerContext::forget_unknown_tokens() {
+  std::erase_if(token_refusals_,
+                [this](const auto& one) { return !options.tokens.know_name(one.first); });
+}
+
+limits::Figures ServerContext::limit_figures() const {
+  using limits::Limit;
+  limits::Figures figures;
+  const auto set = [&figures](Limit limit, limits::ByScope values, std::uint64_t used) {
+    figures.of[index_of(limit)] = {values, used};
+  };
+  std::uint64_t connections = 0;
+  for (const auto& [name, front] : meter.fronts()) connections += front.connections();
+  set(Limit::connections, {options.max_connections, 0, 0}, connections);
+  set(Limit::held_bytes, {options.max_held_bytes, options.max_held_bytes / 2, 0},
+      held.requests() + held.answers());
+  const limits::ByScope& rates = options.requests_per_second;
+  const auto now = limits::RateBucket::Clock::now();
+  set(Limit::requests, rates, rates.total == 0 ? 0 : all_requests.taken(now, rates.total));
+  set(Limit::waiting_claims, options.waiting_claims, waiting_claims);
+  figures.refusals = refusals_;
+  figures.of_tokens = token_refusals_;
+  return figures;
+}
 
 void ServerContext::handshake_failed(std::string_view address, std::string_view reason) {
   std::string text = "the TLS handshake with ";

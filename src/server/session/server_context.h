@@ -12,6 +12,9 @@
 #include <string_view>
 
 #include "core/engine.h"
+#include "server/limits/accounts.h"
+#include "server/limits/figures.h"
+#include "server/limits/rate_bucket.h"
 #include "server/metrics/meter.h"
 #include "server/session/engine_turns.h"
 #include "server/session/held_bytes.h"
@@ -40,6 +43,10 @@ class ServerContext {
   metrics::Meter meter{engine};
   Holders holders = {};
   TokenFailures token_failures = {};
+  limits::Accounts peers = {};
+  limits::Accounts tokens = {};
+  limits::RateBucket all_requests = {};
+  std::uint64_t waiting_claims = 0;  // of all clients
   EngineTurns engine_turns{*this};
   Turns turns = {};  // for ends of claims
   Turns handshakes{1};
@@ -50,6 +57,12 @@ class ServerContext {
   // True if the engine's latest answer was an error. Either only that request failed, or the engine
   // has stopped; then a health probe asks the engine.
   bool engine_suspect = false;
+
+  /// Counts a refusal. `token`: the name of the client's token; empty if it has none.
+  void count_refusal(limits::Limit limit, limits::Scope scope, std::string_view token);
+  /// Call it when the tokens have changed: forgets the refusals of tokens that no longer exist.
+  void forget_unknown_tokens();
+  [[nodiscard]] limits::Figures limit_figures() const;
 
   /// Makes an id for a request that came without one.
   [[nodiscard]] std::string make_request_id() { return id_prefix_ + std::to_string(++last_id_); }
@@ -65,6 +78,8 @@ class ServerContext {
   const std::string id_prefix_;
   std::uint64_t last_id_ = 0;
   LogThrottle failures_ = {};
+  limits::Refusals refusals_ = {};
+  limits::TokenRefusals token_refusals_ = {};
   LogThrottle handshake_failures_ = {};
 };
 

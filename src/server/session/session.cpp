@@ -1,5 +1,6 @@
 #include "server/session/session.h"
 
+#include <array>
 #include <limits>
 #include <new>
 #include <type_traits>
@@ -7,6 +8,7 @@
 #include <variant>
 
 #include "core/away.h"
+#include "server/limits/permits.h"
 #include "server/session/connection.h"
 #include "server/session/engine_work.h"
 #include "server/session/front.h"
@@ -42,7 +44,8 @@ Session::Session(ServerContext& context, Connection& connection, listening::Stre
       stream_(stream),
       remote_(stream.remote_end()),
       local_host_(stream.local_host()),
-      held_(context.held, remote_.name),
+      peer_(context.peers.use(remote_.peer, limits::Accounts::Clock::now())),
+      held_(context.held, remote_.peer),
       answer_{this} {}
 
 void Session::become_idle() {
@@ -57,8 +60,41 @@ void Session::become_busy() {
 std::optional<Refusal> Session::begin(Urgency urgency) {
   become_busy();
   held_.set_settling(urgency == Urgency::settles);
-  if (!on_reserve_ || urgency != Urgency::ordinary) return std::nullopt;
-  return Refusal{Refusal::Why::too_many_connections};
+  if (identity_ != counted_for_ && !identity_->name.empty()) count_for_token();
+  if (on_reserve_ && urgency == Urgency::ordinary) {
+    context_.count_refusal(limits::Limit::connections, limits::Scope::total, identity_->name);
+    return Refusal{Refusal::Why::too_many_connections};
+  }
+  if (!context_.options.requests_per_second.any()) return std::nullopt;
+  return count_request(urgency);
+}
+
+void Session::count_for_token() {
+  if (!token_ || token_->name != identity_->name) {
+    token_ = context_.tokens.use(identity_->name, limits::Accounts::Clock::now());
+  }
+  counted_for_ = identity_;
+}
+
+std::optional<Refusal> Session::count_request(Urgency urgency) {
+  using limits::Scope;
+  const limits::ByScope& rates = context_.options.requests_per_second;
+  limits::Account* const by_token = token();
+  const std::array<limits::Counting, 3> counting = {{
+      {Scope::token, by_token != nullptr ? &by_token->requests : nullptr, rates.token,
+       by_token != nullptr ? by_token->name : std::string_view()},
+      {Scope::peer, &peer_->requests, rates.peer, peer_->name},
+      {Scope::total, &context_.all_requests, rates.total},
+  }};
+  auto reached = limits::take_permits(counting, limits::RateBucket::Clock::now(),
+                                      urgency == Urgency::ordinary);
+  if (!reached) return std::nullopt;
+  return refuse(*std::move(reached));
+}
+
+Refusal Session::refuse(limits::Reached reached) {
+  context_.count_refusal(reached.limit, reached.scope, identity_->name);
+  return {Refusal::Why::over_limit, {}, std::move(reached)};
 }
 
 void Session::answered(const RequestNote& note) {
@@ -68,17 +104,57 @@ void Session::answered(const RequestNote& note) {
   connection_.front().meter().answered(note.route, note.status);
 }
 
-std::optional<OverLimit> Session::admit(const core::Request& request, Check check) {
+std::optional<Refusal> Session::admit(const core::Request& request, Check check) {
   if (const auto* claim = std::get_if<core::ClaimRequest>(&request)) {
     held_.hold_waiting(size_of(*claim));
+    if (claim->wait > Millis(0)) {
+      if (auto refused = waiting_over()) return refused;
+    }
   }
   if (check != Check::none || !reads(request)) return std::nullopt;
-  return held_.answers_over();
+  auto over = held_.answers_over();
+  if (!over) return std::nullopt;
+  return Refusal{Refusal::Why::too_much_held, *std::move(over)};
+}
+
+std::optional<Refusal> Session::waiting_over() {
+  using limits::Scope;
+  const limits::ByScope& most = context_.options.waiting_claims;
+  if (!most.any()) return std::nullopt;
+  const auto over = [&](Scope scope, std::uint64_t waiting, std::string_view who) {
+    const std::uint64_t limit = most.of(scope);
+    std::optional<Refusal> refusal;
+    if (limit != 0 && waiting >= limit) {
+      refusal = refuse({limits::Limit::waiting_claims, scope, limit, std::string(who)});
+    }
+    return refusal;
+  };
+  if (const auto* by_token = token(); by_token != nullptr) {
+    if (auto refused = over(Scope::token, by_token->waiting_claims, by_token->name)) return refused;
+  }
+  if (auto refused = over(Scope::peer, peer_->waiting_claims, peer_->name)) return refused;
+  return over(Scope::total, context_.waiting_claims, {});
+}
+
+void Session::begin_waiting() noexcept {
+  waiting_ = true;
+  ++context_.waiting_claims;
+  ++peer_->waiting_claims;
+  if (token_) ++token_->waiting_claims;
+}
+
+void Session::end_waiting() noexcept {
+  if (!std::exchange(waiting_, false)) return;
+  --context_.waiting_claims;
+  --peer_->waiting_claims;
+  if (token_) --token_->waiting_claims;
 }
 
 bool Session::submit(core::Request request, Check check) {
   check_ = check;
-  claiming_ = std::holds_alternative<core::ClaimRequest>(request);
+  const auto* claim = std::get_if<core::ClaimRequest>(&request);
+  claiming_ = claim != nullptr;
+  const bool may_wait = claim != nullptr && claim->wait > Millis(0);
   reading_ = check == Check::none && reads(request);
   // How much will be read is not known in advance: most claims ask for more than there is.
   const std::uint64_t limit = reading_ ? context_.held.limit() + held_.answers()
@@ -97,12 +173,16 @@ bool Session::submit(core::Request request, Check check) {
     context_.engine_turns.answered(answer_, std::move(work));
   };
   const auto owners = connection_.weak_from_this().use_count();
+  if (may_wait) begin_waiting();
   try {
     ticket_ = context_.engine_turns.submit(std::move(request), std::move(completion));
   } catch (const std::bad_alloc& error) {
     context_.warn_of(error);
     // If the engine has kept the completion, it may still carry the request out.
-    if (connection_.weak_from_this().use_count() < owners) return false;
+    if (connection_.weak_from_this().use_count() < owners) {
+      end_waiting();
+      return false;
+    }
     connection_.close();
     return true;
   }
@@ -158,6 +238,7 @@ void Session::close() {
 void Session::on_reply() {
   HeldReply reply = *std::exchange(reply_, std::nullopt);
   ticket_ = 0;
+  end_waiting();
   const auto* claimed = reply.result() ? std::get_if<core::ClaimReply>(&*reply.result()) : nullptr;
   if (claimed != nullptr && claiming_ && !note_unsent(*claimed)) {
     connection_.close();

@@ -23,6 +23,8 @@
 
 #include "core/engine.h"
 #include "server/identity/identity.h"
+#include "server/limits/accounts.h"
+#include "server/limits/limit.h"
 #include "server/listening/socket.h"
 #include "server/listening/stream.h"
 #include "server/session/check.h"
@@ -52,8 +54,8 @@ class Session {
 
   /// The client's address, with its port.
   [[nodiscard]] const std::string& address() const noexcept { return remote_.address; }
-  /// The client's address without its port; for a unix socket, the user.
-  [[nodiscard]] const std::string& peer() const noexcept { return remote_.name; }
+  /// Whom the limits of a peer cover (listening/ip_address.h); for a unix socket, the user.
+  [[nodiscard]] const std::string& peer() const noexcept { return remote_.peer; }
   /// The server's address that the client has connected to, as it stands in a URL; empty for a unix
   /// socket.
   [[nodiscard]] const std::string& local_host() const noexcept { return local_host_; }
@@ -75,15 +77,17 @@ class Session {
   void set_identity(identity::IdentityPtr identity) noexcept { identity_ = std::move(identity); }
   [[nodiscard]] const identity::IdentityPtr& identity() const noexcept { return identity_; }
   /// Call `begin` when a request begins; its body may not have arrived yet. The request is refused
-  /// if the connection is on the reserve and the request is not urgent.
+  /// if it is not urgent, and the connection is on the reserve or its client sends too many
+  /// requests a second.
   [[nodiscard]] std::optional<Refusal> begin(Urgency urgency);
   /// Reports an answered request to the log and the metrics.
   void answered(const RequestNote& note);
 
   /// Whether a request may go to the engine now. Waiting requests, and answers that clients have
   /// not taken, count as held, because further requests would add to them. Requests that settle or
-  /// cancel reduce the load, and probes are small, so both are always let through.
-  [[nodiscard]] std::optional<OverLimit> admit(const core::Request& request, Check check);
+  /// cancel reduce the load, and probes are small, so both are always let through. A claim that may
+  /// wait is refused if too many wait.
+  [[nodiscard]] std::optional<Refusal> admit(const core::Request& request, Check check);
   /// Asks the engine. Returns false if memory was too short; then the request was not begun.
   [[nodiscard]] bool submit(core::Request request, Check check);
   /// The engine has answered; for EngineTurns. `owner`: the connection.
@@ -113,6 +117,15 @@ class Session {
   [[nodiscard]] bool note_unsent(const core::ClaimReply& reply);
   [[nodiscard]] std::optional<Refusal> refusal_of(HeldReply& reply);
   [[nodiscard]] bool claim_waits() const noexcept { return claiming_ && ticket_ != 0 && !closed_; }
+  void count_for_token();
+  [[nodiscard]] limits::Account* token() const noexcept {
+    return identity_ == counted_for_ ? token_.get() : nullptr;
+  }
+  [[nodiscard]] std::optional<Refusal> count_request(Urgency urgency);
+  [[nodiscard]] std::optional<Refusal> waiting_over();
+  [[nodiscard]] Refusal refuse(limits::Reached reached);
+  void begin_waiting() noexcept;
+  void end_waiting() noexcept;
   void release_unsent() { unsent_.release(context_, stream_.get_executor()); }
 
   ServerContext& context_;
@@ -120,6 +133,9 @@ class Session {
   listening::Stream& stream_;
   const listening::RemoteEnd remote_;
   const std::string local_host_;
+  limits::Accounts::User peer_;
+  limits::Accounts::User token_;       // that of the latest request which carried one
+  identity::IdentityPtr counted_for_;  // whose account `token_` is
   HeldBytes::Part held_;
   std::optional<std::list<Connection*>::iterator> idle_;  // this connection's place in the list of
                                                           // idle connections
@@ -133,6 +149,7 @@ class Session {
   core::Ticket ticket_ = 0;
   Check check_ = Check::none;
   bool claiming_ = false;
+  bool waiting_ = false;            // whether it counts as a waiting claim, also once it has ended
   bool reading_ = false;            // whether the answer contains stored data
   std::optional<HeldReply> reply_;  // set by the engine's thread, before `answer_` is in the list
   Answer answer_;
