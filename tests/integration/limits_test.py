@@ -8,9 +8,11 @@ import json
 import re
 import signal
 import socket
+import ssl
 import threading
 import unittest
 
+from authority import Authority
 from openapi import JSON_TYPE
 from program import UNREACHABLE, USAGE, ProgramTest, Server, eventually
 
@@ -122,8 +124,12 @@ class Limits(ProgramTest):
 
         def comes():
             connection = self.connect("127.0.0.9")
-            pages.append(self.ask(("GET", "/metrics", None), by, connection))
-            connection.close()
+            try:
+                pages.append(self.ask(("GET", "/metrics", None), by, connection))
+            except (OSError, http.client.HTTPException):
+                return False
+            finally:
+                connection.close()
             return pages[-1][0] == 200
 
         eventually(comes, "the scraper may")
@@ -351,11 +357,222 @@ class WaitingClaims(Limits):
         self.assertEqual(self.ask(CLAIM)[0], 429)
 
 
+class Connections(Limits):
+    """Connections of a peer and of a token."""
+
+    def keep(self, token=None, source="127.0.0.1"):
+        """A connection that has sent a request and stays open."""
+        connection = self.connect(source)
+        status, text, _ = self.ask(LOOK, token, connection)
+        self.assertEqual(status, 200, text)
+        return connection
+
+    def on_reserve(self, what):
+        """The answer, and the connection, which is beyond the limit. The reserve has one place. If
+        the connection before still has it, there is no answer, and it asks again."""
+        answers = []
+
+        def is_answered():
+            connection = self.connect()
+            try:
+                answers.append((self.ask(what, connection=connection), connection))
+            except (OSError, http.client.HTTPException):
+                connection.close()
+            return answers
+
+        eventually(is_answered, "the reserve is free")
+        return answers[-1]
+
+    def is_closed(self, connection):
+        """http.client closes its side when the server has said that it closes."""
+        self.assertIsNone(connection.sock)
+
+    def test_a_peer(self):
+        self.serve(tokens=False, connections_per_peer=2)
+        first, _ = self.keep(), self.keep()
+        answer, third = self.on_reserve(PUSH)
+        self.is_refusal(answer, "the limit of 2 connections for 127.0.0.1 is reached "
+                                "(limits.connections_per_peer); try again in 1 s")
+        self.is_closed(third)
+        for what in (PROBE, SETTLE, EXTEND, CANCEL):
+            answer, urgent = self.on_reserve(what)
+            self.assertEqual(answer[0], 200)
+            self.is_closed(urgent)
+        self.keep(source="127.0.0.2")
+        self.assertGreaterEqual(self.refusals("connections", "peer", by=None), 1)
+        first.close()
+        eventually(lambda: self.on_reserve(PUSH)[0][0] == 200, "there is room again")
+
+    def test_beyond_the_reserve_a_peer_gets_no_answer(self):
+        self.serve(tokens=False, connections_per_peer=1)
+        self.keep()
+        with socket.create_connection(("127.0.0.1", self.server.port), timeout=60) as silent:
+            silent.sendall(b"GET")  # it is on the reserve, of one
+            eventually(lambda: self.figure("tarry_used_connections", None) >= 3, "it is open")
+            with socket.create_connection(("127.0.0.1", self.server.port), timeout=60) as beyond:
+                self.assertEqual(beyond.recv(1), b"")
+        self.assertGreaterEqual(self.refusals("connections", "peer", by=None), 1)
+        self.keep(source="127.0.0.2")
+
+    def test_a_token(self):
+        self.serve(connections_per_token=1)
+        first = self.keep(SHOP)
+        self.assertEqual(self.ask(PUSH, SHOP, first)[0], 200)  # the same connection
+        second = self.connect("127.0.0.2")
+        self.assertEqual(self.ask(PUSH, BANK, second)[0], 200)
+        self.is_refusal(self.ask(PUSH, SHOP, second),
+                        "the limit of 1 connections for token shop is reached "
+                        "(limits.connections_per_token); try again in 1 s")
+        self.is_closed(second)
+        urgent = self.connect()
+        self.assertEqual(self.ask(SETTLE, SHOP, urgent)[0], 200)
+        self.is_closed(urgent)
+        # The connection was the bank's until it sent the shop's token.
+        eventually(lambda: self.ask(PUSH, BANK)[0] == 200, "the bank has room")
+        self.assertEqual(self.refusals("connections", "token"), 1)
+        self.assertEqual(
+            self.figure("tarry_token_refusals_total", token="shop", limit="connections"), 1)
+        first.close()
+        eventually(lambda: self.ask(PUSH, SHOP)[0] == 200, "the shop has room")
+
+    def test_sighup(self):
+        self.serve(tokens=False, connections_per_peer=1)
+        first = self.keep()
+        self.assertEqual(self.on_reserve(PUSH)[0][0], 429)
+        self.reload(connections_per_peer=10)
+        kept = [first, self.keep(), self.keep()]
+        self.reload(connections_per_peer=3)
+        self.assertEqual(self.on_reserve(PUSH)[0][0], 429)
+        for connection in kept:  # open connections stay
+            self.assertEqual(self.ask(PUSH, connection=connection)[0], 200)
+
+    def test_a_handshake_counts(self):
+        authority = Authority(self.directory)
+        authority.issue("server")
+        self.serve(tokens=False, connections_per_peer=1, flags=(
+            "--tls-cert", authority.chain("server"), "--tls-key", authority.key("server")))
+        context = ssl.create_default_context(cafile=authority.path("root"))
+
+        def ask():
+            connection = http.client.HTTPSConnection("127.0.0.1", self.server.port, timeout=60,
+                                                     context=context)
+            try:
+                return self.ask(PUSH, connection=connection)[0]
+            except (OSError, http.client.HTTPException):
+                return None  # the reserve is not free
+            finally:
+                connection.close()
+
+        with socket.create_connection(("127.0.0.1", self.server.port), timeout=60):
+            eventually(lambda: ask() == 429, "it counts before it has said anything")
+        eventually(lambda: ask() == 200, "it has gone")
+
+    def test_all_clients_together_get_503_as_ever(self):
+        self.serve(tokens=False, max_connections=1)
+        self.send(self.connect(), CLAIM)
+        answers = []
+
+        def is_refused():
+            answers.append(self.ask(PUSH))
+            return answers[-1][0] != 200
+
+        eventually(is_refused, "the first one is busy")
+        self.assertEqual((answers[-1][0], answers[-1][2]), (503, "1"))
+        self.assertIn("there are 1 connections already", answers[-1][1])
+
+
+class Held(Limits):
+    """Bytes held for a peer and for a token."""
+
+    def begin(self, size, token=None, source="127.0.0.1"):
+        """A request whose body has come but for its last bytes."""
+        client = socket.create_connection(("127.0.0.1", self.server.port), timeout=60,
+                                          source_address=(source, 0))
+        self.addCleanup(client.close)
+        head = ("POST /v1/queues/orders/messages HTTP/1.1\r\nHost: localhost\r\n"
+                f"Content-Type: application/json\r\nContent-Length: {size + 2}\r\n")
+        if token:
+            head += f"Authorization: Bearer {token}\r\n"
+        client.sendall(head.encode() + b"\r\n" + b" " * size)
+        return client
+
+    LARGE = ("POST", "/v1/queues/orders/messages", {"payload": "x" * 5_000})
+
+    def test_a_token(self):
+        self.serve(held_per_token="1MiB")
+        begun = self.begin(600_000, SHOP)
+        answers = []
+
+        def is_refused():
+            answers.append(self.ask(self.LARGE, SHOP, self.connect("127.0.0.2")))
+            return answers[-1][0] != 200
+
+        eventually(is_refused, "what has come is held")
+        self.is_refusal(answers[-1],
+                        "the sum of all requests of token shop that are held is over the limit of "
+                        "524288 bytes (half of limits.held_per_token)")
+        self.assertEqual(self.ask(self.LARGE, BANK)[0], 200)
+        self.assertEqual(self.ask(PUSH, SHOP)[0], 200)  # small
+        self.assertEqual(self.ask(SETTLE, SHOP)[0], 200)
+        self.assertEqual(self.refusals("held_bytes", "token"), 1)
+        self.assertGreater(self.figure("tarry_used_held_bytes"), 600_000)
+        self.assertEqual(self.figure("tarry_limit_held_bytes", scope="token"), 1 << 20)
+        self.reload(held_per_token="2MiB")
+        self.assertEqual(self.ask(self.LARGE, SHOP)[0], 200)
+        self.reload(held_per_token="1MiB")
+        self.assertEqual(self.ask(self.LARGE, SHOP)[0], 429)
+        begun.close()
+        eventually(lambda: self.ask(self.LARGE, SHOP)[0] == 200, "nothing is held")
+
+    def test_a_peer(self):
+        self.serve(tokens=False, held_per_peer="1MiB")
+        self.begin(600_000)
+        answers = []
+
+        def is_refused():
+            answers.append(self.ask(self.LARGE))
+            return answers[-1][0] != 200
+
+        eventually(is_refused, "what has come is held")
+        self.is_refusal(answers[-1],
+                        "the sum of all requests of 127.0.0.1 that are held is over the limit of "
+                        "524288 bytes (half of limits.held_per_peer)")
+        self.assertEqual(self.ask(self.LARGE, connection=self.connect("127.0.0.2"))[0], 200)
+        self.assertEqual(self.refusals("held_bytes", "peer", by=None), 1)
+        self.reload(max_held="8MiB")  # without held_per_peer it is a quarter of that, for each half
+        self.assertEqual(self.figure("tarry_limit_held_bytes", None, scope="peer"), 4 << 20)
+        self.assertEqual(self.ask(self.LARGE)[0], 200)
+
+    def test_answers(self):
+        self.serve(held_per_token="1MiB")
+        # A claim that waits counts as an answer, with the memory of its body.
+        body = json.dumps(CLAIM[2]) + " " * 300_000
+        for _ in range(2):
+            self.connect().request("POST", "/v1/claim", body, {
+                "Content-Type": JSON_TYPE, "Authorization": f"Bearer {SHOP}"})
+        answers = []
+
+        def is_refused():
+            answers.append(self.ask(LOOK, SHOP))
+            return answers[-1][0] != 200
+
+        eventually(is_refused, "the claims wait")
+        self.is_refusal(answers[-1],
+                        "the sum of all answers to token shop that are held is over the limit of "
+                        "524288 bytes (half of limits.held_per_token)")
+        self.assertEqual(self.ask(LOOK, BANK)[0], 200)
+        self.assertEqual(self.refusals("held_bytes", "token"), 1)
+
+
 class BadValues(Limits):
     """Settings that a server refuses."""
 
     def test_each_is_named_with_its_range(self):
         for name, value, says in (
+                ("connections-per-peer", "1000001", "1000000"),
+                ("connections-per-token", "-1", 'number "-1"'),
+                ("held-per-peer", "2TiB", '"2TiB" is not from 0B to 1024GiB'),
+                ("held-per-token", "much", '"much"'),
                 ("requests", "-1", 'number "-1"'),
                 ("requests-per-peer", "1000001", "1000000"),
                 ("requests-per-token", "many", '"many"'),

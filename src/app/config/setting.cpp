@@ -16,6 +16,7 @@ constexpr std::uint64_t kMiB = 1024 * kKiB;
 constexpr std::uint64_t kGiB = 1024 * kMiB;
 constexpr std::uint64_t kSecond = 1000;
 constexpr std::uint64_t kHour = 3600 * kSecond;
+constexpr std::uint64_t kMostConnections = 1'000'000;
 constexpr std::uint64_t kMostRequests = 1'000'000;  // a second
 constexpr std::uint64_t kMostWaiting = 1'000'000;
 
@@ -46,7 +47,7 @@ std::vector<Setting> make_settings() {
       {"server", "test_clock", "--test-clock", "TARRY_TEST_CLOCK", Kind::yes_no, "", "false", 0, 1,
        false, "Time stands still until POST /v1/clock/advance moves it; for tests"},
       {"server", "max_connections", "--max-connections", "TARRY_MAX_CONNECTIONS", Kind::count, "N",
-       "10000", 1, 1'000'000, true, "Connections at once; above it, clients get 503"},
+       "10000", 1, kMostConnections, true, "Connections at once; above it, clients get 503"},
       {"server", "max_body", "--max-body", "TARRY_MAX_BODY", Kind::size, "SIZE", "192MiB", kKiB,
        kGiB, true, "The largest request body; above it: 413"},
       {"server", "max_held", "--max-held", "TARRY_MAX_HELD", Kind::size, "SIZE", "1GiB", kMiB,
@@ -56,6 +57,19 @@ std::vector<Setting> make_settings() {
       {"server", "drain_timeout", "--drain-timeout", "TARRY_DRAIN_TIMEOUT", Kind::duration,
        "DURATION", "30s", 0, kHour, true,
        "How long a stop waits for requests and relays in progress"},
+      {"limits", "connections_per_peer", "--limit-connections-per-peer",
+       "TARRY_LIMIT_CONNECTIONS_PER_PEER", Kind::count, "N", "0", 0, kMostConnections, true,
+       "Connections of one address or user of a unix socket; above\n"
+       "it: 429; 0: no limit"},
+      {"limits", "connections_per_token", "--limit-connections-per-token",
+       "TARRY_LIMIT_CONNECTIONS_PER_TOKEN", Kind::count, "N", "0", 0, kMostConnections, true,
+       "The same for one token"},
+      {"limits", "held_per_peer", "--limit-held-per-peer", "TARRY_LIMIT_HELD_PER_PEER", Kind::size,
+       "SIZE", "0B", 0, 1024 * kGiB, true,
+       "Memory for requests and answers of one address or user; 0:\n"
+       "half of --max-held"},
+      {"limits", "held_per_token", "--limit-held-per-token", "TARRY_LIMIT_HELD_PER_TOKEN",
+       Kind::size, "SIZE", "0B", 0, 1024 * kGiB, true, "The same for one token; 0: no limit"},
       {"limits", "requests", "--limit-requests", "TARRY_LIMIT_REQUESTS", Kind::count, "N", "0", 0,
        kMostRequests, true, "Requests a second, of all clients; above it: 429; 0: no limit"},
       {"limits", "requests_per_peer", "--limit-requests-per-peer", "TARRY_LIMIT_REQUESTS_PER_PEER",

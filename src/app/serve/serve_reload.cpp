@@ -66,6 +66,10 @@ session::Limits limits_of(const Config& config) {
       connections_within(raise_descriptor_limit(), config.number(Which::max_connections));
   limits.max_body_bytes = config.number(Which::max_body);
   limits.max_held_bytes = config.number(Which::max_held);
+  limits.connections_per_peer = config.number(Which::connections_per_peer);
+  limits.connections_per_token = config.number(Which::connections_per_token);
+  limits.held_per_peer = config.number(Which::held_per_peer);
+  limits.held_per_token = config.number(Which::held_per_token);
   limits.requests_per_second = {config.number(Which::requests),
                                 config.number(Which::requests_per_peer),
                                 config.number(Which::requests_per_token)};

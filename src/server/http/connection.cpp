@@ -73,8 +73,9 @@ std::size_t Connection::consume(std::string_view bytes) {
     dispatch();
     return step.used;
   }
-  if (auto busy = reader_.has_head() ? refuse_body() : std::nullopt) {
-    respond_and_close(*std::move(busy));
+  if (const auto over = reader_.has_head() ? body_over() : std::nullopt) {
+    session().note_refusal(*over);
+    respond_and_close(too_much_held(*over));
   } else if (bytes.size() - step.used > options.max_head_bytes) {
     on_fault(net::HttpFault::malformed, "a line of the body's framing is too long");
   }
@@ -83,13 +84,13 @@ std::size_t Connection::consume(std::string_view bytes) {
 
 // Compares the announced length, so that a body is refused before it is sent. For a chunked body,
 // whose length is not announced, it compares the bytes that have arrived.
-std::optional<Response> Connection::refuse_body() {
-  const auto over = session().held().requests_over();
-  if (!over) return std::nullopt;
+std::optional<session::OverLimit> Connection::body_over() {
+  auto over = session().held().requests_over();
+  if (!over) return over;
   net::HttpParser& parser = reader_.parser();
   const std::uint64_t body = parser.content_length().value_or(parser.message().body.size());
   if (body <= kSmallBody || session().held().may_settle(body)) return std::nullopt;
-  return too_much_held(*over);
+  return over;
 }
 
 void Connection::on_head() {
@@ -113,7 +114,7 @@ void Connection::on_head() {
   if (parser.done()) return;
   set_deadline(front_.options().body_deadline);
   // A client of HTTP/1.0 does not understand an interim answer (RFC 9110, 10.1.1).
-  if (message.find("Expect") == nullptr || message.version < 11 || refuse_body()) return;
+  if (message.find("Expect") == nullptr || message.version < 11 || body_over()) return;
   // If the socket cannot take the 100 now, it is not sent again: the client sends its body without
   // it, after a second or so.
   try_send("HTTP/1.1 100 Continue\r\n\r\n");

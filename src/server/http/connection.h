@@ -18,6 +18,7 @@
 #include "server/http/response.h"
 #include "server/http/routes.h"
 #include "server/session/connection.h"
+#include "server/session/held_bytes.h"
 
 namespace tarry::http {
 
@@ -56,8 +57,8 @@ class Connection final : public session::Connection {
   void on_head();
   void on_fault(net::HttpFault fault, std::string_view text);
   [[nodiscard]] std::optional<Response> check_head();
-  /// The 429 for a request whose body must not come in; nothing if it may.
-  [[nodiscard]] std::optional<Response> refuse_body();
+  /// Why the request's body must not come in; nothing if it may.
+  [[nodiscard]] std::optional<session::OverLimit> body_over();
   void dispatch();
   [[nodiscard]] core::Request begin(Submission submission);
 

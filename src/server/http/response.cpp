@@ -68,7 +68,8 @@ Response no_memory() {
 
 Response too_much_held(const session::OverLimit& over) {
   return problem(429, ErrorCode::unavailable,
-                 over_limit("sum of all " + over.what + " that are held", over.limit));
+                 over_limit("sum of all " + over.what + " that are held", over.limit) + " (" +
+                     std::string(over.of) + ")");
 }
 
 Response limit_reached(const limits::Reached& reached) {

@@ -100,4 +100,25 @@ class Accounts {
   std::list<Entry*> resting_;  // the one that has rested for the longest comes first
 };
 
+/// Counts one connection in an account, which must outlive it.
+class CountedConnection {
+ public:
+  CountedConnection() = default;
+  CountedConnection(const CountedConnection&) = delete;
+  CountedConnection& operator=(const CountedConnection&) = delete;
+  ~CountedConnection() { leave(); }
+
+  void enter(Account& account) noexcept {
+    leave();
+    account_ = &account;
+    ++account.connections;
+  }
+  void leave() noexcept {
+    if (account_ != nullptr) --std::exchange(account_, nullptr)->connections;
+  }
+
+ private:
+  Account* account_ = nullptr;
+};
+
 }  // namespace tarry::limits

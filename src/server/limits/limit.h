@@ -3,6 +3,7 @@
 // Plain values and pure functions.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -53,6 +54,14 @@ struct Reached {
 
 /// "the limit of 100 requests a second for token shop is reached (limits.requests_per_token)"
 [[nodiscard]] std::string text_of(const Reached& reached);
+
+/// How many connections are answered in addition to a limit of so many; further ones are closed
+/// without an answer. At most a quarter of the limit, because a process with few descriptors needs
+/// them for other things.
+[[nodiscard]] constexpr std::size_t reserve_beside(std::size_t connections) noexcept {
+  constexpr std::size_t kMostOnReserve = 100;
+  return std::clamp<std::size_t>(connections / 4, 1, kMostOnReserve);
+}
 
 /// Counts refusals.
 class Refusals {

@@ -1,20 +1,10 @@
 #include "server/session/admission.h"
 
-#include <algorithm>
 #include <string>
 
+#include "server/limits/limit.h"
+
 namespace tarry::session {
-namespace {
-
-// How many connections are answered in addition to the limit; further ones are closed without an
-// answer. At most a quarter of the limit, because a process with few descriptors needs them for
-// other things.
-std::size_t reserve_beside(std::size_t connections) {
-  constexpr std::size_t kMostOnReserve = 100;
-  return std::clamp<std::size_t>(connections / 4, 1, kMostOnReserve);
-}
-
-}  // namespace
 
 Admission::Admission(ServerContext& context, std::function<void()> emptied)
     : context_(context), emptied_(std::move(emptied)) {
@@ -25,8 +15,12 @@ void Admission::admit(Front& front, listening::Stream stream) {
   const std::size_t most = context_.options.max_connections;
   if (open_.size() >= most) close_an_idle_one();
   const std::size_t before = open_.size();
-  if (before >= most + reserve_beside(most)) return;  // closes the stream
+  if (before >= most + limits::reserve_beside(most)) {
+    context_.count_refusal(limits::Limit::connections, limits::Scope::total, {});
+    return;  // closes the stream
+  }
   const auto connection = front.connect(std::move(stream));
+  if (!connection->enter()) return;
   open_.emplace(connection.get(), connection);
   front.meter().connected();
   connection->start(before < most ? Connection::Place::regular : Connection::Place::reserve);

@@ -4,6 +4,8 @@
 //  1. At most `max_connections` are open, and in addition a reserve of a quarter of that number,
 //     but not more than 100. The reserve serves probes and requests that settle, and it refuses
 //     other requests, which would otherwise get no answer.
+//     A peer with `connections_per_peer` connections has such a reserve of its own. If that is full
+//     too, its connections are closed at once.
 //  2. If there are too many connections, the one that has been idle for the longest is closed,
 //     because silent connections would keep all other clients out. A client that only kept its
 //     connection open connects again.

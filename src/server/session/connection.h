@@ -64,6 +64,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Connection& operator=(const Connection&) = delete;
   virtual ~Connection() = default;
 
+  /// Counts the connection for its peer. False: the peer has so many already that this one must be
+  /// dropped without an answer.
+  [[nodiscard]] bool enter() { return session_.enter(); }
   void start(Place place);
   /// Closes the connection to make room, if no byte of a next request has come or if the current
   /// answer is its last. False: a request has begun to arrive.

@@ -3,7 +3,8 @@
 //
 // Arriving requests may take one half of `max_held_bytes`, and outgoing answers the other half, so
 // that endless bodies cannot stop claims. One peer (an address, or the user at the other end of a
-// unix socket) may have at most half of each, so that it cannot stop other clients.
+// unix socket) may have at most half of each, unless `held_per_peer` says otherwise, so that it
+// cannot stop other clients. One token may have `held_per_token`, half of it for each.
 //
 // Invariants
 //  1. Each of the two sums is the total of the connections' parts and of replies that no connection
@@ -11,7 +12,8 @@
 //     outstanding.
 //  2. A request is checked against the bytes of the other connections only. So a single request is
 //     accepted, however large, while no other bytes are held.
-//  3. A peer is in the table while it has connections.
+//  3. The bytes of a connection count for its peer and, from its first request with a token, for
+//     that token.
 //
 // Thread safety: the server's thread only, except for `answers_sum`, to which an engine's thread
 // adds.
@@ -22,8 +24,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
+#include <string_view>
 
+#include "server/limits/accounts.h"
+#include "server/limits/limit.h"
 #include "server/session/options.h"
 
 namespace tarry::session {
@@ -36,6 +40,8 @@ inline constexpr std::uint64_t kSettleReserve = 32ull << 20;
 struct OverLimit {
   std::string what;  // "requests", "answers to 127.0.0.1"
   std::uint64_t limit = 0;
+  limits::Scope scope = limits::Scope::total;
+  std::string_view of = "half of server.max_held";  // the setting that gives the limit
 };
 
 /// The memory of a text besides the string object itself.
@@ -47,15 +53,10 @@ class HeldBytes {
     std::uint64_t requests = 0;  // bodies, as far as they have arrived, until they are answered
     std::uint64_t answers = 0;   // including waiting claims
   };
-  struct Peer {
-    std::string name;  // "127.0.0.1"
-    std::size_t connections = 0;
-    Held held = {};
-  };
 
  public:
-  /// The limits must outlive it, and may change.
-  explicit HeldBytes(const Limits& limits) noexcept : limits_(limits) {}
+  /// The options must outlive it, and may change.
+  explicit HeldBytes(const Limits& options) noexcept : options_(options) {}
   HeldBytes(const HeldBytes&) = delete;
   HeldBytes& operator=(const HeldBytes&) = delete;
 
@@ -64,16 +65,28 @@ class HeldBytes {
   /// The part of `requests` that settles, extends or cancels.
   [[nodiscard]] std::uint64_t settling() const noexcept { return settling_; }
   /// The limit of each sum, requests and answers.
-  [[nodiscard]] std::uint64_t limit() const noexcept { return limits_.max_held_bytes / 2; }
+  [[nodiscard]] std::uint64_t limit() const noexcept { return options_.max_held_bytes / 2; }
+  /// What one peer and one token may hold of each; of a token 0: no limit.
+  [[nodiscard]] std::uint64_t limit_of_peer() const noexcept {
+    return options_.held_per_peer == 0 ? limit() / 2 : options_.held_per_peer / 2;
+  }
+  [[nodiscard]] std::uint64_t limit_of_token() const noexcept {
+    return options_.held_per_token / 2;
+  }
   [[nodiscard]] std::atomic<std::uint64_t>& answers_sum() noexcept { return answers_; }
 
   /// The part of one connection.
   class Part {
    public:
-    Part(HeldBytes& all, const std::string& peer);
+    /// The peer's account must outlive it.
+    Part(HeldBytes& all, limits::Account& peer) noexcept : all_(all), peer_(&peer) {}
     Part(const Part&) = delete;
     Part& operator=(const Part&) = delete;
     ~Part() { leave(); }
+
+    /// From now on the bytes count for this token, and no longer for another one. The account must
+    /// outlive the part, or the next call.
+    void set_token(limits::Account& token) noexcept;
 
     /// `input`: the read buffer, and bytes that were read but are not part of a request yet. Each
     /// call replaces the former values. A request is no longer counted once its answer is held.
@@ -101,7 +114,8 @@ class HeldBytes {
     void count();
 
     HeldBytes& all_;
-    Peer* peer_;  // null: after `leave`
+    limits::Account* peer_;             // null: after `leave`
+    limits::Account* token_ = nullptr;  // null: no token has been shown
     std::uint64_t request_ = 0;
     std::uint64_t answer_ = 0;
     std::uint64_t input_ = 0;
@@ -111,11 +125,13 @@ class HeldBytes {
   };
 
  private:
-  const Limits& limits_;
+  [[nodiscard]] OverLimit over(std::string_view what, limits::Scope scope,
+                               std::string_view name) const;
+
+  const Limits& options_;
   std::uint64_t requests_ = 0;
   std::atomic<std::uint64_t> answers_{0};
   std::uint64_t settling_ = 0;
-  std::unordered_map<std::string, Peer> peers_;
 };
 
 }  // namespace tarry::session

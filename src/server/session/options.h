@@ -24,11 +24,19 @@ struct Limits {
   std::size_t max_connections = 10'000;
   std::uint64_t max_body_bytes = 192ull << 20;  // larger: 413; a full batch in base64 fits
   // Memory for requests and answers. One half is for bodies, as far as they have arrived. The other
-  // half is for answers, from the engine's reply until the client has taken them. One peer may have
-  // half of each. If other connections hold more than that, bodies that still arrive, and requests
-  // that read, get 429. A connection's own bytes do not count for this: a single body or answer is
-  // never too large, but the sum may exceed the limit by one body and one answer.
+  // half is for answers, from the engine's reply until the client has taken them. If other
+  // connections hold more than that, bodies that still arrive, and requests that read, get 429. A
+  // connection's own bytes do not count for this: a single body or answer is never too large, but
+  // the sum may exceed the limit by one body and one answer.
   std::uint64_t max_held_bytes = 1ull << 30;
+  // Connections of one peer, and of one token; 0: no limit. Above it, requests on a new connection
+  // get 429.
+  std::size_t connections_per_peer = 0;
+  std::size_t connections_per_token = 0;
+  // As max_held_bytes, of one peer and of one token. 0: of a peer half of max_held_bytes, of a
+  // token no limit.
+  std::uint64_t held_per_peer = 0;
+  std::uint64_t held_per_token = 0;
   // Requests a second, and claims that wait, of all clients, of one peer and of one token; 0: no
   // limit. Above it, 429. Requests that settle, extend, cancel or probe are counted, but never
   // refused.

@@ -42,8 +42,11 @@ limits::Figures ServerContext::limit_figures() const {
   };
   std::uint64_t connections = 0;
   for (const auto& [name, front] : meter.fronts()) connections += front.connections();
-  set(Limit::connections, {options.max_connections, 0, 0}, connections);
-  set(Limit::held_bytes, {options.max_held_bytes, options.max_held_bytes / 2, 0},
+  set(Limit::connections,
+      {options.max_connections, options.connections_per_peer, options.connections_per_token},
+      connections);
+  set(Limit::held_bytes,
+      {options.max_held_bytes, 2 * held.limit_of_peer(), 2 * held.limit_of_token()},
       held.requests() + held.answers());
   const limits::ByScope& rates = options.requests_per_second;
   const auto now = limits::RateBucket::Clock::now();

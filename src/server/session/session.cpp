@@ -45,8 +45,24 @@ Session::Session(ServerContext& context, Connection& connection, listening::Stre
       remote_(stream.remote_end()),
       local_host_(stream.local_host()),
       peer_(context.peers.use(remote_.peer, limits::Accounts::Clock::now())),
-      held_(context.held, remote_.peer),
+      held_(context.held, *peer_),
       answer_{this} {}
+
+bool Session::enter() {
+  const std::size_t limit = context_.options.connections_per_peer;
+  const std::size_t before = peer_->connections;
+  if (limit != 0 && before >= limit) {
+    if (before >= limit + limits::reserve_beside(limit)) {
+      context_.count_refusal(limits::Limit::connections, limits::Scope::peer, {});
+      return false;
+    }
+    over_ = limits::Reached{limits::Limit::connections, limits::Scope::peer, limit,
+                            std::string(peer_->name)};
+    on_reserve_ = true;
+  }
+  in_peer_.enter(*peer_);
+  return true;
+}
 
 void Session::become_idle() {
   become_busy();
@@ -62,7 +78,8 @@ std::optional<Refusal> Session::begin(Urgency urgency) {
   held_.set_settling(urgency == Urgency::settles);
   if (identity_ != counted_for_ && !identity_->name.empty()) count_for_token();
   if (on_reserve_ && urgency == Urgency::ordinary) {
-    context_.count_refusal(limits::Limit::connections, limits::Scope::total, identity_->name);
+    if (over_) return refuse(*over_);
+    context_.count_refusal(limits::Limit::connections, limits::Scope::total, name());
     return Refusal{Refusal::Why::too_many_connections};
   }
   if (!context_.options.requests_per_second.any()) return std::nullopt;
@@ -71,7 +88,19 @@ std::optional<Refusal> Session::begin(Urgency urgency) {
 
 void Session::count_for_token() {
   if (!token_ || token_->name != identity_->name) {
-    token_ = context_.tokens.use(identity_->name, limits::Accounts::Clock::now());
+    limits::Accounts::User shown =
+        context_.tokens.use(identity_->name, limits::Accounts::Clock::now());
+    held_.set_token(*shown);
+    in_token_.leave();
+    token_ = std::move(shown);
+    const std::size_t limit = context_.options.connections_per_token;
+    if (limit == 0 || token_->connections < limit) {
+      in_token_.enter(*token_);
+    } else {
+      on_reserve_ = true;
+      over_ =
+          limits::Reached{limits::Limit::connections, limits::Scope::token, limit, identity_->name};
+    }
   }
   counted_for_ = identity_;
 }
@@ -93,7 +122,7 @@ std::optional<Refusal> Session::count_request(Urgency urgency) {
 }
 
 Refusal Session::refuse(limits::Reached reached) {
-  context_.count_refusal(reached.limit, reached.scope, identity_->name);
+  context_.count_refusal(reached.limit, reached.scope, name());
   return {Refusal::Why::over_limit, {}, std::move(reached)};
 }
 
@@ -114,7 +143,12 @@ std::optional<Refusal> Session::admit(const core::Request& request, Check check)
   if (check != Check::none || !reads(request)) return std::nullopt;
   auto over = held_.answers_over();
   if (!over) return std::nullopt;
-  return Refusal{Refusal::Why::too_much_held, *std::move(over)};
+  return refuse_held(*std::move(over));
+}
+
+Refusal Session::refuse_held(OverLimit over) {
+  note_refusal(over);
+  return {Refusal::Why::too_much_held, std::move(over), {}};
 }
 
 std::optional<Refusal> Session::waiting_over() {
@@ -225,6 +259,8 @@ void Session::close() {
   closed_ = true;
   become_busy();
   held_.leave();
+  in_peer_.leave();
+  in_token_.leave();
   release_unsent();
   context_.closed(&connection_);
   if (!waits) return;
@@ -301,11 +337,11 @@ std::optional<Refusal> Session::refusal_of(HeldReply& reply) {
   // may have become JSON meanwhile.
   if (reading_) {
     if (auto over = held_.answers_over(reply.bytes())) {
-      return Refusal{Why::too_much_held, *std::move(over)};
+      return refuse_held(*std::move(over));
     }
   }
   if (reply.refused()) {
-    return Refusal{Why::too_much_held, OverLimit{"answers", context_.held.limit()}};
+    return refuse_held({"answers", context_.held.limit()});
   }
   // An empty list would mean that nothing is due, and the client would ask again at once.
   const Result<core::Reply>& result = reply.result();

@@ -64,6 +64,10 @@ class Session {
   [[nodiscard]] HeldBytes::Part& held() noexcept { return held_; }
   [[nodiscard]] const HeldBytes::Part& held() const noexcept { return held_; }
 
+  /// Counts the connection for its peer; `close` ends that. If the peer has too many, the
+  /// connection is on the reserve. False: even that is full.
+  [[nodiscard]] bool enter();
+
   void become_idle();
   void become_busy();  // `begin` calls it too
 
@@ -82,6 +86,11 @@ class Session {
   [[nodiscard]] std::optional<Refusal> begin(Urgency urgency);
   /// Reports an answered request to the log and the metrics.
   void answered(const RequestNote& note);
+
+  /// Counts a refusal because of bytes that are held.
+  void note_refusal(const OverLimit& over) {
+    context_.count_refusal(limits::Limit::held_bytes, over.scope, name());
+  }
 
   /// Whether a request may go to the engine now. Waiting requests, and answers that clients have
   /// not taken, count as held, because further requests would add to them. Requests that settle or
@@ -117,7 +126,12 @@ class Session {
   [[nodiscard]] bool note_unsent(const core::ClaimReply& reply);
   [[nodiscard]] std::optional<Refusal> refusal_of(HeldReply& reply);
   [[nodiscard]] bool claim_waits() const noexcept { return claiming_ && ticket_ != 0 && !closed_; }
+  /// The name of the client's token; empty if it has shown none.
+  [[nodiscard]] std::string_view name() const noexcept {
+    return identity_ == nullptr ? std::string_view() : identity_->name;
+  }
   void count_for_token();
+  [[nodiscard]] Refusal refuse_held(OverLimit over);
   [[nodiscard]] limits::Account* token() const noexcept {
     return identity_ == counted_for_ ? token_.get() : nullptr;
   }
@@ -134,12 +148,16 @@ class Session {
   const listening::RemoteEnd remote_;
   const std::string local_host_;
   limits::Accounts::User peer_;
-  limits::Accounts::User token_;       // that of the latest request which carried one
+  limits::CountedConnection in_peer_;
+  limits::Accounts::User token_;  // that of the latest request which carried one
+  limits::CountedConnection in_token_;
   identity::IdentityPtr counted_for_;  // whose account `token_` is
   HeldBytes::Part held_;
   std::optional<std::list<Connection*>::iterator> idle_;  // this connection's place in the list of
                                                           // idle connections
   bool on_reserve_ = false;
+  std::optional<limits::Reached> over_;  // the limit of connections for which it is on the reserve;
+                                         // empty: that of all clients
   identity::IdentityPtr identity_;
   bool client_ended_ = false;
   bool revoked_ = false;
