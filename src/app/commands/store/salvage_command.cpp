@@ -17,7 +17,7 @@ namespace {
 using tools::SalvagedShard;
 using tools::SalvageReport;
 
-void write_fields(wire::JsonWriter& json, const SalvagedShard& shard) {
+void write_salvaged(wire::JsonWriter& json, const SalvagedShard& shard) {
   json.field("shard", std::uint64_t{shard.shard}).field_bool("sound", shard.sound);
   json.field("segments", shard.segments).field("batches", shard.batches);
   json.field("records", shard.records).field("torn_bytes", shard.torn_bytes);
@@ -44,7 +44,7 @@ void print_json(Output& output, const SalvageReport& report) {
     json.name("per_shard").begin_array();
     for (const SalvagedShard& shard : report.per_shard) {
       json.begin_object();
-      write_fields(json, shard);
+      write_salvaged(json, shard);
       json.end_object();
     }
     json.end_array().end_object();
