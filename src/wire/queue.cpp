@@ -56,14 +56,17 @@ QueueSettings read_settings(Fields& fields) {
   return settings;
 }
 
-std::string encode_configure(const core::ConfigureRequest& request) {
-  const SettingsPatch& patch = request.patch;
-  std::string text;
-  JsonWriter out(text);
-  out.begin_object();
+void write_changes(JsonWriter& out, const SettingsPatch& patch) {
   core::each_setting([&](const auto& row) {
     if (const auto& change = patch.*row.change) write_setting(out, row, *change);
   });
+}
+
+std::string encode_configure(const core::ConfigureRequest& request) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object();
+  write_changes(out, request.patch);
   out.end_object();
   return text;
 }

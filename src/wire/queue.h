@@ -32,6 +32,9 @@ namespace tarry::wire {
 void write_settings(JsonWriter& out, const QueueSettings& settings);
 [[nodiscard]] QueueSettings read_settings(Fields& fields);
 
+/// Writes the members of an object with the settings that change.
+void write_changes(JsonWriter& out, const SettingsPatch& patch);
+
 [[nodiscard]] std::string encode_configure(const core::ConfigureRequest& request);
 [[nodiscard]] Result<core::ConfigureRequest> decode_configure(std::string queue,
                                                               std::string_view body);

@@ -44,6 +44,9 @@ std::vector<Setting> make_settings() {
        false, "Answer only clients that send the token in this file's first line"},
       {"server", "tokens_file", "--tokens-file", "TARRY_TOKENS_FILE", Kind::text, "FILE", "", 0, 0,
        false, "Answer only clients that send a token of this file (tarry token new)"},
+      {"server", "audit_log", "--audit-log", "TARRY_AUDIT_LOG", Kind::text, "FILE", "", 0, 0, false,
+       "Append a line to this file for each act that a person may\n"
+       "ask about: cancel, purge, pause, ... (tarry audit-log)"},
       {"server", "test_clock", "--test-clock", "TARRY_TEST_CLOCK", Kind::yes_no, "", "false", 0, 1,
        false, "Time stands still until POST /v1/clock/advance moves it; for tests"},
       {"server", "max_connections", "--max-connections", "TARRY_MAX_CONNECTIONS", Kind::count, "N",

@@ -49,6 +49,7 @@ enum class Which : std::size_t {
   port_file,
   token_file,
   tokens_file,
+  audit_log,
   test_clock,
   max_connections,
   max_body,

@@ -32,6 +32,22 @@ bool differs(const Held& a, const Held& b) {
 
 }  // namespace
 
+Result<audit::FilePtr> open_audit_log(const Config& config) {
+  const std::string path = config.text(Which::audit_log);
+  if (path.empty()) return audit::FilePtr();
+  auto file = audit::File::open(setting_of(Which::audit_log).flag, path);
+  if (!file) return std::move(file).error();
+  return audit::FilePtr(*std::move(file));
+}
+
+void note_open_audit_log(const Config& config, ServeLog& log) {
+  const std::string path = config.text(Which::audit_log);
+  if (path.empty() || !base::is_readable_by_all(path)) return;
+  log.warning("audit_log_open",
+              fmt::format("--audit-log {}: every user of this machine can read it: chmod o-r {}",
+                          base::quoted(path), path));
+}
+
 Result<listening::Tls> read_tls(const Config& config) {
   const std::string certificate = config.text(Which::tls_cert);
   if (certificate.empty()) return listening::Tls();
@@ -128,6 +144,13 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
                       "not reloaded, everything stays as it was: " + tls.error().message);
     return;
   }
+  // The file may have been moved away (log rotation), so it is always opened anew.
+  auto audit = open_audit_log(held);
+  if (!audit) {
+    serving.log.error("not_reloaded",
+                      "not reloaded, everything stays as it was: " + audit.error().message);
+    return;
+  }
   const auto& settings = config::serve_settings();
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const Setting& setting = settings[i];
@@ -162,6 +185,7 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
     serving.server.set_tls(serving.tls.context);
     note_tls(held, serving.tls, serving.log);
   }
+  if (*audit != nullptr) serving.server.set_audit(*std::move(audit));
   serving.presets.set_rules(held.queues);
   if (auto applied = apply_queue_rules(serving.store, held.queues, serving.log); !applied) {
     serving.log.error("rules_not_applied",

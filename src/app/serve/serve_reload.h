@@ -9,6 +9,7 @@
 #include "app/serve/log.h"
 #include "app/serve/serve_tokens.h"
 #include "core/engine.h"
+#include "server/audit/trail.h"
 #include "server/listening/tls_context.h"
 #include "server/presets/preset_engine.h"
 #include "server/session/fronts.h"
@@ -24,6 +25,12 @@ struct Serving {
   ServeTokens& tokens;  // the tokens that are valid now
   listening::Tls& tls;  // TLS of new connections
 };
+
+/// Opens the audit log; null if the setting names none. Error: `invalid_argument`.
+[[nodiscard]] Result<audit::FilePtr> open_audit_log(const config::Config& config);
+
+/// Logs a warning if other users of the machine can read the audit log.
+void note_open_audit_log(const config::Config& config, ServeLog& log);
 
 /// The server's TLS; without `tls.cert` its context is null. Error: `invalid_argument`.
 [[nodiscard]] Result<listening::Tls> read_tls(const config::Config& config);

@@ -4,7 +4,9 @@
 // Thread safety: pure functions.
 #pragma once
 
+#include <cstddef>
 #include <utility>
+#include <variant>
 
 #include <tarry/result.h>
 
@@ -22,10 +24,13 @@ template <typename Request>
   if (decoded.request.items.empty() && !decoded.bad.empty()) {
     return ok(wire::encode_push_reply({}, decoded.bad));
   }
-  return ask<core::PushReply>(std::move(decoded.request),
-                              [bad = std::move(decoded.bad)](const core::PushReply& reply) {
-                                return ok(wire::encode_push_reply(reply, bad));
-                              });
+  const std::size_t unreadable = decoded.bad.size();
+  Routed routed = ask<core::PushReply>(
+      std::move(decoded.request), [bad = std::move(decoded.bad)](const core::PushReply& reply) {
+        return ok(wire::encode_push_reply(reply, bad));
+      });
+  std::get<Submission>(routed).unreadable = unreadable;
+  return routed;
 }
 
 /// For requests that name items by their keys: the answer also contains the keys.
@@ -36,11 +41,14 @@ template <typename Request>
   if (keys.keys.empty() && !decoded->bad.empty()) {
     return ok(wire::encode_items_reply({}, decoded->bad, {}));
   }
-  return ask<core::ItemsReply>(
+  const std::size_t unreadable = decoded->bad.size();
+  Routed routed = ask<core::ItemsReply>(
       std::move(decoded->request),
       [bad = std::move(decoded->bad), keys = std::move(keys)](const core::ItemsReply& reply) {
         return ok(wire::encode_items_reply(reply, bad, keys));
       });
+  std::get<Submission>(routed).unreadable = unreadable;
+  return routed;
 }
 
 }  // namespace tarry::http

@@ -2,6 +2,7 @@
 #include <utility>
 #include <variant>
 
+#include "server/audit/entry.h"
 #include "server/http/handlers.h"
 #include "wire/bulk.h"
 
@@ -10,6 +11,23 @@ namespace {
 
 wire::BulkPage told_of(const core::ListReply& listed, std::size_t matched) {
   return {listed.messages.size(), matched, listed.next};
+}
+
+// A dry run changes nothing, so it is not an act.
+std::unique_ptr<audit::Entry> act_of(const wire::BulkRequest& request) {
+  const audit::Act act = [&] {
+    switch (request.action) {
+      case wire::BulkAction::cancel: return audit::Act::cancel;
+      case wire::BulkAction::reschedule: return audit::Act::reschedule;
+      case wire::BulkAction::revive: return audit::Act::revive;
+      case wire::BulkAction::remove: return audit::Act::remove_dead;
+    }
+    return audit::Act::bulk;
+  }();
+  auto entry = std::make_unique<audit::Entry>(act, request.page.queue);
+  entry->page =
+      audit::Page{request.filter, request.page.state, request.page.after, request.due, request.by};
+  return entry;
 }
 
 }  // namespace
@@ -24,6 +42,7 @@ Routed bulk(Asked& asked) {
     return ok(wire::encode_bulk_reply(told_of(listed, matched), nullptr));
   });
   if (request->dry_run) return routed;
+  std::get<Submission>(routed).act = act_of(*request);
   std::get<Submission>(routed).then = [request](core::Reply& reply) -> std::unique_ptr<Submission> {
     const auto* listed = std::get_if<core::ListReply>(&reply);
     if (listed == nullptr) return nullptr;

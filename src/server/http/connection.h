@@ -29,6 +29,7 @@ class Connection final : public session::Connection {
   void on_reply(session::HeldReply& reply) override;
   void on_refused(const session::Refusal& refusal) override;
   void free_memory() noexcept override;
+  [[nodiscard]] std::string_view request_id() const noexcept override { return request_.id; }
 
  protected:
   void on_bytes(std::string_view bytes) override;

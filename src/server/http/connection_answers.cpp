@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "core/away.h"
+#include "server/http/acts.h"
 #include "server/http/connection.h"
 #include "server/http/sender_check.h"
 #include "server/session/store_error.h"
@@ -15,10 +16,15 @@ void Connection::dispatch() {
   Routed routed = route(front_.service(), reader_.parser().message(), request_.route,
                         {session().identity(), session().address()});
   if (auto* response = std::get_if<Response>(&routed)) {
+    if (session().is_audited()) {
+      session().audit(refused_act(reader_.parser().message(), request_.route));
+    }
     respond(std::move(*response));
     return;
   }
-  core::Request request = begin(std::get<Submission>(std::move(routed)));
+  auto& submission = std::get<Submission>(routed);
+  if (session().is_audited()) session().audit(act_of(submission));
+  core::Request request = begin(std::move(submission));
   ask(std::move(request), request_.check);
 }
 
@@ -93,6 +99,8 @@ void Connection::begin_answer_of(const Response& response) {
   note.route = std::exchange(request_.route, kNoRoute);
   note.status = response.status;
   note.reason = response.reason;
+  note.code = response.code;
+  note.detail = response.detail;
   if (reader_.has_head()) {
     note.took =
         std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - request_.began);

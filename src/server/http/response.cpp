@@ -17,6 +17,8 @@ Response ok(std::string body) {
 Response problem(unsigned status, std::string_view code, std::string_view detail) {
   Response response;
   response.status = status;
+  response.code = code;
+  response.detail = detail;
   wire::JsonWriter out(response.body);
   out.begin_object();
   wire::write_problem(out, status, code, detail);

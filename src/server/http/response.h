@@ -21,13 +21,17 @@ struct Response {
   // For the log: the reason of a 401, a 429, a status from 500 on, or of items that failed because
   // of the store.
   std::string reason = {};
-  std::uint32_t retry_after = 1;       // 429, 503: seconds until the client may try again
+  std::uint32_t retry_after = 1;  // 429, 503: seconds until the client may try again
+  // For the audit log: a refusal's code, which lives as long as the program, and its detail.
+  std::string_view code = {};
+  std::string detail = {};
   std::string_view content_type = {};  // for status 200; empty: application/json
 };
 
 [[nodiscard]] Response ok(std::string body);
 /// A response of type application/problem+json. Every status except 200 has this type.
 [[nodiscard]] Response problem(unsigned status, ErrorCode code, std::string_view detail);
+/// `code` lives as long as the program.
 [[nodiscard]] Response problem(unsigned status, std::string_view code, std::string_view detail);
 /// The response for an error. Paths of the server's machine are removed from the store's errors;
 /// the log has the whole line.

@@ -156,6 +156,13 @@ bool settles(const net::HttpMessage& message) {
   });
 }
 
+std::string queue_in(const net::HttpMessage& message, std::string_view pattern) {
+  const std::string_view target = origin_form(message.target);
+  std::string_view queue;
+  if (!matches(pattern, target.substr(0, target.find('?')), queue)) return {};
+  return wire::percent_decode(queue).value_or("");
+}
+
 Routed route(const Service& service, net::HttpMessage& message, std::string_view& pattern,
              const Caller& caller) {
   pattern = kNoRoute;

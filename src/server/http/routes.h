@@ -4,6 +4,7 @@
 // Thread safety: pure functions, which only read `Service`.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,6 +23,7 @@
 #include "core/reply.h"
 #include "core/request.h"
 #include "net/http/http_message.h"
+#include "server/audit/entry.h"
 #include "server/http/response.h"
 #include "server/http/rights.h"
 #include "server/identity/identity.h"
@@ -66,8 +68,8 @@ struct Asked {
   std::string queue;  // from the path, decoded; empty if the path has none
   wire::Query query;
   std::string body;
-  std::string_view peer;          // the client's address
-  const std::string* user_agent;  // as sent; null if there is none
+  std::string_view peer;            // the client's address
+  const std::string* user_agent;    // as sent; null if there is none
 };
 
 using MakeResponse = base::UniqueFunction<Response(core::Reply&)>;
@@ -81,6 +83,10 @@ struct Submission {
   // If set, it gets the reply before `answer`. If it returns a new submission, that request goes to
   // the engine and replaces this one; if it returns null, `answer` gets the reply.
   base::UniqueFunction<std::unique_ptr<Submission>(core::Reply&)> then = {};
+  // For the audit log: the act, if it takes several requests (wire::bulk); and how many items of
+  // the body could not be read.
+  std::unique_ptr<audit::Entry> act = {};
+  std::size_t unreadable = 0;
 };
 
 using Routed = std::variant<Response, Submission>;
@@ -99,6 +105,9 @@ inline constexpr std::string_view kNoRoute = "none";
 
 /// Whether the request's route settles, extends or cancels, so that less work is left after it.
 [[nodiscard]] bool settles(const net::HttpMessage& message);
+
+/// The queue in the path of a request that one of the routes takes; empty if there is none.
+[[nodiscard]] std::string queue_in(const net::HttpMessage& message, std::string_view pattern);
 
 struct RouteName {
   std::string_view method;
@@ -120,6 +129,7 @@ template <typename Reply, typename Make>
                                      "the engine's answer does not fit the request");
                     },
                     Check::none,
+                    {},
                     {}};
 }
 

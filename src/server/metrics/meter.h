@@ -45,16 +45,26 @@ class Meter {
     held_answers_ = answers;
   }
 
+  /// Counts lines of the audit log: those that were written, and those that could not be.
+  void audited(std::uint64_t lines, std::uint64_t lost) noexcept {
+    audit_lines_ += lines;
+    audit_lost_ += lost;
+  }
+
   using Fronts = std::map<std::string_view, FrontMeter>;
   [[nodiscard]] const Fronts& fronts() const noexcept { return fronts_; }
   [[nodiscard]] std::uint64_t held_requests() const noexcept { return held_requests_; }
   [[nodiscard]] std::uint64_t held_answers() const noexcept { return held_answers_; }
+  [[nodiscard]] std::uint64_t audit_lines() const noexcept { return audit_lines_; }
+  [[nodiscard]] std::uint64_t audit_lost() const noexcept { return audit_lost_; }
   [[nodiscard]] StoreMeter& store() noexcept { return store_; }
 
  private:
   Fronts fronts_;
   std::uint64_t held_requests_ = 0;
   std::uint64_t held_answers_ = 0;
+  std::uint64_t audit_lines_ = 0;
+  std::uint64_t audit_lost_ = 0;
   StoreMeter store_;
 };
 

@@ -84,6 +84,11 @@ void write_server(Exposition& out, const Meter& meter) {
              "Memory for requests that come in and answers that go out.");
   out.sample({{"held", "requests"}}, meter.held_requests());
   out.sample({{"held", "answers"}}, meter.held_answers());
+  out.family("tarry_audit_lines_total", Kind::counter, "Lines written to the audit log.");
+  out.sample({}, meter.audit_lines());
+  out.family("tarry_audit_lost_total", Kind::counter,
+             "Lines that could not be written to the audit log.");
+  out.sample({}, meter.audit_lost());
 }
 
 struct LimitFamilies {

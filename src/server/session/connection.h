@@ -87,6 +87,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// The request is not carried out, or its answer is not given; the front must tell the client. If
   /// `is_reading` is true, a part of the request has not arrived, or the bytes after it are lost.
   virtual void on_refused(const Refusal& refusal) = 0;
+  /// The id of the request in progress, for the audit log.
+  [[nodiscard]] virtual std::string_view request_id() const noexcept { return {}; }
   /// The front must free what the client has sent, because the memory is needed for receipts.
   virtual void free_memory() noexcept = 0;
   void on_deadline();

@@ -15,10 +15,10 @@ namespace tarry::session {
 
 class Front {
  public:
-  /// `name`: appears in the names of its metrics, for example "http"; must live as long as the
-  /// program.
+  /// `name`: appears in the names of its metrics and in the audit log, for example "http"; must
+  /// live as long as the program.
   Front(ServerContext& context, std::string_view name)
-      : context_(context), meter_(context.meter.front(name)) {}
+      : context_(context), name_(name), meter_(context.meter.front(name)) {}
   Front(const Front&) = delete;
   Front& operator=(const Front&) = delete;
   virtual ~Front() = default;
@@ -26,10 +26,12 @@ class Front {
   [[nodiscard]] virtual std::shared_ptr<Connection> connect(listening::Stream stream) = 0;
 
   [[nodiscard]] ServerContext& context() noexcept { return context_; }
+  [[nodiscard]] std::string_view name() const noexcept { return name_; }
   [[nodiscard]] metrics::FrontMeter& meter() noexcept { return meter_; }
 
  private:
   ServerContext& context_;
+  const std::string_view name_;
   metrics::FrontMeter& meter_;
 };
 

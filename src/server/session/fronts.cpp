@@ -83,6 +83,12 @@ class Fronts::Impl {
     });
   }
 
+  void set_audit(audit::FilePtr file) {
+    asio::post(io_, [this, file = std::move(file)]() mutable {
+      context_.trail.set_file(std::move(file));
+    });
+  }
+
   void set_tls(listening::TlsContext tls) {
     asio::post(io_,
                [this, tls = std::move(tls)]() mutable { context_.options.tls = std::move(tls); });
@@ -193,6 +199,7 @@ void Fronts::drain(Millis deadline, std::function<void(std::size_t)> done) {
   impl_->drain(deadline, std::move(done));
 }
 void Fronts::set_tokens(identity::Tokens tokens) { impl_->set_tokens(std::move(tokens)); }
+void Fronts::set_audit(audit::FilePtr file) { impl_->set_audit(std::move(file)); }
 void Fronts::set_tls(listening::TlsContext tls) { impl_->set_tls(std::move(tls)); }
 void Fronts::set_limits(const Limits& limits) { impl_->set_limits(limits); }
 void Fronts::stop() { impl_->stop(); }

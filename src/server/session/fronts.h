@@ -23,6 +23,7 @@
 #include <tarry/time.h>
 
 #include "core/engine.h"
+#include "server/audit/trail.h"
 #include "server/listening/reserved_port.h"
 #include "server/listening/tls_context.h"
 #include "server/session/front.h"
@@ -52,6 +53,9 @@ class Fronts {
   /// From now on these tokens are valid. Waiting claims that were sent with a token that is no
   /// longer valid, or has other rights now, end with 401.
   void set_tokens(identity::Tokens tokens);
+
+  /// From now on acts are written to this file, if the server was made with an audit log.
+  void set_audit(audit::FilePtr file);
 
   /// New connections at ports speak TLS with this context, which may be null (Options::tls). Open
   /// connections keep theirs.

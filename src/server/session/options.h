@@ -10,6 +10,7 @@
 #include <tarry/log.h>
 #include <tarry/time.h>
 
+#include "server/audit/trail.h"
 #include "server/identity/tokens.h"
 #include "server/limits/limit.h"
 #include "server/listening/tls_context.h"
@@ -54,6 +55,8 @@ struct Options : Limits {
   Millis handshake_deadline = std::chrono::seconds(10);  // how long TLS's handshake may take
   /// If not null, clients at ports must speak TLS. At unix sockets they never do.
   listening::TlsContext tls = {};
+  /// The audit log; null: there is none.
+  audit::FilePtr audit = {};
   /// Called with events for the operator. By default they are dropped.
   Log log = {};
   /// Called for every answered request. Empty by default.

@@ -65,6 +65,15 @@ void ServerContext::handshake_failed(std::string_view address, std::string_view 
   }
 }
 
+void ServerContext::audited(const audit::Trail::Written& written) {
+  meter.audited(written.lines, written.lost);
+  if (written.lost == 0) return;
+  const std::string text = "acts are missing in the audit log: " + written.reason;
+  if (const auto line = audit_failures_.line(text, LogThrottle::Clock::now())) {
+    warn("audit_log_failed", *line);
+  }
+}
+
 void ServerContext::warn_of(const std::exception& error) noexcept {
   try {
     const std::string text = "a request could not be handled: " + std::string(error.what());

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "core/engine.h"
+#include "server/audit/trail.h"
 #include "server/limits/accounts.h"
 #include "server/limits/figures.h"
 #include "server/limits/rate_bucket.h"
@@ -42,6 +43,7 @@ class ServerContext {
   RequestLog requests{options.on_request};
   metrics::Meter meter{engine};
   Holders holders = {};
+  audit::Trail trail{options.audit};
   TokenFailures token_failures = {};
   limits::Accounts peers = {};
   limits::Accounts tokens = {};
@@ -71,6 +73,8 @@ class ServerContext {
   }
   /// Reports a client whose TLS handshake failed. Clients can cause that as often as they like.
   void handshake_failed(std::string_view address, std::string_view reason);
+  /// Counts lines of the audit log, and reports those that were lost.
+  void audited(const audit::Trail::Written& written);
   /// Reports a step that failed. Never throws.
   void warn_of(const std::exception& error) noexcept;
 
@@ -81,6 +85,7 @@ class ServerContext {
   limits::Refusals refusals_ = {};
   limits::TokenRefusals token_refusals_ = {};
   LogThrottle handshake_failures_ = {};
+  LogThrottle audit_failures_ = {};
 };
 
 }  // namespace tarry::session

@@ -131,6 +131,36 @@ void Session::answered(const RequestNote& note) {
   if (identity_ != nullptr) told.identity = identity_->name;
   context_.requests.note(told, identity_ != nullptr);
   connection_.front().meter().answered(note.route, note.status);
+  if (!is_audited()) return;
+  const audit::Answer answer{note.status, note.code, note.detail};
+  constexpr unsigned kNoToken = 401;
+  constexpr unsigned kTooMany = 429;
+  if (note.status == kNoToken || (note.status == kTooMany && identity_ == nullptr)) {
+    context_.audited(context_.trail.record_refused_token(client_of(note.id), peer(), answer));
+    entry_.reset();
+  } else {
+    record_act(note.id, answer);
+  }
+}
+
+audit::Client Session::client_of(std::string_view request_id) const {
+  const std::string_view name = identity_ != nullptr ? identity_->name : std::string_view();
+  return {name, address(), connection_.front().name(), request_id};
+}
+
+void Session::note_act(const core::Request& request) {
+  if (!is_audited()) return;
+  if (entry_ == nullptr) {
+    entry_ = audit::entry_of(request);
+  } else {
+    audit::note_request(*entry_, request);
+  }
+}
+
+void Session::record_act(std::string_view request_id, const audit::Answer& answer) {
+  if (const auto entry = std::move(entry_)) {
+    context_.audited(context_.trail.record(*entry, client_of(request_id), answer));
+  }
 }
 
 std::optional<Refusal> Session::admit(const core::Request& request, Check check) {
@@ -185,6 +215,7 @@ void Session::end_waiting() noexcept {
 }
 
 bool Session::submit(core::Request request, Check check) {
+  note_act(request);
   check_ = check;
   const auto* claim = std::get_if<core::ClaimRequest>(&request);
   claiming_ = claim != nullptr;
@@ -291,8 +322,11 @@ void Session::hand_over(HeldReply reply) {
   } else if (check_ == Check::health) {
     context_.engine_suspect = false;
   }
+  if (entry_ != nullptr && result) audit::note_reply(*entry_, *result);
   if (closed_) {
     release_unsent();
+    const auto code = result ? std::string_view() : to_string(result.error().code);
+    record_act(connection_.request_id(), {0, code, {}});
     return;
   }
   if (claiming_ && (client_ended_ || stream_.has_hung_up())) {

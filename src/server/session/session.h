@@ -11,7 +11,8 @@
 //  3. Claimed messages count as unsent from the engine's answer until `handed_over`. If the
 //     connection closes, or refuses the answer, before that, they are released.
 //  4. The server learns exactly once that the connection is closed.
-//  5. The connection is in the list of idle ones from `become_idle` until `become_busy` or `close`.
+//  5. An act that the engine has carried out is in the audit log once, even if the client is gone.
+//  6. The connection is in the list of idle ones from `become_idle` until `become_busy` or `close`.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +20,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/engine.h"
+#include "server/audit/entry.h"
+#include "server/audit/lines.h"
 #include "server/identity/identity.h"
 #include "server/limits/accounts.h"
 #include "server/limits/limit.h"
@@ -84,13 +88,19 @@ class Session {
   /// if it is not urgent, and the connection is on the reserve or its client sends too many
   /// requests a second.
   [[nodiscard]] std::optional<Refusal> begin(Urgency urgency);
-  /// Reports an answered request to the log and the metrics.
+  /// Reports an answered request to the log, the metrics and, if it is an act, the audit log.
   void answered(const RequestNote& note);
 
   /// Counts a refusal because of bytes that are held.
   void note_refusal(const OverLimit& over) {
     context_.count_refusal(limits::Limit::held_bytes, over.scope, name());
   }
+  /// Whether there is an audit log. Without one, entries need not be made.
+  [[nodiscard]] bool is_audited() const noexcept { return context_.trail.is_on(); }
+  /// The request in progress is this act. `submit` makes the entry itself if the front gives none.
+  void audit(std::unique_ptr<audit::Entry> entry) noexcept { entry_ = std::move(entry); }
+  /// The entry of the request in progress; null if it is not an act.
+  [[nodiscard]] audit::Entry* audited() noexcept { return entry_.get(); }
 
   /// Whether a request may go to the engine now. Waiting requests, and answers that clients have
   /// not taken, count as held, because further requests would add to them. Requests that settle or
@@ -121,6 +131,9 @@ class Session {
   void close();
 
  private:
+  void note_act(const core::Request& request);
+  void record_act(std::string_view request_id, const audit::Answer& answer);
+  [[nodiscard]] audit::Client client_of(std::string_view request_id) const;
   void on_reply();
   void hand_over(HeldReply reply);
   [[nodiscard]] bool note_unsent(const core::ClaimReply& reply);
@@ -160,6 +173,7 @@ class Session {
                                          // empty: that of all clients
   identity::IdentityPtr identity_;
   bool client_ended_ = false;
+  std::unique_ptr<audit::Entry> entry_;  // of the request in progress
   bool revoked_ = false;
   bool closed_ = false;
 

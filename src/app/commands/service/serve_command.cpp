@@ -33,6 +33,7 @@
 #include "app/system/signals.h"
 #include "base/text.h"
 #include "open/store_url.h"
+#include "server/audit/trail.h"
 #include "server/http/front.h"
 #include "server/listening/reserved_port.h"
 #include "server/listening/unix_listener.h"
@@ -208,11 +209,12 @@ Result<void> step(ManualClock& clock, std::int64_t ms) {
 }
 
 session::Options server_options(const Config& config, const ServeTokens& tokens,
-                                const listening::Tls& tls, ServeLog& log) {
+                                const listening::Tls& tls, audit::FilePtr audit, ServeLog& log) {
   session::Options options;
   static_cast<session::Limits&>(options) = limits_of(config);
   options.tokens = tokens_of(tokens);
   options.tls = tls.context;
+  options.audit = std::move(audit);
   options.log = [&log](const LogEntry& entry) { log.tell(entry); };
   options.on_request = [&log](const session::RequestNote& note) { log.request(note); };
   return options;
@@ -382,6 +384,8 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   if (!tokens) return ExitCode::usage;
   auto tls = read_tls(*config);
   if (!tls) return session.output.fail(tls.error());
+  auto audit = open_audit_log(*config);
+  if (!audit) return session.output.fail(audit.error());
   // The ports come first: if one is taken, no store is made or opened.
   auto http = reserve(*config, Which::listen);
   if (!http) return cannot_listen(session.output, http.error());
@@ -390,6 +394,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   static_cast<void>(raise_descriptor_limit());
   for (const std::string& line : notes_of(*config)) log.warning("configuration", line);
   note_open_token(*config, log);
+  note_open_audit_log(*config, log);
   note_insecure(*config, log);
   note_tls(*config, *tls, log);
 
@@ -405,7 +410,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   const auto relays = Relays::make(store->engine(), url, config->relays, hooks_of(log, events),
                                    children_of(descriptors, url));
   if (!relays) return session.output.fail(relays.error());
-  session::Options options = server_options(*config, *tokens, *tls, log);
+  session::Options options = server_options(*config, *tokens, *tls, *std::move(audit), log);
   note_fewer_connections(*config, options, log);
   session::Fronts server(engine, std::move(options));
   const SignalWatch watch([&events](int) { events.signalled(); }, [&events] { events.hung_up(); });
