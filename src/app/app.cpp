@@ -165,6 +165,7 @@ ExitCode run(std::vector<std::string> arguments) {
   add_store_commands(root, session);
   add_config_command(root, session);
   add_token_commands(root, session);
+  add_audit_log_command(root, session);
   add_bench_command(root, session);
   add_version_command(root, session);
   add_shell_commands(root, session);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The audit log: a line for every act, also when it is refused; rotation; and a file
-that cannot be written."""
+"""The audit log: a line for every act, also when it is refused; rotation; a file that cannot be
+written; and `tarry audit-log`, which reads it."""
 
 import base64
 import http.client
@@ -9,13 +9,14 @@ import os
 import resource
 import signal
 import stat
+import subprocess
 import unittest
 from pathlib import Path
 from urllib.parse import quote
 
 from inbox_test import Redis
 from openapi import JSON_TYPE
-from program import USAGE, Server, eventually
+from program import DONE, FAILED, PROGRAM, USAGE, Server, environment, eventually
 from tokens_test import Asker, Tokens, line_of, secret
 
 # act: (method, end of the path below the queue's, body)
@@ -370,6 +371,82 @@ class TheFile(Audited):
                 self.assertEqual(answer.err, f'tarry: --audit-log "{path}": {says}\n')
                 self.assertFalse(port_file.exists())
                 self.assertFalse((self.directory / "store").exists())
+
+
+class CommandLine(Audited):
+    """tarry audit-log"""
+
+    def audit_log(self, *words, **more):
+        return self.tarry("audit-log", *words, "-o", "json", store="", **more)
+
+    def chosen(self, *words, **more):
+        return [json.loads(line) for line in self.audit_log(*words, **more).out.splitlines()]
+
+    def setUp(self):
+        super().setUp()
+        _, ask = self.serve()
+        ask.json("PUT", "/v1/queues/shop.eu", self.everything, {})
+        ask.json("POST", "/v1/queues/shop.eu/cancel", self.everything, {"keys": ["a", "b"]})
+        ask("POST", "/v1/queues/bank/purge", self.reader, {})
+        ask.json("POST", "/v1/queues/bank/cancel", self.everything,
+                 {"keys_base64": [base64.b64encode(b"\xff").decode()]})
+        self.all = self.lines()
+        self.assertEqual(len(self.all), 5)
+
+    def test_filters(self):
+        file = str(self.audit)
+        for words, count in (
+                ((), 5), (("--act", "cancel"), 3), (("--identity", "reader"), 1),
+                (("--queue", "shop.*"), 3), (("--queue", "shop"), 0), (("--key", "a"), 1),
+                (("--key", b"\xff"), 1), (("--outcome", "unknown"), 3), (("--refused",), 1),
+                (("--refused", "--act", "cancel"), 0), (("--since", "2030-01-01T00:00:00Z"), 0),
+                (("--until", "2030-01-01T00:00:00Z"), 5), (("--since", self.all[0]["time"]), 5)):
+            with self.subTest(words):
+                self.assertEqual(len(self.chosen(file, *words)), count)
+        self.assertEqual(self.chosen(file), self.all)
+        self.assertEqual(self.chosen(stdin=self.audit.read_bytes()), self.all)
+        self.assertEqual(self.chosen("-", file, stdin=self.audit.read_bytes()), self.all * 2)
+
+    def test_the_table(self):
+        table = self.tarry("audit-log", str(self.audit), store="").out.splitlines()
+        self.assertEqual(table[0].split(),
+                         ["TIME", "ACT", "IDENTITY", "PEER", "QUEUE", "KEY", "OUTCOME"])
+        self.assertEqual(len(table), 6)
+        self.assertIn("refused: permission_denied", table[4])
+
+    def test_lines_that_are_none_are_named_and_skipped(self):
+        old = self.directory / "audit.jsonl.1"
+        old.write_bytes(b'{"time":"2030-01-01T00:00:00Z","act":"purge"}\n\n{"time":"2030\nword\n'
+                        b'[]\n{"time":"2030-01-01T00:00:00Z","act":"pause"}\n{"time":"20')
+        answer = self.audit_log(str(old), str(self.audit))
+        self.assertEqual([json.loads(line)["act"] for line in answer.out.splitlines()],
+                         ["purge", "pause"] + [line["act"] for line in self.all])
+        self.assertEqual([line.split(": ")[1] for line in answer.err.splitlines()],
+                         [f"{old}:{number}" for number in (3, 4, 5, 7)])
+        self.assertTrue(all("skipped" in line for line in answer.err.splitlines()), answer)
+
+    def test_a_log_that_grows_is_followed(self):
+        with subprocess.Popen([PROGRAM, "audit-log", "-o", "json", "--act", "purge"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              env=environment()) as process:
+            line = json.dumps(self.all[3]).encode() + b"\n"
+            for _ in range(3):
+                process.stdin.write(line)
+                process.stdin.flush()
+                self.assertEqual(process.stdout.readline(), line)
+            process.stdin.close()
+            self.assertEqual(process.wait(timeout=60), DONE)
+
+    def test_bad_words(self):
+        file = str(self.audit)
+        for words, code, says in (
+                ((file, "--act", "prge"), USAGE, "purge"),
+                ((file, "--queue", "a*b"), USAGE, '"a*b"'),
+                ((file, "--since", "yesterday"), USAGE, "yesterday"),
+                ((str(self.directory / "none"),), FAILED, "No such file"),
+                ((str(self.directory),), FAILED, "Is a directory")):
+            with self.subTest(words):
+                self.refused("audit-log", *words, code=code, says=says, store="")
 
 
 if __name__ == "__main__":

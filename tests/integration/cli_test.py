@@ -490,7 +490,7 @@ class Help(ProgramTest):
                 "queue purge", "queue rm", "dead", "dead ls", "dead revive", "dead rm", "extend",
                 "top", "health", "clock", "clock advance", "completion", "man",
                 "store export", "store import", "store backup", "store upgrade", "intake",
-                "token", "token new", "token ls", "token check")
+                "token", "token new", "token ls", "token check", "audit-log")
 
     def test_every_command_has_help_with_examples(self):
         for command in self.COMMANDS:

@@ -45,7 +45,7 @@ class Completion(ProgramTest):
         """The commands and flags that the help lists."""
         text = self.tarry(*command, "--help").out
         commands = re.search(r"^(?:Subc|C)ommands:\n((?:  .*\n)*)", text, re.MULTILINE)
-        names = re.findall(r"^  (\w+)", commands[1], re.MULTILINE) if commands else []
+        names = re.findall(r"^  (\w[\w-]*)", commands[1], re.MULTILINE) if commands else []
         flags = re.findall(r"^  (?:-\w,)?(--[a-z-]+)", text, re.MULTILINE)
         return sorted(names), flags
 
@@ -138,7 +138,7 @@ class Manual(ProgramTest):
         text = self.tarry("man").out.replace("\\-", "-").replace("\\e", "\\")
         plain = re.sub(r"\\f[BIR]", "", text)
         help_text = self.tarry("--help").out
-        for name in re.findall(r"^  (\w+) ", help_text, re.MULTILINE):
+        for name in re.findall(r"^  (\w[\w-]*) ", help_text, re.MULTILINE):
             self.assertIn(f"\n.SS tarry {name}", plain)
         self.assertIn(".SS tarry queue set QUEUE [FLAG...]\n", plain)
         self.assertIn("\n--lease DURATION\n", plain)

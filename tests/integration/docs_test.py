@@ -103,7 +103,7 @@ class Pages(unittest.TestCase):
                         "health", "store upgrade", "store migrate", "store backup",
                         "store export", "store import",
                         "store acl", "config check", "bench", "version",
-                        "intake", "token new", "token ls", "token check"):
+                        "intake", "token new", "token ls", "token check", "audit-log"):
             words = command.split()
             help_text = subprocess.run([PROGRAM, *words, "--help"], capture_output=True, text=True,
                                        env=environment(), check=True).stdout

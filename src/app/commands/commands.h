@@ -34,6 +34,7 @@ void add_transfer_commands(CLI::App& store, Session& session);  // store export,
 void add_migrate_command(CLI::App& store, Session& session);    // migrate_command.cpp
 void add_config_command(CLI::App& root, Session& session);      // config check
 void add_token_commands(CLI::App& root, Session& session);      // token new, token ls, token check
+void add_audit_log_command(CLI::App& root, Session& session);   // audit_log_command.cpp
 void add_bench_command(CLI::App& root, Session& session);       // bench_command.cpp
 void add_version_command(CLI::App& root, Session& session);     // version_command.cpp
 void add_shell_commands(CLI::App& root, Session& session);      // completion, man
