@@ -1,5 +1,6 @@
 #include "relay/message_text.h"
 
+#include "core/trace_context.h"
 #include "wire/headers.h"
 #include "wire/json_writer.h"
 
@@ -28,6 +29,11 @@ std::map<std::string, std::string> variables_for(const Delivery& delivery) {
   // An environment variable cannot contain a NUL byte, and a key that is cut off there could be
   // another message's key.
   if (delivery.key().find('\0') != std::string_view::npos) variables["TARRY_KEY"] = "";
+  const auto trace = core::read_trace(delivery.header(core::kTraceparent).value_or(""),
+                                      delivery.header(core::kTracestate).value_or(""));
+  // Empty ones hide those of this process, whose trace is another one.
+  variables["TRACEPARENT"] = trace.parent;
+  variables["TRACESTATE"] = trace.state;
   return variables;
 }
 

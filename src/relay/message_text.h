@@ -15,6 +15,7 @@ namespace tarry::relay {
 [[nodiscard]] std::string json_line(const Delivery& delivery);
 
 /// TARRY_QUEUE, TARRY_ID, TARRY_KEY (empty if it contains a NUL byte), TARRY_ATTEMPT, TARRY_DUE_MS.
+/// TRACEPARENT and TRACESTATE, which are empty if the message has no valid header `traceparent`.
 [[nodiscard]] std::map<std::string, std::string> variables_for(const Delivery& delivery);
 
 }  // namespace tarry::relay

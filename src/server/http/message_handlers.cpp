@@ -1,4 +1,6 @@
+#include "base/ascii.h"
 #include "base/text.h"
+#include "core/trace_context.h"
 #include "server/http/batches.h"
 #include "server/http/handlers.h"
 #include "wire/items.h"
@@ -48,11 +50,37 @@ Response one_pushed(const core::PushReply& reply) {
   return response;
 }
 
+// A field that occurs several times counts as one with all values (RFC 9110, 5.3).
+std::string joined(const net::HttpMessage& message, std::string_view name) {
+  std::string all;
+  for (const net::HttpField& field : message.fields) {
+    if (!base::equals_ignoring_case(field.name, name)) continue;
+    if (!all.empty()) all += ',';
+    all += field.value;
+  }
+  return all;
+}
+
+// Redis layouts of other programs have no place for headers, and refuse a push that has any.
+bool keeps_headers(const core::Capabilities& store) {
+  constexpr std::string_view kLayouts = "redis ";
+  return !store.engine.starts_with(kLayouts);
+}
+
+// The messages belong to the trace of the request that pushes them.
+void keep_trace(const Asked& asked, core::PushRequest& request) {
+  const std::string* parent = asked.message.find(core::kTraceparent);
+  if (parent == nullptr || !keeps_headers(asked.service.capabilities)) return;
+  if (asked.message.count(core::kTraceparent) > 1) return;
+  core::add_trace(request, core::read_trace(*parent, joined(asked.message, core::kTracestate)));
+}
+
 }  // namespace
 
 Routed push(Asked& asked) {
   auto push = wire::decode_push(std::move(asked.queue), asked.body);
   if (!push) return problem(push.error());
+  keep_trace(asked, push->request);
   if (push->single) return ask<core::PushReply>(std::move(push->request), one_pushed);
   return answer_pushed(std::move(*push));
 }
@@ -60,6 +88,7 @@ Routed push(Asked& asked) {
 Routed push_many(Asked& asked) {
   auto push = wire::decode_push_batch(std::move(asked.queue), asked.body);
   if (!push) return problem(push.error());
+  keep_trace(asked, push->request);
   return answer_pushed(std::move(*push));
 }
 

@@ -211,7 +211,8 @@ Routed route(const Service& service, net::HttpMessage& message, std::string_view
               std::move(*query),
               std::move(message.body),
               caller.peer,
-              message.find("User-Agent")};
+              message.find("User-Agent"),
+              message};
   return found->handler(asked);
 }
 

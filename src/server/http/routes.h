@@ -70,6 +70,7 @@ struct Asked {
   std::string body;
   std::string_view peer;            // the client's address
   const std::string* user_agent;    // as sent; null if there is none
+  const net::HttpMessage& message;  // without its body
 };
 
 using MakeResponse = base::UniqueFunction<Response(core::Reply&)>;

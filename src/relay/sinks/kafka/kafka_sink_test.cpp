@@ -90,7 +90,8 @@ TEST(KafkaSink, ARecordHasKeyHeadersAndThePartitionOfItsKey) {
   KafkaCluster cluster(1);
   const auto sink = sink_of(options_for(cluster));
   Answers first;
-  sink->send(first.batch({"a", "b", "c", "d"}, {{"lang", "de"}, {"tarry-id", "forged"}}));
+  const std::string parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  sink->send(first.batch({"a", "b", "c", "d"}, {{"traceparent", parent}, {"tarry-id", "forged"}}));
   Answers second;
   for (const char* key : {"a", "b", "c", "d"}) EXPECT_EQ(first.fate(key), Fate::confirmed);
   sink->send(second.batch({"a", "b", "c", "d"}));
@@ -99,6 +100,7 @@ TEST(KafkaSink, ARecordHasKeyHeadersAndThePartitionOfItsKey) {
   KafkaConsumer consumer(cluster.brokers(), "due");
   std::map<std::string, std::set<std::int32_t>> partitions;
   std::set<std::int32_t> all;
+  std::multiset<std::string> parents;
   for (int i = 0; i < 8; ++i) {
     const auto record = consumer.next(kPatience);
     ASSERT_NE(record, nullptr) << i;
@@ -109,7 +111,9 @@ TEST(KafkaSink, ARecordHasKeyHeadersAndThePartitionOfItsKey) {
     EXPECT_EQ(record->headers["tarry-queue"], "q");
     EXPECT_EQ(record->headers["tarry-attempt"], "1");
     EXPECT_EQ(record->headers["tarry-due-ms"], "1600000000000");
+    parents.insert(record->headers["traceparent"]);
   }
+  EXPECT_EQ(parents, (std::multiset<std::string>{"", "", "", "", parent, parent, parent, parent}));
   for (const auto& [key, where] : partitions) EXPECT_EQ(where.size(), 1u) << key;
   EXPECT_GT(all.size(), 1u);
 }
