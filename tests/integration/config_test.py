@@ -63,6 +63,7 @@ class Config(ProgramTest):
         "server.port_file": ("a", "b", "c"),
         "server.token_file": ("a", "b", "c"),
         "server.tokens_file": ("a", "b", "c"),
+        "server.audit_log": ("a", "b", "c"),
         "server.test_clock": ("true", "true", "true"),
         "server.max_connections": ("11", "12", "13"),
         "server.max_body": ("2MiB", "3MiB", "4MiB"),
