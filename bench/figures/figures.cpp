@@ -20,6 +20,7 @@ const std::vector<Measurement>& measurements() {
       {{"F16"}, measure_relay_to_rabbitmq},
 #endif
       {{"F17", "F17r", "F17p"}, measure_with_little_ram},
+      {{"F26", "F26s"}, measure_tls},
   };
   return all;
 }

@@ -32,5 +32,6 @@ void measure_in_redis_with_aof(Run& run);  // F11e
 void measure_against_redisson(Run& run);   // F12: redisson_figures.cpp
 void measure_relay_to_rabbitmq(Run& run);  // F16: relay_figures.cpp
 void measure_with_little_ram(Run& run);    // F17: tight_figures.cpp
+void measure_tls(Run& run);                // F26, F26s: tls_figures.cpp
 
 }  // namespace tarry::bench
