@@ -1,14 +1,21 @@
 // A blocking TCP client for tests on loopback, which sends exactly the given bytes. Each wait ends
-// after a minute at most, as a failure.
+// after a minute at most, as a failure. If TARRY_TEST_TLS is set, the bytes go through TLS, and the
+// constructor shakes hands. Who the server is, is not checked.
 #pragma once
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <openssl/ssl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +24,9 @@
 #include "net/http/http_parser.h"
 
 namespace tarry::testing {
+
+/// Whether the tests of the HTTP server run over TLS.
+[[nodiscard]] inline bool tests_tls() { return std::getenv("TARRY_TEST_TLS") != nullptr; }
 
 class RawClient {
  public:
@@ -35,6 +45,7 @@ class RawClient {
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     connected_ = ::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    if (connected_ && tests_tls()) connected_ = shake_hands();
   }
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
@@ -44,7 +55,7 @@ class RawClient {
 
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
-      const ssize_t n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      const ssize_t n = write_some(bytes);
       if (n <= 0) return false;
       bytes.remove_prefix(static_cast<std::size_t>(n));
     }
@@ -108,7 +119,10 @@ class RawClient {
     return ended_;
   }
 
-  void end_sending() { ::shutdown(fd_, SHUT_WR); }
+  void end_sending() {
+    if (tls_) SSL_shutdown(tls_.get());
+    ::shutdown(fd_, SHUT_WR);
+  }
   void close() {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
   }
@@ -120,15 +134,42 @@ class RawClient {
   }
 
  private:
+  struct Free {
+    void operator()(SSL* tls) const noexcept { SSL_free(tls); }
+    void operator()(SSL_CTX* context) const noexcept { SSL_CTX_free(context); }
+  };
+
+  bool shake_hands() {
+    std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes without MSG_NOSIGNAL
+    const std::unique_ptr<SSL_CTX, Free> context(SSL_CTX_new(TLS_client_method()));
+    SSL_CTX_set_options(context.get(), SSL_OP_IGNORE_UNEXPECTED_EOF);
+    tls_.reset(SSL_new(context.get()));
+    SSL_set_fd(tls_.get(), fd_);
+    return SSL_connect(tls_.get()) == 1;
+  }
+
+  ssize_t write_some(std::string_view bytes) {
+    if (!tls_) return ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    constexpr std::size_t kMost = std::size_t{1} << 20;
+    return SSL_write(tls_.get(), bytes.data(), static_cast<int>(std::min(bytes.size(), kMost)));
+  }
+  ssize_t read_some(char* into, std::size_t size) {
+    if (!tls_) return ::recv(fd_, into, size, 0);
+    errno = 0;
+    const int n = SSL_read(tls_.get(), into, static_cast<int>(size));
+    return SSL_get_error(tls_.get(), n) == SSL_ERROR_ZERO_RETURN ? 0 : n > 0 ? n : -1;
+  }
+
   bool fill() {
     char bytes[16384];
-    const ssize_t n = ::recv(fd_, bytes, sizeof bytes, 0);
+    const ssize_t n = read_some(bytes, sizeof bytes);
     if (n > 0) held_.append(bytes, static_cast<std::size_t>(n));
     if (n == 0 || (n < 0 && errno == ECONNRESET)) ended_ = true;
     return n > 0;
   }
 
   int fd_;
+  std::unique_ptr<SSL, Free> tls_;  // null: plain
   bool connected_ = false;
   bool ended_ = false;
   std::string held_;

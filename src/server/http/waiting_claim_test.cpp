@@ -344,8 +344,7 @@ class ThrowingEngine : public FakeEngine {
 
 TEST_F(WaitingClaim, that_the_engine_kept_as_it_threw_is_released) {
   ThrowingEngine engine;
-  ServerOptions options;
-  options.port = 0;
+  ServerOptions options = at_a_free_port();
   Server server(engine, options);
   RawClient client(*server.start());
   client.send(RawClient::request("POST", "/v1/claim", kClaim));
@@ -371,8 +370,7 @@ TEST_F(WaitingClaim, that_cannot_be_released_is_warned_of) {
 }
 
 TEST_F(WaitingClaim, whatever_leaves_a_handler_does_not_end_the_server) {
-  ServerOptions options;
-  options.port = 0;
+  ServerOptions options = at_a_free_port();
   std::promise<void> warned;
   options.log = [&](std::string_view line) {
     if (line.find("could not be released") != line.npos) warned.set_value();
