@@ -2,7 +2,6 @@
 """The commands of the guide and of the reference that need servers, or an existing store."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +18,6 @@ from redis_family import Family  # noqa: E402
 
 REDIS = "docs/guide/redis.md"
 REFERENCE = "docs/reference/command-line.md"
-NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 
 
 def block(name, mark):
@@ -121,96 +119,6 @@ class OnMany(Shell, ProgramTest):
         self.shell(block(REDIS, "behind sentinel"),
                    instead={"10.0.0.1,10.0.0.2,10.0.0.3": hosts})
         self.asked("get", "orders", "order:42", store=family.url)
-
-
-@unittest.skipUnless(NGINX, "no nginx here")
-class Proxy(Shell, ProgramTest):
-    def curl(self, *words):
-        done = subprocess.run(["curl", "-s", "-w", " %{http_code}", "--unix-socket",
-                               f"{self.directory}/socket", "--cacert",
-                               f"{self.directory}/queue.pem", *words], capture_output=True,
-                              text=True, timeout=100, check=False)
-        self.assertEqual(done.returncode, 0, done)
-        return done.stdout
-
-    def serve(self, server):
-        """Runs nginx with the block of the page. Its directory is in a place that only root may
-        enter."""
-        here = self.directory
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj",
-                        "/CN=queue.example", "-keyout", here / "queue.key", "-out",
-                        here / "queue.pem"], capture_output=True, check=True)
-        text = block("docs/guide/operating.md", "nginx")
-        for shown, meant in (("listen 443 ", f"listen unix:{here}/socket "),
-                             ("/etc/ssl/", f"{here}/"),
-                             ("http://127.0.0.1:7733", server.url)):
-            self.assertIn(shown, text)
-            text = text.replace(shown, meant)
-        places = "".join(f"{what}_temp_path {here}/{what};\n" for what in
-                         ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-        user = "user root;" if os.geteuid() == 0 else ""
-        (here / "nginx.conf").write_text(
-            f"{user} daemon off; pid {here}/pid; error_log stderr; events {{}}\n"
-            f"http {{ access_log off;\n{places}{text}}}\n", encoding="utf-8")
-        proxy = subprocess.Popen([NGINX, "-p", here, "-e", "stderr", "-c", here / "nginx.conf"],
-                                 stderr=subprocess.DEVNULL)
-        self.addCleanup(proxy.wait, timeout=60)
-        self.addCleanup(proxy.terminate)
-        eventually((here / "pid").exists, "nginx serves")
-
-    def test_nginx(self):
-        token = self.directory / "token"
-        token.write_text("correct-horse-battery\n", encoding="utf-8")
-        with Server("memory:", "--token-file", str(token)) as server:
-            self.serve(server)
-            url = "https://queue.example/v1"
-            json = ("-H", "Content-Type: application/json", "-d")
-            own = ("-H", "Authorization: Bearer correct-horse-battery", *json)
-            message = '{"payload":"a lamp","delay":"200ms"}'
-            refused = self.curl(f"{url}/queues/orders/messages", *json, message)
-            self.assertTrue(refused.endswith(" 401"), refused)
-            pushed = self.curl(f"{url}/queues/orders/messages", *own, message)
-            self.assertIn('"outcome":"pushed"', pushed)
-            claimed = self.curl(f"{url}/claim", *own, '{"queues":["orders"],"wait":"30s"}')
-            self.assertIn('"payload":"a lamp"', claimed)
-            # Larger than nginx accepts by default; with the page's block it passes it on, and the
-            # server refuses it.
-            large = self.directory / "large.json"
-            large.write_text(f'{{"payload":"{"x" * 2_000_000}"}}',
-                             encoding="utf-8")
-            refused = self.curl(f"{url}/queues/orders/messages", *own, f"@{large}")
-            self.assertIn("payload of 2000000 bytes is over the limit", refused)
-
-
-class TwoMachines(Shell, ProgramTest):
-    """The guide to TLS; the other machine is another directory."""
-
-    def test_by_the_guide(self):
-        page = "docs/guide/operating.md"
-        there = self.directory / "there"
-        there.mkdir()
-        self.shell(block(page, "certificates"), instead={
-            "/etc/tarry": f"{self.directory}/etc", "chgrp tarry": f"chgrp {os.getgid()}"})
-        text = block(page, "tls")
-        for shown, meant in (("/etc/tarry", f"{self.directory}/etc"), (":7733", ":0"),
-                             ("/run/tarry", str(self.directory))):
-            self.assertIn(shown, text)
-            text = text.replace(shown, meant)
-        file = self.directory / "tarry.toml"
-        file.write_text(text, encoding="utf-8")
-        # As a flag, the addresses would go before those of the file.
-        with Server("memory:", "--config", str(file), listen=()) as server:
-            self.assertNotIn("warning", server.log())
-            for name in ("ca.pem", "token"):
-                shutil.copy(self.directory / "etc" / name, there)
-            told = self.shell(f"cd {there}\n" + block(page, "other machine"), instead={
-                "curl ": f"curl -sS --resolve queue.example:{server.port}:127.0.0.1 ",
-                ":7733": f":{server.port}"})
-            self.assertIn('"outcome":"pushed"', told)
-            token = str(self.directory / "etc" / "token")
-            message, = self.asked("ls", "orders", store=f"http+unix://{self.directory}/tarry.sock",
-                                  TARRY_TOKEN_FILE=token)["messages"]
-            self.assertEqual(message["state"], "scheduled")
 
 
 class Reference(Shell, ProgramTest):

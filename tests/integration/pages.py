@@ -14,7 +14,8 @@ PAGES = ("README.md", "README.zh-CN.md", "docs/guide/first-steps.md", "docs/sema
          "docs/reference/config.md", "docs/reference/errors.md", "docs/reference/limits.md",
          "docs/guide/relays.md", "docs/guide/cpp.md", "docs/guide/testing.md",
          "docs/guide/top.md", "docs/guide/operating.md", "docs/reference/urls.md",
-         "docs/guide/command-line.md", "docs/guide/sizing.md")
+         "docs/guide/command-line.md", "docs/guide/sizing.md", "docs/guide/network.md",
+         "docs/guide/proxies.md")
 
 # Their links are checked too. These pages are for readers who build tarry or read its files.
 MORE = ("CONTRIBUTING.md", "docs/architecture.md", "docs/reliability.md", "docs/performance.md",
