@@ -564,6 +564,24 @@ class Held(Limits):
         self.assertEqual(self.refusals("held_bytes", "token"), 1)
 
 
+class Flags(Limits):
+    """Each limit by its flag."""
+
+    def test_metrics_show_what_each_flag_sets(self):
+        self.serve(tokens=False, flags=(
+            "--max-connections", "100",
+            "--limit-connections-per-peer", "101", "--limit-connections-per-token", "102",
+            "--limit-held-per-peer", "3MiB", "--limit-held-per-token", "4MiB",
+            "--limit-requests", "105", "--limit-requests-per-peer", "106",
+            "--limit-requests-per-token", "107", "--limit-waiting-claims", "108",
+            "--limit-waiting-claims-per-peer", "109", "--limit-waiting-claims-per-token", "110"))
+        for name, total, peer, token in (
+                ("connections", 100, 101, 102), ("held_bytes", 1 << 30, 3 << 20, 4 << 20),
+                ("requests_per_second", 105, 106, 107), ("waiting_claims", 108, 109, 110)):
+            for scope, value in (("total", total), ("peer", peer), ("token", token)):
+                self.assertEqual(self.figure(f"tarry_limit_{name}", None, scope=scope), value)
+
+
 class BadValues(Limits):
     """Settings that a server refuses."""
 
