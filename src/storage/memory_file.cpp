@@ -14,8 +14,11 @@ constexpr std::uint64_t kChunk = 1U << 20U;
 constexpr std::uint64_t kCharge = 4096;
 // Files take no chunk unless this much address space is left: other work of the process, such as
 // acks and claims, must still find memory when messages find none. The largest need is a server's
-// answer to a claim: up to 64 MiB of payloads are in memory up to three times while it is written.
-constexpr std::size_t kLeftToOthers = std::size_t{192} << 20;
+// answer to a claim: by default up to 64 MiB of payloads, in memory up to three times while the
+// answer is made. A store that holds less needs less.
+constexpr std::uint64_t kLeftToOthers = 16U << 20U;
+constexpr std::uint64_t kLargestAnswer = 64U << 20U;
+constexpr std::uint64_t kCopies = 3;
 
 constexpr std::uint64_t charge_of(std::uint64_t size) {
   return (size + kCharge - 1) / kCharge * kCharge;
@@ -39,9 +42,11 @@ void* map_pages(std::size_t bytes) {
   return pages == MAP_FAILED ? nullptr : pages;
 }
 
-bool enough_is_left() {
-  void* const pages = map_pages(kLeftToOthers);
-  if (pages != nullptr) ::munmap(pages, kLeftToOthers);
+/// `used`: the bytes of all files.
+bool enough_is_left(std::uint64_t used) {
+  const std::size_t wanted = kLeftToOthers + kCopies * std::min(used, kLargestAnswer);
+  void* const pages = map_pages(wanted);
+  if (pages != nullptr) ::munmap(pages, wanted);
   return pages != nullptr;
 }
 
@@ -62,8 +67,8 @@ Space MemoryRoom::space() const noexcept {
   return Space{capacity > used ? capacity - used : 0, capacity};
 }
 
-MemoryContents::Chunk::Chunk() noexcept
-    : data_(enough_is_left() ? static_cast<char*>(map_pages(kChunk)) : nullptr) {}
+MemoryContents::Chunk::Chunk(std::uint64_t used) noexcept
+    : data_(enough_is_left(used) ? static_cast<char*>(map_pages(kChunk)) : nullptr) {}
 
 MemoryContents::Chunk::~Chunk() {
   if (data_ != nullptr) ::munmap(data_, kChunk);
@@ -84,7 +89,7 @@ bool MemoryContents::make_chunks(std::uint64_t first, std::uint64_t end) {
   std::uint64_t number = first;
   try {
     for (; number < end; ++number) {
-      if (const auto [chunk, made] = chunks_.try_emplace(number);
+      if (const auto [chunk, made] = chunks_.try_emplace(number, room_->used());
           made && chunk->second.data() == nullptr) {
         chunks_.erase(chunk);
         break;

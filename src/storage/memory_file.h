@@ -59,7 +59,8 @@ class MemoryContents {
   /// and return to the system when the chunk is destroyed.
   class Chunk {
    public:
-    Chunk() noexcept;
+    /// `used`: the bytes of all files of the room.
+    explicit Chunk(std::uint64_t used) noexcept;
     Chunk(const Chunk&) = delete;
     Chunk& operator=(const Chunk&) = delete;
     ~Chunk();
