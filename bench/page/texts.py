@@ -197,7 +197,6 @@ DESIGNS = [
            Words("beanstalkd", "beanstalkd"),
            Words("delays in whole seconds; log synced every 50 ms; acks by `delete`",
                  "延迟以整秒计；日志每 50 ms fsync；以 `delete` 确认"),
-           Words("Choose it for a small, old and steady work queue in memory on one machine. "
-                 "tarry speaks its protocol too.",
-                 "需要一台机器上小巧、老牌、稳定的内存任务队列时选它。tarry 也会说它的协议。")),
+           Words("Choose it for a small, old and steady work queue in memory on one machine.",
+                 "需要一台机器上小巧、老牌、稳定的内存任务队列时选它。")),
 ]
