@@ -41,7 +41,7 @@ class PendingMessages {
 
   [[nodiscard]] std::uint64_t due() const { return due_; }
   [[nodiscard]] std::uint64_t all() const { return is_due_.size(); }
-  /// The message that is pushed as the `number`th, before the measurement. What falls due does so
+  /// The message that is pushed as the `number`th, before the measurement. Messages fall due
   /// at `due_ms` or up to 10 ms later.
   [[nodiscard]] Message waiting(std::uint64_t number, std::int64_t due_ms) {
     if (is_due_[number] == 0) return later();

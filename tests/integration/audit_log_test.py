@@ -232,6 +232,20 @@ class Acts(Audited):
         self.assertRegex(server.log(), r"request \S+ POST /v1/queues/\*/import: 200 after \d+ us, "
                                        "token everything")
 
+    def test_what_a_limit_refuses_is_told(self):
+        """Such a request is refused before its route is looked up."""
+        _, ask = self.serve("--limit-requests-per-token", "1")
+        before = len(self.lines())
+        statuses = []
+        for _ in range(50):
+            statuses.append(ask("POST", "/v1/queues/orders/purge", self.everything, {})[0])
+            if statuses[-1] == 429:
+                break
+        self.assertEqual(statuses[-1], 429)
+        line = self.new_lines(before)[-1]
+        self.assertEqual((line["act"], line["queue"], line["outcome"], line["status"]),
+                         ("purge", "orders", "refused", 429))
+
     def test_refused_tokens_are_told_now_and_then(self):
         server, ask = self.serve()
         sent = 0

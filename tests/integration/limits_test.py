@@ -14,7 +14,7 @@ import unittest
 
 from authority import Authority
 from openapi import JSON_TYPE
-from program import UNREACHABLE, USAGE, ProgramTest, Server, eventually
+from program import UNREACHABLE, USAGE, ProgramTest, Server, UnixConnection, eventually
 
 PUSH = ("POST", "/v1/queues/orders/messages", {"payload": "x", "delay": "1h"})
 CLAIM = ("POST", "/v1/claim", {"queues": ["none"], "wait": "1h"})
@@ -24,19 +24,6 @@ EXTEND = ("POST", "/v1/extend", {"items": [{"receipt": "r"}]})
 CANCEL = ("POST", "/v1/queues/orders/cancel", {"keys": ["k"]})
 PROBE = ("GET", "/healthz", None)
 SHOP, BANK, SCRAPER = (f"{name}-secret-of-many-letters" for name in ("shop", "bank", "scraper"))
-
-
-class OnUnix(http.client.HTTPConnection):
-    """Over a unix socket."""
-
-    def __init__(self, path):
-        super().__init__("localhost", timeout=60)
-        self._path = path
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(60)
-        self.sock.connect(self._path)
 
 
 class Limits(ProgramTest):
@@ -212,7 +199,7 @@ class Requests(Limits):
         answers = []
 
         def is_refused():
-            connection = OnUnix(path)
+            connection = UnixConnection(path)
             answers.append(self.ask(PUSH, connection=connection))
             connection.close()
             return answers[-1][0] == 429

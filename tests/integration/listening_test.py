@@ -10,20 +10,8 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from program import DONE, FAILED, PROGRAM, USAGE, ProgramTest, Server, environment
-
-
-class UnixConnection(http.client.HTTPConnection):
-    """HTTP over a unix socket."""
-
-    def __init__(self, path):
-        super().__init__("localhost", timeout=60)
-        self._path = path
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(60)
-        self.sock.connect(self._path)
+from program import (DONE, FAILED, PROGRAM, USAGE, ProgramTest, Server, UnixConnection,
+                     environment)
 
 
 def status(connection, path="/healthz", **headers):

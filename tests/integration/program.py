@@ -1,10 +1,12 @@
 """Runs the real program as its users do. TARRY_PROGRAM says where it is."""
 
+import http.client
 import json
 import os
 import re
 import resource
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -113,6 +115,19 @@ class Server:
         code = self.stop()
         if kind is None and code != 0:
             raise AssertionError(f"the server ended with {code}")
+
+
+class UnixConnection(http.client.HTTPConnection):
+    """HTTP over a unix socket."""
+
+    def __init__(self, path):
+        super().__init__("localhost", timeout=60)
+        self._path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(60)
+        self.sock.connect(self._path)
 
 
 class ProgramTest(unittest.TestCase):

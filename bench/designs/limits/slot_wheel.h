@@ -1,5 +1,5 @@
 // SlotWheel: the wheel of the sketch: four levels of 256 slots, ticks of a millisecond, doubly
-// linked circular lists of handles. What is due moves to a ready list, in the order of its due
+// linked circular lists of handles. A due message moves to a ready list, in the order of its due
 // time.
 //
 // Thread safety: none.

@@ -69,7 +69,7 @@ struct Entry {
   std::optional<Counts> counts = {};
   std::optional<std::uint64_t> count = {};  // of messages: purge, remove, revive
 
-  // What the request asks for:
+  // Values that the request gives:
   std::optional<Time> until = {};            // pause
   bool all = false;                          // revive
   bool force = false;                        // remove

@@ -1,6 +1,5 @@
 #include "server/http/acts.h"
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -32,9 +31,8 @@ constexpr std::array kRouteActs = {
 };
 
 // A refused settle was not read, so only its text can tell whether it buries.
-bool buries(const net::HttpMessage& message, std::string_view pattern) {
-  return pattern == "/v1/settle" && message.method == "POST" &&
-         message.body.find("\"bury\"") != std::string::npos;
+bool buries(const net::HttpMessage& message) {
+  return settles(message) && message.body.find("\"bury\"") != std::string::npos;
 }
 
 }  // namespace
@@ -46,14 +44,13 @@ std::unique_ptr<audit::Entry> act_of(Submission& submission) {
   return entry;
 }
 
-std::unique_ptr<audit::Entry> refused_act(const net::HttpMessage& message,
-                                          std::string_view pattern) {
-  if (buries(message, pattern)) return std::make_unique<audit::Entry>(Act::bury);
-  const auto* found = std::ranges::find_if(kRouteActs, [&](const RouteAct& known) {
-    return known.pattern == pattern && known.method == message.method;
-  });
-  if (found == kRouteActs.end()) return nullptr;
-  return std::make_unique<audit::Entry>(found->act, queue_in(message, pattern));
+std::unique_ptr<audit::Entry> refused_act(const net::HttpMessage& message) {
+  for (const RouteAct& known : kRouteActs) {
+    if (known.method != message.method) continue;
+    std::string queue = queue_in(message, known.pattern);
+    if (!queue.empty()) return std::make_unique<audit::Entry>(known.act, std::move(queue));
+  }
+  return buries(message) ? std::make_unique<audit::Entry>(Act::bury) : nullptr;
 }
 
 }  // namespace tarry::http

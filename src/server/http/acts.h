@@ -5,7 +5,6 @@
 #pragma once
 
 #include <memory>
-#include <string_view>
 
 #include "net/http/http_message.h"
 #include "server/audit/entry.h"
@@ -16,9 +15,8 @@ namespace tarry::http {
 /// The entry of a request that is submitted to the engine; null if it is not an act.
 [[nodiscard]] std::unique_ptr<audit::Entry> act_of(Submission& submission);
 
-/// The entry of a request that is answered without the engine. `pattern`: that of its route.
-/// Nothing of the body is in it, because it may not have been read.
-[[nodiscard]] std::unique_ptr<audit::Entry> refused_act(const net::HttpMessage& message,
-                                                        std::string_view pattern);
+/// The entry of a request that is answered without the engine; null if it is not an act. Nothing of
+/// the body is in it, because the body may not have been read.
+[[nodiscard]] std::unique_ptr<audit::Entry> refused_act(const net::HttpMessage& message);
 
 }  // namespace tarry::http

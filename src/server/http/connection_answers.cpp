@@ -17,7 +17,7 @@ void Connection::dispatch() {
                         {session().identity(), session().address()});
   if (auto* response = std::get_if<Response>(&routed)) {
     if (session().is_audited()) {
-      session().audit(refused_act(reader_.parser().message(), request_.route));
+      session().audit(refused_act(reader_.parser().message()));
     }
     respond(std::move(*response));
     return;
@@ -102,6 +102,10 @@ void Connection::begin_answer_of(const Response& response) {
   note.code = response.code;
   note.detail = response.detail;
   if (reader_.has_head()) {
+    // A request that was refused before it was routed is an act too.
+    if (note.route == kNoRoute && session().is_audited()) {
+      session().audit(refused_act(reader_.parser().message()));
+    }
     note.took =
         std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - request_.began);
   }
