@@ -34,10 +34,11 @@ using Lent = std::bitset<kMaxShards>;
 
 /// What an engine can do. A verb that it cannot do answers `unsupported`.
 struct Capabilities {
-  std::string engine;      // "embedded", "remote"
-  bool by_key = true;      // cancel, reschedule, get by key
-  bool leases = true;      // extend, and leases that run out
-  bool moves = true;       // Move: import, and migration into it
+  std::string engine;   // "embedded", "remote"
+  bool by_key = true;   // cancel, reschedule, get by key
+  bool leases = true;   // extend, and leases that run out
+  bool headers = true;  // messages keep headers; layouts of other programs have no place for them
+  bool moves = true;    // Move: import, and migration into it
   bool moves_away = true;  // cancels with `seen`: migration from it
   bool pauses = true;
   bool dead = true;              // keeps dead messages
@@ -50,6 +51,9 @@ struct Capabilities {
   bool manual_clock = false;
   std::string store;   // unique identity, the same wherever the store is opened; empty: not known
   std::string served;  // remote: the engine of the server's store
+
+  /// The engine that keeps the messages.
+  [[nodiscard]] const std::string& keeper() const { return served.empty() ? engine : served; }
 };
 
 class Engine {

@@ -43,9 +43,9 @@ std::string encode_health(const Health& health) {
   out.begin_object().field("status", "ok").field("service", "tarry");
   // If this server uses another server as its store, the capabilities are those of the store behind
   // that one.
-  const std::string& engine = can.served.empty() ? can.engine : can.served;
-  out.text_field("version", health.version).text_field("engine", engine);
+  out.text_field("version", health.version).text_field("engine", can.keeper());
   out.field_bool("by_key", can.by_key).field_bool("leases", can.leases);
+  out.field_bool("headers", can.headers);
   out.field_bool("moves", can.moves).field_bool("moves_away", can.moves_away);
   out.field_bool("push_times", can.push_times);
   out.field_bool("pauses", can.pauses).field_bool("dead", can.dead);
@@ -70,8 +70,9 @@ Result<Health> decode_health(std::string_view body) {
     can.moves_away = fields.boolean("moves_away").value_or(can.moves);
     can.push_times = fields.boolean("push_times").value_or(false);
     can.pauses = fields.boolean("pauses").value_or(can.pauses);
-    // Servers that do not say so: only layouts lacked both.
+    // Servers that do not say so: only layouts lacked all three.
     can.dead = fields.boolean("dead").value_or(can.pauses);
+    can.headers = fields.boolean("headers").value_or(can.dead);
     can.counts = fields.boolean("counts").value_or(can.counts);
     can.counts_scheduled = fields.boolean("counts_scheduled").value_or(can.counts_scheduled);
     can.forecast = fields.boolean("forecast").value_or(can.forecast);

@@ -309,10 +309,10 @@ class Migrate(ProgramTest):
         with Server(layout) as server:
             for ends in ((self.store, layout), (self.store, server.url)):
                 answer = self.tarry("store", "migrate", *ends, code=FAILED, store="")
-                self.assertIn("nothing can be moved into layout plain", answer.err)
+                self.assertIn("nothing can be moved into redis plain", answer.err)
             answer = self.tarry("store", "import", store=server.url, code=FAILED,
                                 stdin=b'{"tarry_export":1}\n')
-            self.assertIn("nothing can be moved into layout plain", answer.err)
+            self.assertIn("nothing can be moved into redis plain", answer.err)
             for ends in ((layout, self.other), (server.url, self.other, "--dry-run")):
                 self.refused("store", "migrate", *ends, code=USAGE, says="--queue", store="")
                 self.assertFalse((self.directory / "other").exists())

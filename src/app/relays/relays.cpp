@@ -15,11 +15,6 @@ std::string prefix_of(const RelayPlan& plan) {
   return plan.line == 0 ? "" : fmt::format("relay {}: ", base::quoted(plan.options.name));
 }
 
-std::string kind_of(const core::Engine& engine) {
-  const core::Capabilities can = engine.capabilities();
-  return can.served.empty() ? can.engine : can.served;
-}
-
 std::string line_on_queues(const RelayPlan& plan, std::size_t count) {
   if (count > 0)
     return fmt::format("{} {} now", count, count == 1 ? "queue matches" : "queues match");
@@ -117,9 +112,10 @@ Result<void> Relays::add(core::Engine& engine, std::string_view store, const Rel
     hooks_.log({LogLevel::warning, "relay_no_queues", line});
   };
   if (plan.options.relay.max_attempts && !engine.capabilities().dead) {
-    return Error{ErrorCode::unsupported,
-                 prefix + fmt::format("max_attempts {}: this store, {}, keeps no dead messages",
-                                      *plan.options.relay.max_attempts, kind_of(engine))};
+    return Error{
+        ErrorCode::unsupported,
+        prefix + fmt::format("max_attempts {}: this store, {}, keeps no dead messages",
+                             *plan.options.relay.max_attempts, engine.capabilities().keeper())};
   }
   auto coordination = make_coordination(plan, {store, engine.capabilities().store});
   if (!coordination) return std::move(coordination).error();

@@ -18,9 +18,7 @@ std::uint64_t exportable(const QueueStats& stats) noexcept {
   return stats.scheduled + stats.ready + stats.leased + stats.dead;
 }
 
-bool lists_twice(const core::Capabilities& can) {
-  return (can.served.empty() ? can.engine : can.served) == "redis";
-}
+bool lists_twice(const core::Capabilities& can) { return can.keeper() == "redis"; }
 
 class Exporter {
  public:

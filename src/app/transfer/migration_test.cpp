@@ -395,8 +395,8 @@ TEST_F(Migration, WhatMovesNothingIsRefusedBeforeAnythingIsPaused) {
     bool moves_away;
     const char* says;
   } kinds[] = {
-      {"redis plain", "", true, "END: nothing can be moved into layout plain"},
-      {"remote", "redis redisson", true, "END: nothing can be moved into layout redisson"},
+      {"redis plain", "", true, "END: nothing can be moved into redis plain"},
+      {"remote", "redis redisson", true, "END: nothing can be moved into redis redisson"},
       {"remote", "embedded", false, "END: the server is older than this program"},
   };
   for (const auto& [engine, served, moves_away, says] : kinds) {
@@ -405,6 +405,7 @@ TEST_F(Migration, WhatMovesNothingIsRefusedBeforeAnythingIsPaused) {
     can.served = served;
     can.moves = false;
     can.moves_away = moves_away;
+    can.headers = !moves_away;
     const auto asked = [](const core::Request&) {
       ADD_FAILURE() << "it was asked";
       return Gate::Says::refuse;

@@ -98,20 +98,16 @@ Error is_older(std::string_view name) {
                                       "messages; update it, or stop it and name its own store"};
 }
 
-bool is_rabbitmq(const core::Capabilities& can) {
-  return (can.served.empty() ? can.engine : can.served) == "rabbitmq";
-}
-
 }  // namespace
 
 std::optional<Error> refuse_moves_from(const core::Engine& engine, std::string_view name) {
   const core::Capabilities can = engine.capabilities();
   if (can.moves_away) return std::nullopt;
-  if (is_rabbitmq(can)) {
+  if (!can.by_key) {
     return Error{ErrorCode::unsupported,
-                 std::string(name) +
-                     ": messages cannot be moved out of RabbitMQ: it finds none by its key; claim "
-                     "them, or relay them to the other store's server"};
+                 std::string(name) + ": messages cannot be moved out of " + can.keeper() +
+                     ": it finds none by its key; claim them, or relay them to the other store's "
+                     "server"};
   }
   return is_older(name);
 }
@@ -119,17 +115,14 @@ std::optional<Error> refuse_moves_from(const core::Engine& engine, std::string_v
 std::optional<Error> refuse_moves_to(const core::Engine& engine, std::string_view name) {
   const core::Capabilities can = engine.capabilities();
   if (can.moves) return std::nullopt;
-  if (is_rabbitmq(can)) {
-    return Error{ErrorCode::unsupported,
-                 std::string(name) + ": messages cannot be moved into RabbitMQ; push instead"};
+  if (!can.by_key) {
+    return Error{ErrorCode::unsupported, std::string(name) + ": messages cannot be moved into " +
+                                             can.keeper() + "; push instead"};
   }
-  constexpr std::string_view kLayout = "redis ";
-  const std::string& kind = can.served.empty() ? can.engine : can.served;
-  if (kind.starts_with(kLayout)) {
+  if (!can.headers) {
     return Error{ErrorCode::unsupported,
-                 std::string(name) + ": nothing can be moved into layout " +
-                     kind.substr(kLayout.size()) +
-                     ": its keys hold neither pauses nor attempts; push instead"};
+                 std::string(name) + ": nothing can be moved into " + can.keeper() +
+                     ": a layout's keys hold neither headers nor attempts; push instead"};
   }
   return is_older(name);
 }

@@ -17,7 +17,7 @@ constexpr std::size_t kSmallBody = 4 * 1024;
 
 session::Urgency urgency_of(const net::HttpMessage& message) {
   using session::Urgency;
-  if (settles(message)) return Urgency::settles;
+  if (leaves_less_work(message)) return Urgency::settles;
   return is_probe(message) ? Urgency::probe : Urgency::ordinary;
 }
 

@@ -61,16 +61,11 @@ std::string joined(const net::HttpMessage& message, std::string_view name) {
   return all;
 }
 
-// Redis layouts of other programs have no place for headers, and refuse a push that has any.
-bool keeps_headers(const core::Capabilities& store) {
-  constexpr std::string_view kLayouts = "redis ";
-  return !store.engine.starts_with(kLayouts);
-}
-
-// The messages belong to the trace of the request that pushes them.
+// The messages belong to the trace of the request that pushes them. A store without headers would
+// refuse the push.
 void keep_trace(const Asked& asked, core::PushRequest& request) {
   const std::string* parent = asked.message.find(core::kTraceparent);
-  if (parent == nullptr || !keeps_headers(asked.service.capabilities)) return;
+  if (parent == nullptr || !asked.service.capabilities.headers) return;
   if (asked.message.count(core::kTraceparent) > 1) return;
   core::add_trace(request, core::read_trace(*parent, joined(asked.message, core::kTracestate)));
 }

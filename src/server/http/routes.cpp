@@ -13,6 +13,7 @@
 namespace tarry::http {
 namespace {
 
+using audit::Act;
 using Handler = Routed (*)(Asked&);
 
 struct Route {
@@ -20,34 +21,41 @@ struct Route {
   std::string_view pattern;  // "*" stands for a queue's name
   Handler handler;
   Need need;
-  bool settles = false;
+  std::optional<Act> act = {};  // for the audit log; an act of `settle` is known by its body alone
+  bool leaves_less = false;     // see `leaves_less_work`
 };
 
 using identity::Scope;
+constexpr std::optional<Act> kNoAct;
 
 constexpr std::array kRoutes = {
     Route{"POST", "/v1/claim", claim, {Scope::consume, Reach::body}},
-    Route{"POST", "/v1/settle", settle, {Scope::consume, Reach::receipts}, true},
-    Route{"POST", "/v1/extend", extend, {Scope::consume, Reach::receipts}, true},
+    Route{"POST", "/v1/settle", settle, {Scope::consume, Reach::receipts}, kNoAct, true},
+    Route{"POST", "/v1/extend", extend, {Scope::consume, Reach::receipts}, kNoAct, true},
     Route{"POST", "/v1/queues/*/messages", push, {Scope::push, Reach::path}},
     Route{"POST", "/v1/queues/*/push", push_many, {Scope::push, Reach::path}},
     Route{"GET", "/v1/queues/*/messages", list, {Scope::read, Reach::path}},
     Route{"GET", "/v1/queues/*/message", get_one, {Scope::read, Reach::path}},
     Route{"POST", "/v1/queues/*/get", get_many, {Scope::read, Reach::path}},
-    Route{"POST", "/v1/queues/*/cancel", cancel, {Scope::push, Reach::path}, true},
-    Route{"POST", "/v1/queues/*/reschedule", reschedule, {Scope::push, Reach::path}},
-    Route{"POST", "/v1/queues/*/bulk", bulk, {Scope::admin, Reach::path}},
-    Route{"POST", "/v1/queues/*/import", import_messages, {Scope::admin, Reach::path}},
-    Route{"POST", "/v1/queues/*/move-away", move_away, {Scope::admin, Reach::path}},
+    Route{"POST", "/v1/queues/*/cancel", cancel, {Scope::push, Reach::path}, Act::cancel, true},
+    Route{
+        "POST", "/v1/queues/*/reschedule", reschedule, {Scope::push, Reach::path}, Act::reschedule},
+    Route{"POST", "/v1/queues/*/bulk", bulk, {Scope::admin, Reach::path}, Act::bulk},
+    Route{"POST",
+          "/v1/queues/*/import",
+          import_messages,
+          {Scope::admin, Reach::path},
+          Act::import_messages},
+    Route{"POST", "/v1/queues/*/move-away", move_away, {Scope::admin, Reach::path}, Act::move_away},
     Route{"GET", "/v1/queues", queue_list, {Scope::read, Reach::answer}},
     Route{"GET", "/v1/queues/*", queue_info, {Scope::read, Reach::path}},
-    Route{"PUT", "/v1/queues/*", configure, {Scope::admin, Reach::path}},
-    Route{"DELETE", "/v1/queues/*", remove_queue, {Scope::admin, Reach::path}},
-    Route{"POST", "/v1/queues/*/pause", pause, {Scope::admin, Reach::path}},
-    Route{"POST", "/v1/queues/*/resume", resume, {Scope::admin, Reach::path}},
-    Route{"POST", "/v1/queues/*/purge", purge, {Scope::admin, Reach::path}},
-    Route{"POST", "/v1/queues/*/revive", revive, {Scope::admin, Reach::path}},
-    Route{"POST", "/v1/queues/*/reshard", reshard, {Scope::admin, Reach::path}},
+    Route{"PUT", "/v1/queues/*", configure, {Scope::admin, Reach::path}, Act::configure},
+    Route{"DELETE", "/v1/queues/*", remove_queue, {Scope::admin, Reach::path}, Act::remove},
+    Route{"POST", "/v1/queues/*/pause", pause, {Scope::admin, Reach::path}, Act::pause},
+    Route{"POST", "/v1/queues/*/resume", resume, {Scope::admin, Reach::path}, Act::resume},
+    Route{"POST", "/v1/queues/*/purge", purge, {Scope::admin, Reach::path}, Act::purge},
+    Route{"POST", "/v1/queues/*/revive", revive, {Scope::admin, Reach::path}, Act::revive},
+    Route{"POST", "/v1/queues/*/reshard", reshard, {Scope::admin, Reach::path}, Act::reshard},
     Route{"GET", "/v1/queues/*/forecast", forecast, {Scope::read, Reach::path}},
     Route{"GET", "/v1/stats", stats, {Scope::read, Reach::answer}},
     Route{"GET", "/", about, {Scope::read, Reach::open}},
@@ -93,6 +101,17 @@ std::string_view origin_form(std::string_view target) {
     return slash == std::string_view::npos ? "/" : target.substr(slash);
   }
   return target;
+}
+
+// The route that takes the request; null if there is none. `queue` gets the queue in its path,
+// still encoded.
+const Route* route_of(const net::HttpMessage& message, std::string_view& queue) {
+  const std::string_view target = origin_form(message.target);
+  const std::string_view path = target.substr(0, target.find('?'));
+  for (const Route& known : kRoutes) {
+    if (known.method == message.method && matches(known.pattern, path, queue)) return &known;
+  }
+  return nullptr;
 }
 
 bool is_json(std::string_view content_type) {
@@ -147,20 +166,17 @@ bool is_open(std::string_view path) {
   });
 }
 
-bool settles(const net::HttpMessage& message) {
-  const std::string_view target = origin_form(message.target);
-  const std::string_view path = target.substr(0, target.find('?'));
-  return std::ranges::any_of(kRoutes, [&](const Route& known) {
-    std::string_view queue;
-    return known.settles && known.method == message.method && matches(known.pattern, path, queue);
-  });
+bool leaves_less_work(const net::HttpMessage& message) {
+  std::string_view queue;
+  const Route* found = route_of(message, queue);
+  return found != nullptr && found->leaves_less;
 }
 
-std::string queue_in(const net::HttpMessage& message, std::string_view pattern) {
-  const std::string_view target = origin_form(message.target);
+std::optional<RouteAct> act_of_route(const net::HttpMessage& message) {
   std::string_view queue;
-  if (!matches(pattern, target.substr(0, target.find('?')), queue)) return {};
-  return wire::percent_decode(queue).value_or("");
+  const Route* found = route_of(message, queue);
+  if (found == nullptr || !found->act) return std::nullopt;
+  return RouteAct{*found->act, wire::percent_decode(queue).value_or("")};
 }
 
 Routed route(const Service& service, net::HttpMessage& message, std::string_view& pattern,

@@ -23,6 +23,7 @@
 #include "core/reply.h"
 #include "core/request.h"
 #include "net/http/http_message.h"
+#include "server/audit/act.h"
 #include "server/audit/entry.h"
 #include "server/http/response.h"
 #include "server/http/rights.h"
@@ -105,10 +106,14 @@ inline constexpr std::string_view kNoRoute = "none";
 [[nodiscard]] bool is_open(std::string_view path);
 
 /// Whether the request's route settles, extends or cancels, so that less work is left after it.
-[[nodiscard]] bool settles(const net::HttpMessage& message);
+[[nodiscard]] bool leaves_less_work(const net::HttpMessage& message);
 
-/// The queue in the path of a request that one of the routes takes; empty if there is none.
-[[nodiscard]] std::string queue_in(const net::HttpMessage& message, std::string_view pattern);
+struct RouteAct {
+  audit::Act act;
+  std::string queue;  // from the path, decoded; empty if it cannot be decoded
+};
+/// What the request's route does, for the audit log; nullopt if that is no act.
+[[nodiscard]] std::optional<RouteAct> act_of_route(const net::HttpMessage& message);
 
 struct RouteName {
   std::string_view method;

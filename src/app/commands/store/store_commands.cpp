@@ -216,7 +216,7 @@ ExitCode audit(Session& session) {
   const core::Capabilities can = store->engine().capabilities();
   if (!can.counts) {
     return session.output.fail(
-        {ErrorCode::unsupported, (can.served.empty() ? can.engine : can.served) +
+        {ErrorCode::unsupported, can.keeper() +
                                      ": this store does not count accepted and ended messages, so "
                                      "there is nothing to audit"});
   }

@@ -102,12 +102,9 @@ ExitCode tell_left_out(Output& output, const ExportReport& report) {
   return report.problems.empty() ? ExitCode::done : ExitCode::failed;
 }
 
-// A layout lists by due time. So a claim or a move can shift a message past the place that the list
-// has reached.
-bool is_layout(const core::Engine& engine) {
-  const core::Capabilities can = engine.capabilities();
-  return (can.served.empty() ? can.engine : can.served).starts_with("redis ");
-}
+// A layout of another program, which has no headers, lists by due time. So a claim or a move can
+// shift a message past the place that the list has reached.
+bool is_layout(const core::Engine& engine) { return !engine.capabilities().headers; }
 
 // Identifies the export. A later run can only continue an export with the same text.
 std::string export_of(const Session& session, const TransferWords& words) {

@@ -45,6 +45,7 @@ class LayoutEngine final : public LoopEngine {
   [[nodiscard]] core::Capabilities capabilities() const override {
     core::Capabilities capabilities;
     capabilities.engine = "redis " + std::string(to_string(options_.layout.layout));
+    capabilities.headers = false;
     capabilities.moves = false;
     capabilities.pauses = false;
     capabilities.dead = false;
