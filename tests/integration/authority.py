@@ -1,6 +1,7 @@
 """A private authority and certificates of it, for tests of TLS. Needs the program openssl."""
 
 import shutil
+import ssl
 import subprocess
 from pathlib import Path
 
@@ -57,6 +58,14 @@ class Authority:
 
     def chain(self, name):
         return str(self.here / f"{name}-chain.pem")
+
+    def served(self, name="server"):
+        """The flags of a server with that certificate."""
+        return ("--tls-cert", self.chain(name), "--tls-key", self.key(name))
+
+    def context(self):
+        """For a client that trusts this authority alone."""
+        return ssl.create_default_context(cafile=self.path(self.name))
 
     def issue(self, name, kind="server", by=None, start=None, end=None, new_key=EC,
               subject=None):

@@ -2,12 +2,12 @@
 """For every bad input, every route over HTTP answers an error that names the value and the limit.
 """
 
-import http.client
 import json
 import os
-import socket
+import tempfile
 import unittest
 
+from authority import Authority
 from openapi import Client, Document
 from program import FAILED, ProgramTest, Server
 
@@ -331,14 +331,15 @@ FRAMING = (
 class BadInput(ProgramTest):
     """One server with a test clock, so that every route is there."""
 
+    authority = None
+
     def setUp(self):
         super().setUp()
-        server = Server("memory:", "--test-clock")
-        self.addCleanup(server.stop)
-        self.port = server.port
-        nothing = Client(server, Document({"paths": {}}))
+        self.server = Server("memory:", "--test-clock", authority=self.authority)
+        self.addCleanup(self.server.stop)
+        nothing = Client(self.server, Document({"paths": {}}))
         self.document = Document(nothing.raw("GET", "/v1/openapi.json").json)
-        self.client = Client(server, self.document)
+        self.client = Client(self.server, self.document)
         self.ask = self.client.ask
 
     def says(self, text, words):
@@ -388,18 +389,12 @@ class BadInput(ProgramTest):
                 if "{queue}" not in path:
                     continue
                 query = {"key": "k"} if name == "getMessage" else None
-                body = {"push": {}, "cancel": {"keys": ["k"]}, "getMessages": {"keys": ["k"]},
-                        "reschedule": {"items": [{"key": "k", "delay": 0}]},
-                        "bulk": {"action": "cancel"},
-                        "importMessages": {"messages": [{}]}, "moveAway": {"messages": [SEEN]},
-                        "reshard": {"shards": 1}, "revive": {"all": True}}.get(name)
                 body = {"pushMessage": {}, "pushMessages": {"messages": [{}]},
                         "cancelMessages": {"keys": ["k"]},
                         "getMessages": {"keys": ["k"]},
                         "rescheduleMessages": {"items": [{"key": "k", "delay": 0}]},
-                      "bulkMessages": {"action": "cancel"},
                         "bulkMessages": {"action": "cancel"},
-                        "importMessages": {"messages": [{}]},
+                          "importMessages": {"messages": [{}]},
                         "moveMessagesAway": {"messages": [SEEN]},
                         "reshardQueue": {"shards": 1}, "reviveMessages": {"all": True}}.get(name)
                 with self.subTest(f"{name} {queue[:10]}"):
@@ -461,7 +456,7 @@ class BadInput(ProgramTest):
                 self.says(reply.json["detail"], (f'"{method}"', *known))
 
     def test_an_answer_to_head_ends_with_its_head(self):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = self.server.connection()
         length = None
         for method, path, status in (
                 ("GET", "/healthz", 200), ("HEAD", "/healthz", 200), ("HEAD", "/v1/claim", 405),
@@ -503,6 +498,8 @@ class Framing(ProgramTest):
     """Errors below the routes, over a socket: the server says what is wrong, and closes the
     connection."""
 
+    authority = None
+
     def answer(self, connection):
         """The only answer before the server closes: status, fields and body."""
         received = b""
@@ -526,12 +523,12 @@ class Framing(ProgramTest):
         return fields
 
     def connect(self, server):
-        connection = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+        connection = server.socket()
         self.addCleanup(connection.close)
         return connection
 
     def test_faults_in_the_framing(self):
-        with Server(self.store) as server:
+        with Server(self.store, authority=self.authority) as server:
             for sent, status, code, words in FRAMING:
                 with self.subTest(sent[:80]):
                     connection = self.connect(server)
@@ -540,7 +537,7 @@ class Framing(ProgramTest):
                     self.refusal(connection, status, code, words)
 
     def test_more_connections_than_the_limit(self):
-        with Server(self.store, "--max-connections", "2") as server:
+        with Server(self.store, "--max-connections", "2", authority=self.authority) as server:
             body = '{"queues":["q"],"wait":"10m"}'
             held = [self.connect(server) for _ in range(2)]
             for connection in held:
@@ -551,6 +548,28 @@ class Framing(ProgramTest):
             fields = self.refusal(another, 503, "unavailable",
                                   ("2 connections already", "limit", "try again"))
             self.assertRegex(fields["Retry-After"], r"^[1-9]\d*$")
+
+
+class OverTls:
+    """The tests of a class once more, through TLS."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.TemporaryDirectory(prefix="tarry-bad-input-")
+        cls.authority = Authority(cls.place.name)
+        cls.authority.issue("server")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.place.cleanup()
+
+
+class BadInputOverTls(OverTls, BadInput):
+    pass
+
+
+class FramingOverTls(OverTls, Framing):
+    pass
 
 
 class Token(ProgramTest):

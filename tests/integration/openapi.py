@@ -108,7 +108,7 @@ class Client:
     AssertionError."""
 
     def __init__(self, server, document):
-        self._port = server.port
+        self._server = server
         self.document = document
         self._by_id = {o["operationId"]: (m, p, o) for m, p, o in document.operations()}
         self.asked = set()       # (operation, parameter)
@@ -116,7 +116,7 @@ class Client:
 
     def raw(self, method, target, body=None, headers=()):
         """Sends any request."""
-        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
+        connection = self._server.connection()
         try:
             connection.request(method, target, body, dict(headers))
             return Reply(connection.getresponse())

@@ -57,9 +57,13 @@ class Server:
     first. Use it in a `with`; it must end cleanly."""
 
     def __init__(self, store, *flags, cwd=None, descriptors=None, variables=None, before=None,
-                 listen=("--listen", "127.0.0.1:0")):
+                 listen=("--listen", "127.0.0.1:0"), authority=None):
         """`descriptors`: its soft and hard limit of open files. `variables`: additions to its
-        environment. `before`: a function that its process calls before it becomes the server."""
+        environment. `before`: a function that its process calls before it becomes the server.
+        `authority`: an Authority that issued "server"; then it speaks TLS."""
+        if authority:
+            flags = (*authority.served(), *flags)
+        self._context = authority and authority.context()
         self._directory = tempfile.TemporaryDirectory(prefix="tarry-server-")
         port_file = Path(self._directory.name) / "port"
         # In append mode, because reading moves the position that the writer shares.
@@ -76,7 +80,19 @@ class Server:
             self.process.wait()
             raise AssertionError(f"the server did not start: {self.log()}")
         self.port = int(port_file.read_text().split()[0])
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http{'s' if authority else ''}://127.0.0.1:{self.port}"
+
+    def socket(self):
+        """A connection to it; after the handshake, if it speaks TLS."""
+        plain = socket.create_connection(("127.0.0.1", self.port), timeout=60)
+        return self._context.wrap_socket(plain, server_hostname="localhost") if self._context \
+            else plain
+
+    def connection(self):
+        """The same for http.client."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port)
+        connection.sock = self.socket()
+        return connection
 
     def halt(self):
         """Stops it by SIGSTOP. When this returns, none of its threads runs any more."""

@@ -36,10 +36,10 @@ class TlsTest(ProgramTest):
         cls.place.cleanup()
 
     def tls(self, name="server"):
-        return ("--tls-cert", self.authority.chain(name), "--tls-key", self.authority.key(name))
+        return self.authority.served(name)
 
     def context(self, **options):
-        context = ssl.create_default_context(cafile=self.authority.path("root"))
+        context = self.authority.context()
         for name, value in options.items():
             setattr(context, name, value)
         return context

@@ -77,7 +77,8 @@ std::size_t Connection::consume(std::string_view bytes) {
     session().note_refusal(*over);
     respond_and_close(too_much_held(*over));
   } else if (bytes.size() - step.used > options.max_head_bytes) {
-    on_fault(net::HttpFault::malformed, "a line of the body's framing is too long");
+    on_fault(net::HttpFault::malformed, "a line between the body's chunks is over " +
+                                            std::to_string(options.max_head_bytes) + " bytes");
   }
   return step.used;
 }
