@@ -1,0 +1,19 @@
+"""tarry: a delay queue. This is its client for Python; docs/guide/python.md shows how to use it."""
+
+from .book import Counts
+from .client import Client, Queue
+from .errors import (Conflict, InvalidRequest, NoSpace, NotFound, PermissionDenied, ServerFailure,
+                     TarryError, Unavailable, UnknownOutcome, Unsupported)
+from .model import (Action, Bulk, Changed, Claimed, IfExists, Message, Outcome, Page, Pushed,
+                    QueueInfo, Settled, State, Stored)
+from .verdicts import Verdict, ack, bury, release, retry
+from .version import __version__
+from .worker import Delivery, Worker, WorkerOptions, work
+
+__all__ = [
+    "Action", "Bulk", "Changed", "Claimed", "Client", "Conflict", "Counts", "Delivery", "IfExists",
+    "InvalidRequest", "Message", "NoSpace", "NotFound", "Outcome", "Page", "PermissionDenied",
+    "Pushed", "Queue", "QueueInfo", "ServerFailure", "Settled", "State", "Stored", "TarryError",
+    "Unavailable", "UnknownOutcome", "Unsupported", "Verdict", "Worker", "WorkerOptions",
+    "__version__", "ack", "bury", "release", "retry", "work",
+]
