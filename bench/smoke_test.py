@@ -20,7 +20,8 @@ IDS = ["F1", "F2", "F3", "F3s", "F4", "F5", "F6", "F6k", "F8", "F8c", "F7", "F7m
 WITH_REDISSON = ["F12"]  # where Java, Maven and Redisson's library are there
 WITH_RABBITMQ = ["F16"]  # where rabbitmq-server and rabbitmq-c are installed
 WITH_LIMITED_RAM = ["F17", "F17r", "F17p"]  # where control groups can be made
-OVER_TLS = ["F26", "F26s"]
+WITH_BEANSTALKD = ["F22", "F24", "F24r"]
+OVER_HTTP = ["F25", "F25b", "F26", "F26s"]
 
 
 def run(program, *arguments):
@@ -48,7 +49,8 @@ def main():
         wanted = IDS + (WITH_REDISSON if redisson else [])
         wanted += [id for id in WITH_RABBITMQ if id in ids]
         wanted += ([] if "F17 is left out" in done.stderr + done.stdout else WITH_LIMITED_RAM)
-        wanted += OVER_TLS
+        wanted += [] if "F22 and F24 are left out" in done.stderr else WITH_BEANSTALKD
+        wanted += OVER_HTTP
         check(ids == wanted, f"figures {ids}")
         for line in lines:
             check(line["low"] <= line["value"] <= line["high"], f"spread of {line}")

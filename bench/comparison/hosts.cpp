@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <filesystem>
 #include <utility>
 
 #include "designs/redisson_process.h"
@@ -46,7 +47,7 @@ Place Hosts::place(const Entry& entry) {
     place.redis_port = redis_->port();
   }
   if ((entry.needs & kBeanstalk) != 0) {
-    beanstalk_ = std::make_unique<BeanstalkHost>();
+    beanstalk_ = std::make_unique<BeanstalkHost>(std::filesystem::temp_directory_path().string());
     place.beanstalk_port = beanstalk_->port();
   }
   if ((entry.needs & kRabbit) != 0) {

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -34,12 +33,12 @@ bool answers(std::uint16_t port) {
 
 bool BeanstalkHost::is_installed() { return ::access(kBeanstalkd, X_OK) == 0; }
 
-BeanstalkHost::BeanstalkHost()
-    : scratch_(std::filesystem::temp_directory_path().string()),
+BeanstalkHost::BeanstalkHost(const std::string& parent, int sync_ms)
+    : scratch_(parent),
       port_(testing::RedisServer::free_port()),
       server_(std::make_unique<ServerProcess>(
           std::vector<std::string>{kBeanstalkd, "-l", "127.0.0.1", "-p", std::to_string(port_),
-                                   "-b", scratch_.path(), "-f", "50"},
+                                   "-b", scratch_.path(), "-f", std::to_string(sync_ms)},
           ServerProcess::Options{.log = scratch_.path() + "/output"})) {
   const Stopwatch watch;
   while (!answers(port_)) {

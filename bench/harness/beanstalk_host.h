@@ -1,11 +1,11 @@
-// BeanstalkHost: the run's own beanstalkd on a free port of 127.0.0.1. Its log is synced every 50
-// ms, which is its default.
+// BeanstalkHost: the run's own beanstalkd on a free port of 127.0.0.1, with a log.
 //
 // Thread safety: none. It ends with the thread that made it.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "harness/scratch.h"
 #include "harness/server_process.h"
@@ -16,9 +16,12 @@ class BeanstalkHost {
  public:
   [[nodiscard]] static bool is_installed();
 
-  BeanstalkHost();
+  /// Its log lies below `parent` and is synced every `sync_ms`, or at each write if that is 0. 50
+  /// is beanstalkd's default.
+  explicit BeanstalkHost(const std::string& parent, int sync_ms = 50);
 
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+  [[nodiscard]] pid_t pid() const noexcept { return server_->pid(); }
   [[nodiscard]] double bytes() const { return anonymous_bytes_of(server_->pid()); }
 
  private:

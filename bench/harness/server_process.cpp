@@ -8,7 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
+#include <sstream>
+#include <string_view>
+#include <system_error>
 
 #include "harness/must.h"
 
@@ -54,16 +58,48 @@ bool ServerProcess::run(const std::vector<std::string>& words, const Options& op
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-double anonymous_bytes_of(pid_t pid) {
-  std::ifstream in("/proc/" + std::to_string(pid) + "/status");
+namespace {
+
+// The number after a word of /proc's status files; 0 if it is not there.
+double number_after(const std::string& path, std::string_view wanted) {
+  std::ifstream in(path);
   std::string word;
   while (in >> word) {
-    if (word != "RssAnon:") continue;
-    double kib = 0;
-    in >> kib;
-    return kib * 1024;
+    if (word != wanted) continue;
+    double number = 0;
+    in >> number;
+    return number;
   }
   return 0;
+}
+
+}  // namespace
+
+double anonymous_bytes_of(pid_t pid) {
+  return 1024 * number_after("/proc/" + std::to_string(pid) + "/status", "RssAnon:");
+}
+
+Effort effort_of(pid_t pid) {
+  const std::string process = "/proc/" + std::to_string(pid);
+  std::ifstream stat(process + "/stat");
+  std::string text;
+  std::getline(stat, text);
+  // Behind the name, which may hold spaces, utime and stime are the 12th and 13th (proc(5)).
+  std::istringstream fields(text.substr(text.rfind(')') + 1));
+  std::string passed_over;
+  for (int i = 0; i < 11; ++i) fields >> passed_over;
+  double user = 0;
+  double system = 0;
+  fields >> user >> system;
+  Effort effort;
+  effort.cpu_seconds = (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  std::error_code ignored;
+  for (const auto& task : std::filesystem::directory_iterator(process + "/task", ignored)) {
+    const std::string status = task.path().string() + "/status";
+    effort.switches += number_after(status, "voluntary_ctxt_switches:") +
+                       number_after(status, "nonvoluntary_ctxt_switches:");
+  }
+  return effort;
 }
 
 }  // namespace tarry::bench

@@ -38,4 +38,15 @@ class ServerProcess {
 /// Bytes of a process that are in RAM and belong to no file; 0 if there is no such process.
 [[nodiscard]] double anonymous_bytes_of(pid_t pid);
 
+/// What all threads of a process have taken so far.
+struct Effort {
+  double cpu_seconds = 0;  // in steps of 10 ms
+  double switches = 0;     // from one thread to another, wanted or not
+
+  friend Effort operator-(const Effort& a, const Effort& b) noexcept {
+    return {a.cpu_seconds - b.cpu_seconds, a.switches - b.switches};
+  }
+};
+[[nodiscard]] Effort effort_of(pid_t pid);
+
 }  // namespace tarry::bench
