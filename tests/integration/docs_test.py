@@ -76,11 +76,11 @@ class Pages(unittest.TestCase):
         self.assertEqual(code("README.md"), code("README.zh-CN.md"))
         # If a page exists in Chinese too, the Chinese README links to that page.
         links = [re.findall(r"\]\(([^)]*)\)", text)
-                 for text in (english, re.sub(r"(docs/\w+)\.zh-CN\.md", r"\1.md", chinese))]
+                 for text in (english, re.sub(r"(docs/[\w/]+)\.zh-CN\.md", r"\1.md", chinese))]
         self.assertEqual([link for link in links[0] if "README" not in link],
                          [link for link in links[1] if "README" not in link])
         # In a row of links, the last one says that the pages are in English.
-        self.assertEqual(re.findall(r"\]\((docs/(?!\w+\.zh-CN)[^)]*)\)(?!（英文）|[^（\n]{0,4}、\[)",
+        self.assertEqual(re.findall(r"\]\((docs/(?![\w/]+\.zh-CN)[^)]*)\)(?!（英文）|[^（\n]{0,4}、\[)",
                                     chinese), [])
 
     def test_links_lead_somewhere(self):

@@ -5,6 +5,7 @@ import base64
 import json
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -102,22 +103,16 @@ class Driver:
                 return {"ok": getattr(self, op)(f)}
             if op in VERBS:
                 queue = self.client.queue(f["queue"]) if "queue" in f else None
-                return {"ok": shown(VERBS[op](self.client, queue, f))}
+                is_batch = any(many in f for many in ("messages", "keys", "items"))
+                verb = VERBS[op] if is_batch else SINGLE.get(op, VERBS[op])
+                return {"ok": shown(verb(self.client, queue, f))}
             return {"error": {"code": "no_such_op"}}
         except tarry.TarryError as error:
             return {"error": failure(error)}
 
     def together(self, f):
-        answers = [None] * len(f["calls"])
-
-        def one(index):
-            answers[index] = self.carry_out(f["calls"][index])
-        threads = [threading.Thread(target=one, args=(index,)) for index in range(len(answers))]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        return answers
+        with ThreadPoolExecutor(len(f["calls"])) as pool:
+            return list(pool.map(self.carry_out, f["calls"]))
 
     # -- the worker
 
@@ -178,40 +173,47 @@ def settle_body(f):
                              f.get("reason"), f.get("priority"))
 
 
-VERBS = {
-    "push": lambda c, q, f: q.push_many([message_of(one) for one in f["messages"]])
-    if "messages" in f else q.push_message(message_of(f["message"])),
-    "get": lambda c, q, f: q.get_many(f["keys"]) if "keys" in f else q.get(raw(f, "key")),
-    "cancel": lambda c, q, f: q.cancel_many(f["keys"]) if "keys" in f
-    else q.cancel(raw(f, "key")),
-    "reschedule": lambda c, q, f: q.reschedule_many(
-        [q.moved(one["key"], **times(one), **given(one, "priority")) for one in f["items"]])
-    if "items" in f else q.reschedule(f["item"]["key"], **times(f["item"]),
-                                      **given(f["item"], "priority")),
-    "claim": lambda c, q, f: {"messages": shown(
-        c.queue(f["queues"][0]).claim(keys=f["keys"], any_state=f.get("any_state", False),
-                                      **claim_of(f)) if "keys" in f
-        else c.claim(f["queues"], **claim_of(f)))},
-    "settle": lambda c, q, f: c.settle_many([settle_body(one) for one in f["items"]])
-    if "items" in f else c.settle(
+def claim(c, f):
+    options = {"lease": millis(f.get("lease_ms")), "wait": millis(f.get("wait_ms")),
+               **given(f, "max", "max_bytes")}
+    if "keys" in f:
+        return c.queue(f["queues"][0]).claim(**options, **given(f, "keys", "any_state"))
+    return c.claim(f["queues"], **options)
+
+
+SINGLE = {
+    "push": lambda c, q, f: q.push_message(message_of(f["message"])),
+    "get": lambda c, q, f: q.get(raw(f, "key")),
+    "cancel": lambda c, q, f: q.cancel(raw(f, "key")),
+    "reschedule": lambda c, q, f: q.reschedule(f["item"]["key"], **times(f["item"]),
+                                               **given(f["item"], "priority")),
+    "settle": lambda c, q, f: c.settle(
         f["item"]["receipt"], f["item"]["action"], delay=millis(f["item"].get("delay_ms")),
         **given(f["item"], "reason", "priority")),
+    "extend": lambda c, q, f: c.extend(f["item"]["receipt"], millis(f["item"].get("lease_ms"))),
+}
+VERBS = {
+    "push": lambda c, q, f: q.push_many([message_of(one) for one in f["messages"]]),
+    "get": lambda c, q, f: q.get_many(f["keys"]),
+    "cancel": lambda c, q, f: q.cancel_many(f["keys"]),
+    "reschedule": lambda c, q, f: q.reschedule_many(
+        [q.moved(one["key"], **times(one), **given(one, "priority")) for one in f["items"]]),
+    "settle": lambda c, q, f: c.settle_many([settle_body(one) for one in f["items"]]),
     "extend": lambda c, q, f: c.extend_many([one["receipt"] for one in f["items"]],
-                                            millis(f["items"][0].get("lease_ms")))
-    if "items" in f else c.extend(f["item"]["receipt"], millis(f["item"].get("lease_ms"))),
+                                            millis(f["items"][0].get("lease_ms"))),
+    "claim": lambda c, q, f: {"messages": shown(claim(c, f))},
     "list": lambda c, q, f: q.list_page(**given(f, "state", "prefix", "limit", "after")),
     "list_all": lambda c, q, f: {
         "messages": shown(list(q.list(**given(f, "state", "prefix", "limit"))))},
     "revive": lambda c, q, f: {"count": q.revive(f.get("keys"))},
     "bulk": lambda c, q, f: q.bulk(
-        f["action"], by=millis(f.get("by_ms")),
+        f["action"], by=millis(f.get("by_ms")), **given(f, "prefix", "state", "headers", "reason",
+                                                        "dry_run"),
         **{name: datetime_of(f[name + "_ms"]) for name in ("due_from", "due_to", "due")
-           if name + "_ms" in f},
-        **given(f, "prefix", "state", "headers", "reason", "dry_run")),
+           if name + "_ms" in f}),
     "configure": lambda c, q, f: q.configure(**{
-        name[:-3] if name.endswith("_ms") else name:
-        millis(value) if name.endswith("_ms") else value
-        for name, value in f.items() if name not in ("queue", "id")}),
+        name.replace("_ms", ""): millis(value) if name.endswith("_ms") else value
+        for name, value in f.items() if name != "queue"}),
     "queue": lambda c, q, f: q.info(),
     "queues": lambda c, q, f: {"queues": shown(c.queues())},
     "stats": lambda c, q, f: c.stats(f.get("queue")),
@@ -224,11 +226,6 @@ VERBS = {
     "advance": lambda c, q, f: {"advanced_ms": c.advance(millis(f["by_ms"]))},
     "health": lambda c, q, f: c.health(),
 }
-
-
-def claim_of(f):
-    return {"lease": millis(f.get("lease_ms")), "wait": millis(f.get("wait_ms")),
-            **given(f, "max", "max_bytes")}
 
 
 def main():

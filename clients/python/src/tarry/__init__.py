@@ -2,10 +2,34 @@
 
 from .book import Counts
 from .client import Client, Queue
-from .errors import (Conflict, InvalidRequest, NoSpace, NotFound, PermissionDenied, ServerFailure,
-                     TarryError, Unavailable, UnknownOutcome, Unsupported)
-from .model import (Action, Bulk, Changed, Claimed, IfExists, Message, Outcome, Page, Pushed,
-                    QueueInfo, Settled, State, Stored)
+from .errors import (
+                     Conflict,
+                     InvalidRequest,
+                     NoSpace,
+                     NotFound,
+                     PermissionDenied,
+                     ServerFailure,
+                     TarryError,
+                     Unavailable,
+                     UnknownOutcome,
+                     Unsupported,
+)
+from .model import (
+                     Action,
+                     Bulk,
+                     Changed,
+                     Claimed,
+                     IfExists,
+                     Message,
+                     Outcome,
+                     Page,
+                     Pushed,
+                     QueueInfo,
+                     Settled,
+                     State,
+                     Stored,
+)
+from .tasks import Task, Tasks
 from .verdicts import Verdict, ack, bury, release, retry
 from .version import __version__
 from .worker import Delivery, Worker, WorkerOptions, work
@@ -14,6 +38,7 @@ __all__ = [
     "Action", "Bulk", "Changed", "Claimed", "Client", "Conflict", "Counts", "Delivery", "IfExists",
     "InvalidRequest", "Message", "NoSpace", "NotFound", "Outcome", "Page", "PermissionDenied",
     "Pushed", "Queue", "QueueInfo", "ServerFailure", "Settled", "State", "Stored", "TarryError",
+    "Task", "Tasks",
     "Unavailable", "UnknownOutcome", "Unsupported", "Verdict", "Worker", "WorkerOptions",
     "__version__", "ack", "bury", "release", "retry", "work",
 ]

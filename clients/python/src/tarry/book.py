@@ -44,7 +44,7 @@ class Counts:
 class Held:
     """A claim that is held: when its lease ends, and whether it is lost."""
 
-    __slots__ = ("message", "end", "extend_at", "begun", "lost", "extending")
+    __slots__ = ("begun", "end", "extend_at", "extending", "lost", "message")
 
     def __init__(self, message: Claimed, begun: float) -> None:
         self.message = message

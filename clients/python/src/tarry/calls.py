@@ -6,7 +6,7 @@ import json
 import random
 import urllib.parse
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Generic, List, Optional, Tuple, TypeVar
+from typing import Any, Callable, Dict, Generic, List, Optional, TypeVar, Union
 
 from .errors import TarryError, Unavailable, UnknownOutcome, error_of, problem_of
 from .http1 import Answer
@@ -86,6 +86,13 @@ class Backoff:
         self._next = 0.1
 
 
+@dataclass(frozen=True)
+class Done(Generic[T]):
+    """A call that has succeeded."""
+
+    value: T
+
+
 class Attempts:
     """Decides about each answer of a call: it is read, or raised, or the call is tried again.
 
@@ -110,8 +117,8 @@ class Attempts:
         """As `again`, after an answer that was lost."""
         return self.again(error_of("unknown_outcome", why))
 
-    def read(self, call: Call[T], answer: Answer) -> Tuple[Optional[T], Optional[float]]:
-        """(what it says, None), or (None, seconds to wait before the next try)."""
+    def read(self, call: Call[U], answer: Answer) -> Union[Done[U], float]:
+        """What it says, or the seconds to wait before the next try."""
         said: Any = None
         bad = ""
         try:
@@ -120,9 +127,9 @@ class Attempts:
             bad = "the server's answer is not JSON"
         if answer.status == 200:
             try:
-                return call.read(said), None
+                return Done(call.read(said))
             except (KeyError, TypeError, ValueError, AttributeError) as error:
-                return None, self.lost(bad or f"the server's answer cannot be read: {error!r}")
+                return self.lost(bad or f"the server's answer cannot be read: {error!r}")
         problem = problem_of(answer.status, said, answer.reason)
         after = answer.headers.get("retry-after", "")
-        return None, self.again(problem, float(after) if after.isdigit() else None)
+        return self.again(problem, float(after) if after.isdigit() else None)

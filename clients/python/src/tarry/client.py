@@ -6,20 +6,50 @@ import os
 import ssl
 import threading
 from datetime import timedelta
-from typing import (Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple,
-                    TypeVar, Union)
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    TypeVar,
+    Union,
+)
 
 from . import tracing, verbs
 from .address import Address, address_of
-from .calls import Attempts, Call, Lane
+from .calls import Attempts, Call, Done, Lane
 from .connection import Connection, Lost, NotSent, Pool
 from .errors import TarryError, UnknownOutcome, error_of
 from .http1 import Answer, common_head, request_bytes
 from .joiner import Joiner
-from .model import (Action, Bulk, Bytes, Changed, Claim, Claimed, IfExists, Message, Page, Pushed,
-                    QueueInfo, Result, Settled, State, Stored)
+from .model import (
+    Action,
+    Bulk,
+    Bytes,
+    Changed,
+    Claimed,
+    IfExists,
+    Message,
+    Page,
+    Pushed,
+    QueueInfo,
+    Result,
+    Settled,
+    State,
+    Stored,
+)
 from .moments import Duration, Moment
+from .tasks import Function, R, Task, Tasks
 from .version import __version__
+
+if TYPE_CHECKING:
+    from .worker import Delivery
 
 T = TypeVar("T")
 
@@ -54,6 +84,8 @@ class Client:
         self.agent = agent or default_agent()
         self.head = common_head(self.address.host_header, self.agent, self.token)
         self.pool = Pool(self.address, min(timeout, 10.0))
+        self.tasks = Tasks(self)
+        """The tasks and handlers that `Queue.task` and `Queue.handler` have made."""
         self._joiner = Joiner(self._send_lane)
         self._closed = threading.Event()
 
@@ -153,10 +185,10 @@ class Client:
             except Lost as error:
                 pause = attempts.lost(str(error))
             else:
-                value, again = attempts.read(call, answer)
-                if again is None:
-                    return value  # type: ignore[return-value]
-                pause = again
+                read = attempts.read(call, answer)
+                if isinstance(read, Done):
+                    return read.value
+                pause = read
             if self._closed.wait(pause):
                 raise error_of("closed", "the client was closed")
 
@@ -167,8 +199,9 @@ class Client:
             answer = connection.ask(request, self.timeout + call.wait)
         except Lost as error:
             raise error_of("unknown_outcome", str(error)) from error
-        value, _ = Attempts(call.repeatable, 0).read(call, answer)
-        return value, answer  # type: ignore[return-value]
+        read = Attempts(call.repeatable, 0).read(call, answer)
+        assert isinstance(read, Done)  # without patience it raises
+        return read.value, answer
 
     def _single(self, item: verbs.Item, read: Callable[[Any], T]) -> T:
         return self._joiner.ask(item[0], item[1], read)
@@ -199,6 +232,14 @@ class Queue:
     def __init__(self, client: Client, name: str) -> None:
         self.client = client
         self.name = name
+
+    def task(self, function: Function[R]) -> Task[R]:
+        """A decorator: the function becomes a task of this queue; see `Tasks`."""
+        return self.client.tasks.task(self.name)(function)
+
+    def handler(self, function: Callable[[Delivery], T]) -> Callable[[Delivery], T]:
+        """A decorator: the function handles all messages of this queue."""
+        return self.client.tasks.handler(self.name)(function)
 
     def push(self, payload: Bytes = b"", *, key: Optional[Bytes] = None,
              delay: Optional[Duration] = None, due: Optional[Moment] = None,

@@ -101,7 +101,7 @@ class AnswerReader:
 
     def _read_chunks(self) -> Optional[bytes]:
         """All chunks, once the last has come. Answers in chunks are rare, so it starts anew."""
-        parts = []
+        parts: list[bytes] = []
         at = 0
         while True:
             end = self._held.find(b"\r\n", at)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 from typing import Any, Dict, Iterator, Mapping, Optional
 
-_propagate: Any = None
-_trace: Any = None
-try:
-    from opentelemetry import propagate as _propagate
-    from opentelemetry import trace as _trace
-except ImportError:
-    pass
+
+def _imported(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+_propagate = _imported("opentelemetry.propagate")
+_trace = _imported("opentelemetry.trace")
 
 
 @contextlib.contextmanager

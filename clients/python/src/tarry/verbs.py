@@ -7,8 +7,21 @@ from datetime import timedelta
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .calls import Call, Lane, encode, queue_path, with_query
-from .model import (Action, Bytes, Changed, Claim, Message, Page, Pushed, QueueInfo, Settled, State,
-                    Stored, key_bytes, put_bytes)
+from .model import (
+    Action,
+    Bytes,
+    Changed,
+    Claim,
+    Message,
+    Page,
+    Pushed,
+    QueueInfo,
+    Settled,
+    State,
+    Stored,
+    key_bytes,
+    put_bytes,
+)
 from .moments import Duration, Moment, put_duration, put_moment
 
 Item = Tuple[Lane, bytes]

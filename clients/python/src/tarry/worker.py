@@ -21,7 +21,7 @@ from .moments import Duration, elapsed
 from .verdicts import settlement_of
 
 log = logging.getLogger("tarry")
-_WAIT = timedelta(seconds=20)
+CLAIM_WAIT = timedelta(seconds=20)
 
 
 class Delivery:
@@ -217,7 +217,7 @@ class Worker:
                 connection.close()
                 return None
             self._claiming = connection
-        call = verbs.claim(list(self._handlers), room, None, self._options.lease, _WAIT)
+        call = verbs.claim(list(self._handlers), room, None, self._options.lease, CLAIM_WAIT)
         sent = elapsed()
         try:
             claim, answer = self._client.once(connection, call)
