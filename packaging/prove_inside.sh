@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# What packaging/prove.sh runs in each root: `prepare` fetches, `prove` tries. A failed step ends it.
+set -euo pipefail
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C
+cd /prove
+config=/etc/tarry/tarry.toml
+server=
+
+# The package of the library: its name has the ABI's version.
+library() { basename "$(echo ./libtarry[0-9]*.deb)" | sed 's/_.*//'; }
+say() { echo "  $*"; }
+fail() { echo "  FAILED: $*" >&2; exit 1; }
+
+# Every path that a purge should remove again, and no log or cache of dpkg's.
+paths() {
+  find / -xdev \( -path /proc -o -path /prove -o -path /tmp -o -path /var/lib/dpkg \
+    -o -path /var/cache -o -path /var/log -o -path /root -o -path /run \) -prune -o -print | sort
+}
+
+# As the unit says: its user, umask and command, no privileges to gain.
+start() {
+  local command
+  command=$(sed -n 's/^ExecStart=//p' /usr/lib/systemd/system/tarry.service)
+  (umask 0077; cd /; exec setpriv --reuid=tarry --regid=tarry --init-groups --no-new-privs \
+    --bounding-set=-all $command) >>/prove/log 2>&1 &
+  server=$!
+  until tarry health >/dev/null 2>&1; do
+    kill -0 "$server" 2>/dev/null || { tail -n 3 /prove/log; fail "the server ended"; }
+  done
+}
+scheduled() { tarry queue info orders -o json | sed 's/.*"scheduled":\([0-9]*\).*/\1/'; }
+
+if [ "$1" = prepare ]; then
+  apt-get update -qq
+  # The packages' dependencies alone, so that `prove` needs no network.
+  apt-get install -qq -y --no-install-recommends ./tarry_*.deb ./libtarry[0-9]*.deb \
+    ./libtarry-dev_*.deb >/dev/null 2>/prove/apt.err ||
+    { cat /prove/apt.err; fail "apt-get install"; }
+  tarry version | sed 's/^/  /'
+  dpkg --purge libtarry-dev tarry "$(library)" \
+    >/dev/null
+  exit
+fi
+
+paths >/tmp/before
+dpkg -i ./tarry_*.deb ./libtarry[0-9]*.deb ./libtarry-dev_*.deb >/dev/null
+dpkg --verify tarry || fail "dpkg --verify"
+if command -v systemd-analyze >/dev/null; then
+  said=$(systemd-analyze verify --man=no /usr/lib/systemd/system/tarry.service 2>&1) || true
+  [ -z "$said" ] || fail "systemd-analyze verify: $said"
+  say "systemd-analyze verify is silent"
+fi
+[ "$(stat -c '%U %a' /var/lib/tarry)" = "tarry 700" ] || fail "/var/lib/tarry"
+
+start
+for number in $(seq 100); do
+  echo "{\"key\":\"order:$number\",\"payload\":\"a lamp\",\"delay\":\"1h\"}"
+done | tarry push orders --jsonl - >/dev/null
+[ "$(scheduled)" = 100 ] || fail "100 messages were pushed"
+kill -9 "$server"; wait "$server" 2>/dev/null || true
+start
+[ "$(scheduled)" = 100 ] || fail "after kill -9: $(scheduled) of 100"
+tarry cancel orders order:1 >/dev/null
+tarry push orders kettle --key now --in 0s >/dev/null
+tarry claim orders -o json --wait 10s | grep -q '"key":"now"' || fail "claim"
+say "100 messages, kill -9, restart: all there; cancelled, claimed"
+
+said=$(tarry serve --store memory: 2>&1) && fail "a second server got the port"
+grep -q 7733 <<<"$said" || fail "port taken: $said"
+say "port taken: $(tail -n 1 <<<"$said")"
+cp "$config" /tmp/good
+echo 'max_boddy = "1MiB"' >>"$config"
+said=$(dpkg -i --force-confold ./tarry_*.deb 2>&1) || fail "install over a wrong configuration: $said"
+grep -q 'was not started or restarted' <<<"$said" || fail "wrong configuration: $said"
+say "wrong configuration: $(grep '^tarry: ' <<<"$said" | sed -n 2p)"
+kill -0 "$server" || fail "the old server ended"
+[ "$(scheduled)" = 99 ] || fail "the old server answers no more"
+code=0; tarry serve --config "$config" >/dev/null 2>&1 || code=$?
+[ "$code" = 2 ] || fail "wrong configuration: exit $code"
+cp /tmp/good "$config"
+cp -p /var/lib/tarry/STORE /tmp/STORE
+cat newer-STORE >/var/lib/tarry/STORE
+said=$(dpkg -i ./tarry_*.deb 2>&1) || fail "install over a newer store: $said"
+say "newer store: $(grep '^tarry: ' <<<"$said" | sed -n 2p)"
+grep -q 'version 99' <<<"$said" || fail "newer store: $said"
+cat /tmp/STORE >/var/lib/tarry/STORE
+said=$(dpkg -i ./tarry_*.deb 2>&1)
+! grep -q '^tarry: ' <<<"$said" || fail "all is well again, and yet: $said"
+kill "$server"; wait "$server" || fail "SIGTERM: exit $?"
+tarry --store file:/var/lib/tarry store check --deep >/dev/null || fail "store check"
+
+said=$(dpkg --purge libtarry-dev "$(library)" tarry 2>&1)
+[ -d /var/lib/tarry/shard-000 ] || fail "purge removed the store"
+grep -q 'kept /var/lib/tarry' <<<"$said" || fail "purge says nothing of the store: $said"
+say "purge kept the store; $(grep '^tarry: ' <<<"$said")"
+dpkg -i ./tarry_*.deb >/dev/null 2>&1
+start
+[ "$(scheduled)" = 99 ] || fail "after purge and install: $(scheduled)"
+kill "$server"; wait "$server"
+TARRY_PURGE_DATA=yes dpkg --purge tarry >/dev/null 2>&1
+paths >/tmp/after
+left=$(diff /tmp/before /tmp/after | grep '^[<>]' | grep -vE ' /etc/(passwd|group|g?shadow|sub[ug]id)-?$' || true)
+[ -z "$left" ] || fail "left behind: $left"
+! getent passwd tarry >/dev/null || fail "the user is left behind"
+say "purge with TARRY_PURGE_DATA=yes left nothing behind"
