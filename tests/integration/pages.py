@@ -18,7 +18,8 @@ PAGES = ("README.md", "README.zh-CN.md", "docs/guide/first-steps.md", "docs/sema
          "docs/guide/proxies.md")
 
 # Their links are checked too. These pages are for readers who build tarry or read its files.
-MORE = ("CONTRIBUTING.md", "docs/architecture.md", "docs/reliability.md", "docs/performance.md",
+MORE = ("CONTRIBUTING.md", "CHANGELOG.md", "docs/releasing.md",
+        "docs/architecture.md", "docs/reliability.md", "docs/performance.md",
         "docs/designs.md", "docs/designs.zh-CN.md",
         "docs/guide/python.md", "docs/guide/python.zh-CN.md", "clients/conformance/README.md",
         "docs/reference/metrics.md", "docs/reference/log.md",
