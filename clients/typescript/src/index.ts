@@ -1,0 +1,54 @@
+// tarry: a delay queue. This is its client; docs/guide/typescript.md shows how to use it.
+
+export type { Tls } from "./address.js";
+export type { Counts } from "./book.js";
+export type { Result } from "./calls.js";
+export { Client } from "./client.js";
+export type { ClientOptions } from "./client.js";
+export { Delivery } from "./delivery.js";
+export {
+  Conflict,
+  InvalidRequest,
+  NoSpace,
+  NotFound,
+  PermissionDenied,
+  ServerFailure,
+  TarryError,
+  Unavailable,
+  UnknownOutcome,
+  Unsupported,
+} from "./errors.js";
+export type { NextStep } from "./errors.js";
+export { Outcome } from "./model.js";
+export type {
+  Action,
+  Bulk,
+  Bytes,
+  Changed,
+  Claimed,
+  Forecast,
+  IfExists,
+  Message,
+  Page,
+  PushOptions,
+  Pushed,
+  QueueInfo,
+  Settings,
+  Settled,
+  State,
+  Stored,
+} from "./model.js";
+export type { Duration, Moment } from "./moments.js";
+export { Queue } from "./queue.js";
+export type {
+  BulkOptions,
+  ClaimOptions,
+  ListOptions,
+  Move,
+  Settlement,
+  SettingsPatch,
+} from "./verbs.js";
+export { Verdict, ack, bury, release, retry } from "./verdicts.js";
+export { version } from "./version.js";
+export { Worker } from "./worker.js";
+export type { Handler, WorkerOptions } from "./worker.js";

@@ -1,0 +1,224 @@
+// What verbs take and answer.
+
+import type { Duration, Fields, Moment } from "./moments.js";
+import { putDuration, putMoment } from "./moments.js";
+import { errorOf } from "./errors.js";
+
+/** Text, or bytes that need not be UTF-8. */
+export type Bytes = string | Uint8Array;
+
+/** What a verb did. docs/semantics.md has the table. */
+export const Outcome = {
+  PUSHED: "pushed",
+  EXISTS: "exists",
+  KEPT: "kept",
+  REPLACED: "replaced",
+  MOVED: "moved",
+  IN_FLIGHT: "in_flight",
+  SETTLED: "settled",
+  REVIVED: "revived",
+  CANCELLED: "cancelled",
+  STOPPING: "stopping",
+  UNKNOWN: "unknown",
+  RESCHEDULED: "rescheduled",
+  DONE: "done",
+  STALE: "stale",
+} as const;
+export type Outcome = (typeof Outcome)[keyof typeof Outcome];
+
+/** What a push does if its key is taken. */
+export type IfExists = "reject" | "keep" | "replace" | "earlier" | "later";
+
+/** Where a message is in its life. */
+export type State = "scheduled" | "ready" | "leased" | "dead" | "remembered";
+
+/** How a claim ends. */
+export type Action = "ack" | "retry" | "release" | "bury";
+
+/** How a message is pushed. Without `delay` and `due` it is due now. */
+export interface PushOptions {
+  /** Its name, to cancel and reschedule it by. Without one, the store makes one. */
+  key?: Bytes;
+  delay?: Duration;
+  due?: Moment;
+  headers?: Record<string, string>;
+  /** Among due messages, lower goes first. The default is 1024. */
+  priority?: number;
+  ifExists?: IfExists;
+  maxAttempts?: number;
+}
+
+/** A message to push. */
+export interface Message extends PushOptions {
+  payload?: Bytes;
+}
+
+/** What a push answers: the message that is there now. */
+export interface Pushed {
+  readonly outcome: Outcome;
+  readonly id: string;
+  readonly key: string;
+  /** The key's bytes; `key` shows those that are not UTF-8 as U+FFFD. */
+  readonly keyBytes: Buffer;
+  readonly dueMs: number;
+}
+
+/** What became of a message that was cancelled or rescheduled. */
+export interface Changed {
+  readonly outcome: Outcome;
+  readonly key: string;
+  readonly keyBytes: Buffer;
+  /** When it is due now, if that is known. */
+  readonly dueMs?: number;
+  /** Of outcome `settled`: how and when it had ended. */
+  readonly settlement?: { readonly how: "acked" | "cancelled"; readonly whenMs: number };
+}
+
+/** What became of a claim. */
+export interface Settled {
+  /** `done`, or `stale`: the claim had ended before. */
+  readonly outcome: Outcome;
+  /** Of a retry: when it is due again. */
+  readonly dueMs?: number;
+}
+
+/** A claimed message. `receipt` names this claim, for settle and extend. */
+export interface Claimed {
+  readonly queue: string;
+  readonly id: string;
+  readonly key: string;
+  readonly keyBytes: Buffer;
+  readonly payload: Buffer;
+  /** The payload as UTF-8 text. */
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly receipt: string;
+  readonly attempt: number;
+  readonly leaseMs: number;
+  readonly dueMs: number;
+  /** When, by the store's clock. */
+  readonly claimedMs: number;
+  readonly priority: number;
+}
+
+/** The answer to a claim. `waitedMs` as in docs/guide/http.md; absent if it is not known. */
+export interface Claim {
+  readonly messages: Claimed[];
+  readonly waitedMs?: number;
+}
+
+/** A message as `get` and `list` show it. `raw` is the server's whole answer. */
+export interface Stored {
+  readonly queue: string;
+  readonly id: string;
+  readonly key: string;
+  readonly keyBytes: Buffer;
+  readonly state: State;
+  readonly dueMs: number;
+  readonly attempt: number;
+  readonly priority: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Empty in lists. */
+  readonly payload: Buffer;
+  readonly text: string;
+  /** Why it is dead. */
+  readonly reason: string;
+  /** It was cancelled while leased. */
+  readonly stopping: boolean;
+  readonly raw: Fields;
+}
+
+/** A page of a list. An empty `next` means the end. */
+export interface Page {
+  readonly messages: Stored[];
+  readonly next: string;
+}
+
+/** What a bulk verb did, over all pages. */
+export interface Bulk {
+  readonly matched: number;
+  readonly outcomes: Partial<Record<Outcome, number>>;
+  readonly failed: number;
+}
+
+/** Settings of a queue, in milliseconds. */
+export interface Settings {
+  readonly leaseMs: number;
+  readonly maxAttempts: number;
+  readonly backoffMinMs: number;
+  readonly backoffMaxMs: number;
+  readonly rememberMs: number;
+  readonly deadKeepMs: number;
+  readonly ifExists: IfExists;
+}
+
+/** A queue's figures. `raw` is the server's whole answer. */
+export interface QueueInfo {
+  readonly queue: string;
+  readonly scheduled: number;
+  readonly ready: number;
+  readonly leased: number;
+  readonly dead: number;
+  readonly remembered: number;
+  readonly waitingClaims: number;
+  readonly paused: boolean;
+  readonly settings: Settings;
+  readonly counters: Readonly<Record<string, number>>;
+  readonly raw: Fields;
+}
+
+/** How many messages are due when. */
+export interface Forecast {
+  readonly widthMs: number;
+  readonly dueNow: number;
+  readonly buckets: readonly number[];
+  readonly later: number;
+}
+
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The text, or undefined if the bytes are not UTF-8. */
+export function utf8(bytes: Uint8Array): string | undefined {
+  try {
+    return strict.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+export function base64(bytes: Bytes): string {
+  return Buffer.from(bytes as Uint8Array).toString("base64");
+}
+
+/** Sets `name`, or `name_base64` if the value is not UTF-8. */
+export function putBytes(fields: Fields, name: string, value: Bytes | undefined): void {
+  if (value === undefined) return;
+  const text = typeof value === "string" ? value : utf8(value);
+  if (text === undefined) fields[`${name}_base64`] = base64(value);
+  else fields[name] = text;
+}
+
+/** Sets `name` to the list, or `name_base64` if one of them is not UTF-8. */
+export function putKeys(fields: Fields, keys: readonly Bytes[]): void {
+  const texts = keys.map((key) => (typeof key === "string" ? key : utf8(key)));
+  if (texts.includes(undefined)) fields["keys_base64"] = keys.map((key) => base64(key));
+  else fields["keys"] = texts;
+}
+
+/** The message as the server takes it. */
+export function messageBody(message: Message): Fields {
+  if (message.delay !== undefined && message.due !== undefined) {
+    const both = `delay ${message.delay} and due ${String(message.due)}: give one of them`;
+    throw errorOf("invalid_argument", both);
+  }
+  const body: Fields = {};
+  putBytes(body, "key", message.key);
+  putBytes(body, "payload", message.payload);
+  putDuration(body, "delay", message.delay);
+  putMoment(body, "due", message.due);
+  if (message.headers) body["headers"] = message.headers;
+  if (message.priority !== undefined) body["priority"] = message.priority;
+  if (message.ifExists !== undefined) body["if_exists"] = message.ifExists;
+  if (message.maxAttempts !== undefined) body["max_attempts"] = message.maxAttempts;
+  return body;
+}

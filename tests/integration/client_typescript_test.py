@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""The TypeScript client: it is built and packed, passes its own checks, and carries out the table
+of clients/conformance against real servers.
+"""
+
+import shutil
+import subprocess
+import sys
+import unittest
+
+from kept import Kept, run
+from program import PROGRAM, SOURCE
+
+CLIENT = SOURCE / "clients/typescript"
+NOT_COPIED = {"node_modules", "dist", "build"}
+
+
+def sources():
+    """The client's own files."""
+    found = []
+    for path in sorted(CLIENT.rglob("*")):
+        if path.is_file() and not NOT_COPIED & set(path.relative_to(CLIENT).parts):
+            found.append(path)
+    return found
+
+
+class ClientForTypeScript(Kept):
+    """Builds once what all tests need; a run in which nothing has changed builds nothing."""
+
+    def setUp(self):
+        super().setUp()
+        texts = [f"{path.relative_to(CLIENT)}\0{path.read_text()}" for path in sources()]
+        modules = self.made("node-modules", [(CLIENT / "package-lock.json").read_text()],
+                            self.install)
+
+        def build(work):
+            for path in sources():
+                target = work / path.relative_to(CLIENT)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, target)
+            shutil.copy(SOURCE / "LICENSE", work)
+            (work / "node_modules").symlink_to(modules / "node_modules")
+            run("npm", "run", "--silent", "build", cwd=work)
+            run("npx", "tsc", "-p", "tsconfig.test.json", cwd=work)
+
+        self.client = self.made("typescript-client", texts, build)
+
+    def install(self, work):
+        for name in ("package.json", "package-lock.json", ".npmrc"):
+            shutil.copy(CLIENT / name, work)
+        run("npm", "ci", "--silent", "--prefer-offline", "--ignore-scripts", cwd=work)
+
+    def conformance(self, *flags):
+        command = [sys.executable, "-B", SOURCE / "clients/conformance/run.py", "--client",
+                   "typescript", "--driver", f"node {self.client}/conformance/driver.mjs", *flags]
+        done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=280)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"\d\d passed, 0 failed")
+
+    def test_table_on_a_file(self):
+        self.conformance("--store", "file:", "--jobs", "8")
+
+    def test_table_on_redis(self):
+        self.conformance("--store", "redis:", "--jobs", "8")
+
+    def test_table_over_tls(self):
+        self.conformance("--transport", "tls", "--only", "verbs:")
+
+    def test_table_over_a_unix_socket(self):
+        self.conformance("--transport", "unix", "--only", "verbs:")
+
+    def test_driver_is_small(self):
+        lines = (CLIENT / "conformance/driver.mjs").read_text().split("\n")
+        lines = [line for line in lines if line]
+        self.assertLessEqual(len(lines), 200)
+
+    def test_own_tests(self):
+        run("node", "--test", "build/test/", cwd=self.client, TARRY_PROGRAM=PROGRAM)
+
+    def test_lint(self):
+        run("npx", "eslint", ".", cwd=self.client)
+        run("npx", "prettier", "--check", ".", cwd=self.client)
+
+
+if __name__ == "__main__":
+    unittest.main()
