@@ -141,9 +141,9 @@ class Driver:
         finally:
             say({"event": "ended", **about})
 
-    def do(self, delivery):
+    def do(self, delivery, held=False):
         word, _, rest = delivery.text.partition(" ")
-        if word == "hold":
+        if word == "hold" and not held:
             def tell():
                 delivery.stop.wait()
                 say({"event": "signalled", "key": delivery.key})
