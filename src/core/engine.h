@@ -44,6 +44,7 @@ struct Capabilities {
   bool dead = true;              // keeps dead messages
   bool counts_scheduled = true;  // stats know how many are scheduled; else they say 0
   bool claims_outlive = true;    // a claim lasts though the process that made it ends
+  bool joins = false;            // a claim with settlements is one request to a server, not two
   bool push_times = false;       // keeps when a message was pushed, for `get`
   bool counts = true;            // counts accepted and ended messages
   bool forecast = false;

@@ -62,6 +62,10 @@ struct ClaimReply {
   // By this machine's clock: no lease of these messages began earlier than this moment, so leases
   // are counted from it. Empty: they began when the reply came.
   std::optional<base::BootClock::time_point> begun_at = {};
+  std::vector<ItemResult> settled = {};  // one for each item of the request's `settle`
+  // Only if the request had settlements: they were carried out, and the claim failed after them. A
+  // claim that fails without having settled anything answers the error itself.
+  std::optional<Error> claim_error = {};
 
   /// If a reply combines several claims, the earliest beginning counts.
   void began(base::BootClock::time_point at) {

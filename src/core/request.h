@@ -94,20 +94,6 @@ struct RescheduleRequest {
   std::string bytes;
 };
 
-struct ClaimRequest {
-  std::vector<std::string> queues;  // at least one; served fairly, in turn
-  std::vector<std::string> keys;    // not empty: only these messages, and `queues` names one queue
-  bool any_state = false;           // with keys: scheduled and dead ones too
-  std::uint32_t max = 1;
-  // Payload bytes, up to kMaxClaimBytes; at least one message is always returned.
-  std::uint64_t max_bytes = kDefaultClaimBytes;
-  std::optional<Millis> lease;  // empty: the queue's
-  Millis wait{0};
-  // If not empty, one list per queue: the shards (QueueStats::shards) to claim from; an empty list
-  // means all shards. Engines that do not claim by shard ignore it.
-  std::vector<std::vector<std::uint32_t>> shards = {};
-};
-
 /// How the engine ends a claim. It has one way more than the public Action.
 enum class SettleAction : std::uint8_t {
   ack,
@@ -142,6 +128,23 @@ struct SettleRequest {
   std::vector<SettleItem> items;
   std::string bytes;
   OnlyQueues only_queues = {};
+};
+
+struct ClaimRequest {
+  std::vector<std::string> queues;  // at least one; served fairly, in turn
+  std::vector<std::string> keys;    // not empty: only these messages, and `queues` names one queue
+  bool any_state = false;           // with keys: scheduled and dead ones too
+  std::uint32_t max = 1;
+  // Payload bytes, up to kMaxClaimBytes; at least one message is always returned.
+  std::uint64_t max_bytes = kDefaultClaimBytes;
+  std::optional<Millis> lease;  // empty: the queue's
+  Millis wait{0};
+  // If not empty, one list per queue: the shards (QueueStats::shards) to claim from; an empty list
+  // means all shards. Engines that do not claim by shard ignore it.
+  std::vector<std::vector<std::uint32_t>> shards = {};
+  // Carried out before the claim, so that the claim may get a message that they release. They do
+  // not wait with the claim, and a withdrawn claim does not undo them.
+  SettleRequest settle = {};
 };
 
 struct ExtendItem {

@@ -194,7 +194,8 @@ MaybeError check_own(const ClaimRequest& claim) {
   if (auto error = check_number("max", claim.max, 1, kMaxBatch)) return error;
   if (auto error = check_number("max_bytes", claim.max_bytes, 1, kMaxClaimBytes)) return error;
   if (auto error = check_lease(claim.lease)) return error;
-  return check_span("wait", claim.wait, 0, kMaxWaitMs);
+  if (auto error = check_span("wait", claim.wait, 0, kMaxWaitMs)) return error;
+  return check_batch(claim.settle.items.size(), claim.settle.bytes.size());
 }
 
 MaybeError check_own(const PushRequest& push) { return check_new_queue(push.queue); }

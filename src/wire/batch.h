@@ -136,13 +136,12 @@ template <typename Request, typename Read>
   return decode_batch(document.root(), body.size(), name, std::move(request), std::move(read));
 }
 
-/// Writes {"results":[...]}: the engine's answers, with the bad items in their places. `write`
-/// writes the members of the engine's answer number i.
+/// Writes NAME, or {"results":[...]}: the engine's answers, with the bad items in their places.
+/// `write` writes the members of the engine's answer number i.
 template <typename Write>
-[[nodiscard]] std::string write_results(std::size_t answers, const BadItems& bad, Write write) {
-  std::string text;
-  JsonWriter out(text);
-  out.begin_object().name("results").begin_array();
+void write_results(JsonWriter& out, std::string_view name, std::size_t answers, const BadItems& bad,
+                   Write write) {
+  out.name(name).begin_array();
   std::size_t next_bad = 0;
   const std::size_t total = answers + bad.size();
   for (std::size_t index = 0, answer = 0; index < total; ++index) {
@@ -154,7 +153,15 @@ template <typename Write>
     }
     out.end_object();
   }
-  out.end_array().end_object();
+  out.end_array();
+}
+template <typename Write>
+[[nodiscard]] std::string write_results(std::size_t answers, const BadItems& bad, Write write) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object();
+  write_results(out, "results", answers, bad, std::move(write));
+  out.end_object();
   return text;
 }
 

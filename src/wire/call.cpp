@@ -53,7 +53,8 @@ struct Encode {
                 r.items.size());
   }
   Result<Call> operator()(const core::ClaimRequest& r) const {
-    return post("/v1/claim", encode_claim(r), Answer::claimed);
+    if (r.settle.only_queues != nullptr) return confined();
+    return post("/v1/claim", encode_claim(r), Answer::claimed, r.settle.items.size());
   }
   Result<Call> operator()(const core::SettleRequest& r) const {
     if (r.only_queues != nullptr) return confined();
@@ -117,13 +118,14 @@ Result<core::Reply> as_reply(Result<T> decoded) {
   return core::Reply(std::move(*decoded));
 }
 
+Unexpected wrong_count(std::size_t results, std::size_t items) {
+  return {ErrorCode::invalid_argument,
+          std::to_string(results) + " results for " + std::to_string(items) + " items"};
+}
+
 template <typename T>
 Result<core::Reply> as_batch(Result<T> decoded, std::size_t items) {
-  if (decoded && decoded->items.size() != items) {
-    return Unexpected(
-        ErrorCode::invalid_argument,
-        std::to_string(decoded->items.size()) + " results for " + std::to_string(items) + " items");
-  }
+  if (decoded && decoded->items.size() != items) return wrong_count(decoded->items.size(), items);
   return as_reply(std::move(decoded));
 }
 
@@ -135,7 +137,13 @@ Result<core::Reply> decode_answer(const Call& call, std::string_view body) {
   switch (call.answer) {
     case Answer::pushed: return as_batch(decode_push_reply(body), call.items);
     case Answer::items: return as_batch(decode_items_reply(body), call.items);
-    case Answer::claimed: return as_reply(decode_claim_reply(body, call.asked_at));
+    case Answer::claimed: {
+      auto claimed = decode_claim_reply(body, call.asked_at);
+      if (claimed && claimed->settled.size() != call.items) {
+        return wrong_count(claimed->settled.size(), call.items);
+      }
+      return as_reply(std::move(claimed));
+    }
     case Answer::got: return as_batch(decode_get_reply(body), call.items);
     case Answer::listed: return as_reply(decode_list_reply(body));
     case Answer::stats: return as_reply(decode_store_stats(body));

@@ -90,15 +90,17 @@ std::string encode_claim(const core::ClaimRequest& request) {
   out.field("max", std::uint64_t{request.max}).field("max_bytes", request.max_bytes);
   if (request.lease) out.millis_field("lease", request.lease->count());
   if (request.wait.count() != 0) out.millis_field("wait", request.wait.count());
+  if (!request.settle.items.empty()) write_settle_items(out, "settle", request.settle);
   out.end_object();
   return text;
 }
 
-Result<core::ClaimRequest> decode_claim(std::string_view body) {
+Result<Decoded<core::ClaimRequest>> decode_claim(std::string_view body) {
   Document document(body.size());
   if (MaybeError error = document.parse(body)) return *error;
   Fields fields(document.root(), "the body", Unknown::refused);
-  core::ClaimRequest request;
+  Decoded<core::ClaimRequest> decoded;
+  core::ClaimRequest& request = decoded.request;
   fields.require("queues");
   const boost::json::array* queues = fields.array("queues");
   const KeyFields keys = take_keys(fields);
@@ -107,17 +109,24 @@ Result<core::ClaimRequest> decode_claim(std::string_view body) {
   request.max_bytes = fields.u64("max_bytes").value_or(request.max_bytes);
   request.lease = fields.duration("lease", "lease_ms");
   request.wait = fields.duration("wait", "wait_ms").value_or(request.wait);
+  const boost::json::array* settle = fields.array("settle");
   if (MaybeError error = fields.finish()) return *error;
   if (MaybeError error = read_queues(*queues, request.queues)) return *error;
   BadItems bad;
   const Keys named = read_keys(keys, bad);
   if (!bad.empty()) return std::move(bad.front().error);
   for (const core::Slice key : named.keys) request.keys.emplace_back(core::view(named.bytes, key));
-  return request;
+  if (settle != nullptr) {
+    auto items = read_settle_items(*settle);
+    request.settle = std::move(items.request);
+    decoded.bad = std::move(items.bad);
+  }
+  return decoded;
 }
 
 std::string encode_claim_reply(const core::ClaimReply& reply,
-                               std::optional<base::BootClock::time_point> asked_at) {
+                               std::optional<base::BootClock::time_point> asked_at,
+                               const BadItems& bad) {
   std::string text;
   text.reserve(reply.bytes.size() + reply.items.size() * 384 + 32);
   JsonWriter out(text);
@@ -129,6 +138,8 @@ std::string encode_claim_reply(const core::ClaimReply& reply,
     const auto waited = std::chrono::floor<Millis>(*reply.begun_at - *asked_at);
     out.millis_field("waited", std::max(waited, Millis(0)).count());
   }
+  if (!reply.settled.empty() || !bad.empty()) write_settled(out, "settled", reply.settled, bad);
+  if (reply.claim_error) write_error(out, *reply.claim_error);
   out.end_object();
   return text;
 }
@@ -141,8 +152,13 @@ Result<core::ClaimReply> decode_claim_reply(std::string_view body,
   fields.require("messages");
   const boost::json::array* messages = fields.array("messages");
   const std::optional<std::uint64_t> waited_ms = fields.u64("waited_ms");
-  if (MaybeError error = fields.finish()) return *error;
+  const boost::json::array* settled = fields.array("settled");
   core::ClaimReply reply;
+  reply.claim_error = read_error(fields);
+  if (MaybeError error = fields.finish()) return *error;
+  if (settled != nullptr) {
+    if (MaybeError error = read_settled(*settled, reply.settled)) return *error;
+  }
   if (asked_at && waited_ms && *waited_ms <= kMostWaitedMs) {
     reply.began(*asked_at + Millis(static_cast<Millis::rep>(*waited_ms)));
   }

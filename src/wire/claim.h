@@ -1,10 +1,13 @@
 // Claim on the wire, both ways.
 //
-//   request: {"queues":["q"],"max","max_bytes","lease","wait","keys":[...],"any_state"}
+//   request: {"queues":["q"],"max","max_bytes","lease","wait","keys":[...],"any_state",
+//             "settle":[{"receipt","action","delay","reason","priority"}]}
 //   answer:  {"messages":[{"queue","id","key","payload","headers","receipt","due","due_ms",
 //             "claimed_ms","lease_ms","attempt","priority","tallies":{...}}],"waited_ms"}, an empty
 //             list if there is none; "waited_ms": time from the request's arrival to the start of
-//             the leases
+//             the leases. For a request with "settle" also "settled":[{"outcome","due","due_ms"}],
+//             as the verb settle answers (items.h), and "error":{"code","message"} if the claim
+//             failed after the settlements
 //
 // Thread safety: pure functions.
 #pragma once
@@ -18,18 +21,21 @@
 #include "base/boot_clock.h"
 #include "core/reply.h"
 #include "core/request.h"
+#include "wire/batch.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"
 
 namespace tarry::wire {
 
 [[nodiscard]] std::string encode_claim(const core::ClaimRequest& request);
-[[nodiscard]] Result<core::ClaimRequest> decode_claim(std::string_view body);
+/// The bad items are those of "settle".
+[[nodiscard]] Result<Decoded<core::ClaimRequest>> decode_claim(std::string_view body);
 
 /// Damaged headers are written as empty. (To find damage is the engine's task, by its checksum.)
 /// `asked_at`: when the request arrived.
 [[nodiscard]] std::string encode_claim_reply(
-    const core::ClaimReply& reply, std::optional<base::BootClock::time_point> asked_at = {});
+    const core::ClaimReply& reply, std::optional<base::BootClock::time_point> asked_at = {},
+    const BadItems& bad = {});
 /// `asked_at`: when the request was sent. The leases began `waited_ms` after that.
 [[nodiscard]] Result<core::ClaimReply> decode_claim_reply(
     std::string_view body, std::optional<base::BootClock::time_point> asked_at = {});

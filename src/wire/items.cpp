@@ -3,18 +3,24 @@
 namespace tarry::wire {
 namespace {
 
-// Writes {"items":[...]}.
+// Writes NAME, or {"items":[...]}.
 template <typename Items, typename Write>
-std::string write_items(const Items& items, Write write) {
-  std::string text;
-  JsonWriter out(text);
-  out.begin_object().name("items").begin_array();
+void write_items(JsonWriter& out, std::string_view name, const Items& items, Write write) {
+  out.name(name).begin_array();
   for (const auto& item : items) {
     out.begin_object();
     write(out, item);
     out.end_object();
   }
-  out.end_array().end_object();
+  out.end_array();
+}
+template <typename Items, typename Write>
+std::string write_items(const Items& items, Write write) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object();
+  write_items(out, "items", items, std::move(write));
+  out.end_object();
   return text;
 }
 
@@ -69,6 +75,16 @@ MaybeError read_extend_item(const boost::json::value& value, core::ExtendRequest
   item.receipt = core::append(request.bytes, *receipt);
   request.items.push_back(item);
   return std::nullopt;
+}
+
+void write_item_result(JsonWriter& out, const core::ItemResult& item) {
+  if (item.error) {
+    write_error(out, *item.error);
+    return;
+  }
+  out.field("outcome", to_string(item.outcome));
+  if (item.due_ms) out.time_field("due", *item.due_ms);
+  if (item.settlement) write_settlement(out, *item.settlement);
 }
 
 MaybeError read_item_result(const boost::json::value& value, core::ItemsReply& reply) {
@@ -163,14 +179,33 @@ Result<Decoded<core::RescheduleRequest>> decode_reschedule(std::string queue,
                       read_reschedule_item);
 }
 
-std::string encode_settle(const core::SettleRequest& request) {
-  return write_items(request.items, [&](JsonWriter& out, const core::SettleItem& item) {
-    out.bytes_field("receipt", core::view(request.bytes, item.receipt));
-    out.field("action", core::to_string(item.action));
-    if (item.delay) out.millis_field("delay", item.delay->count());
-    if (item.reason.size > 0) out.bytes_field("reason", core::view(request.bytes, item.reason));
-    if (item.priority) out.field("priority", std::uint64_t{*item.priority});
+void write_settle_items(JsonWriter& out, std::string_view name,
+                        const core::SettleRequest& request) {
+  write_items(out, name, request.items, [&](JsonWriter& to, const core::SettleItem& item) {
+    to.bytes_field("receipt", core::view(request.bytes, item.receipt));
+    to.field("action", core::to_string(item.action));
+    if (item.delay) to.millis_field("delay", item.delay->count());
+    if (item.reason.size > 0) to.bytes_field("reason", core::view(request.bytes, item.reason));
+    if (item.priority) to.field("priority", std::uint64_t{*item.priority});
   });
+}
+
+Decoded<core::SettleRequest> read_settle_items(const boost::json::array& items) {
+  Decoded<core::SettleRequest> decoded;
+  decoded.request.items.reserve(items.size());
+  read_items(items, decoded.request.bytes, decoded.bad, [&](const boost::json::value& value) {
+    return read_settle_item(value, decoded.request);
+  });
+  return decoded;
+}
+
+std::string encode_settle(const core::SettleRequest& request) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object();
+  write_settle_items(out, "items", request);
+  out.end_object();
+  return text;
 }
 
 Result<Decoded<core::SettleRequest>> decode_settle(std::string_view body) {
@@ -217,16 +252,25 @@ std::optional<Settlement> read_settlement(Fields& fields) {
 std::string encode_items_reply(const core::ItemsReply& reply, const BadItems& bad,
                                const Keys& keys) {
   return write_results(reply.items.size(), bad, [&](JsonWriter& out, std::size_t i) {
-    const core::ItemResult& item = reply.items[i];
     if (i < keys.keys.size()) out.bytes_field("key", core::view(keys.bytes, keys.keys[i]));
-    if (item.error) {
-      write_error(out, *item.error);
-      return;
-    }
-    out.field("outcome", to_string(item.outcome));
-    if (item.due_ms) out.time_field("due", *item.due_ms);
-    if (item.settlement) write_settlement(out, *item.settlement);
+    write_item_result(out, reply.items[i]);
   });
+}
+
+void write_settled(JsonWriter& out, std::string_view name,
+                   const std::vector<core::ItemResult>& settled, const BadItems& bad) {
+  write_results(out, name, settled.size(), bad,
+                [&](JsonWriter& to, std::size_t i) { write_item_result(to, settled[i]); });
+}
+
+MaybeError read_settled(const boost::json::array& results, std::vector<core::ItemResult>& settled) {
+  core::ItemsReply reply;
+  reply.items.reserve(results.size());
+  for (const boost::json::value& result : results) {
+    if (MaybeError error = read_item_result(result, reply)) return error;
+  }
+  settled = std::move(reply.items);
+  return std::nullopt;
 }
 
 Result<core::ItemsReply> decode_items_reply(std::string_view body) {

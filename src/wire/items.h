@@ -50,6 +50,14 @@ struct Keys {
                                              const Keys& keys);
 [[nodiscard]] Result<core::ItemsReply> decode_items_reply(std::string_view body);
 
+/// The same lists for settlements in another body: NAME is a list of items, or of results.
+void write_settle_items(JsonWriter& out, std::string_view name, const core::SettleRequest& request);
+[[nodiscard]] Decoded<core::SettleRequest> read_settle_items(const boost::json::array& items);
+void write_settled(JsonWriter& out, std::string_view name,
+                   const std::vector<core::ItemResult>& settled, const BadItems& bad);
+[[nodiscard]] MaybeError read_settled(const boost::json::array& results,
+                                      std::vector<core::ItemResult>& settled);
+
 void write_settlement(JsonWriter& out, const Settlement& settlement);
 [[nodiscard]] std::optional<Settlement> read_settlement(Fields& fields);
 

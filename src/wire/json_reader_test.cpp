@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "wire/call.h"
 #include "wire/claim.h"
 #include "wire/items.h"
 #include "wire/message.h"
@@ -341,11 +342,36 @@ TEST(Claim, needs_queues) {
             "an item of \"queues\" must be a string, not the number 7");
 }
 
+TEST(Claim, a_bad_settlement_does_not_affect_the_others) {
+  const auto claim =
+      decode_claim(R"({"queues":["q"],"settle":[{"receipt":"a"},{"receipt":"b","action":"ack"}]})");
+  ASSERT_TRUE(claim) << claim.error().message;
+  ASSERT_EQ(claim->bad.size(), 1u);
+  EXPECT_EQ(claim->bad[0].error.message, "the item lacks \"action\"");
+  ASSERT_EQ(claim->request.settle.items.size(), 1u);
+  core::ClaimReply reply;
+  reply.settled.resize(1);
+  reply.settled[0].outcome = Outcome::done;
+  const std::string body = encode_claim_reply(reply, {}, claim->bad);
+  EXPECT_EQ(body, R"({"messages":[],"settled":[{"error":{"code":"invalid_argument","message":)"
+                  R"("the item lacks \"action\""}},{"outcome":"done"}]})");
+  EXPECT_EQ(encode_claim_reply({}), R"({"messages":[]})");
+}
+
+TEST(Claim, has_results_for_all_of_its_settlements) {
+  Call call;
+  call.answer = Answer::claimed;
+  call.items = 2;
+  const auto reply = decode_answer(call, R"({"messages":[],"settled":[{"outcome":"done"}]})");
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().message, "1 results for 2 items");
+}
+
 // Clients that are generated from the document send an empty list for a field that was not set.
 TEST(Keys, an_empty_list_is_the_same_as_none) {
   const auto claim = decode_claim(R"({"queues":["q"],"keys":[],"keys_base64":[]})");
   ASSERT_TRUE(claim) << claim.error().message;
-  EXPECT_TRUE(claim->keys.empty());
+  EXPECT_TRUE(claim->request.keys.empty());
   const auto revive = decode_revive("q", R"({"keys":[],"all":true})");
   ASSERT_TRUE(revive) << revive.error().message;
   EXPECT_TRUE(revive->all);

@@ -150,7 +150,7 @@ RC_GTEST_PROP(WireReply, items_survive_the_way, ()) {
 
 RC_GTEST_PROP(WireReply, claimed_survives_the_way, ()) {
   const auto reply = tarry::testing::any_claim_reply();
-  check_reply(reply, Answer::claimed, 0, encode_claim_reply(reply));
+  check_reply(reply, Answer::claimed, reply.settled.size(), encode_claim_reply(reply));
 }
 
 TEST(WireReply, LeasesCountFromTheRequestAndHowLongItWaited) {

@@ -47,6 +47,7 @@ std::string encode_health(const Health& health) {
   out.field_bool("by_key", can.by_key).field_bool("leases", can.leases);
   out.field_bool("headers", can.headers);
   out.field_bool("moves", can.moves).field_bool("moves_away", can.moves_away);
+  out.field_bool("joins", can.joins);
   out.field_bool("push_times", can.push_times);
   out.field_bool("pauses", can.pauses).field_bool("dead", can.dead);
   out.field_bool("counts", can.counts).field_bool("counts_scheduled", can.counts_scheduled);
@@ -68,6 +69,7 @@ Result<Health> decode_health(std::string_view body) {
     can.leases = fields.boolean("leases").value_or(can.leases);
     can.moves = fields.boolean("moves").value_or(false);  // an older server does not send it
     can.moves_away = fields.boolean("moves_away").value_or(can.moves);
+    can.joins = fields.boolean("joins").value_or(false);
     can.push_times = fields.boolean("push_times").value_or(false);
     can.pauses = fields.boolean("pauses").value_or(can.pauses);
     // Servers that do not say so: only layouts lacked all three.

@@ -116,6 +116,14 @@ class Acts(Audited):
         self.assertEqual(self.new_lines(before), [
             {"act": "bury", "identity": "everything", "receipt": receipt, "outcome": "done"}])
         self.done(ask, "revive", key="k", outcome="revived")
+        receipt = claim()
+        before = len(self.lines())
+        status, answer = ask("POST", "/v1/claim", self.everything, {
+            "queues": ["orders"], "settle": [{"receipt": receipt, "action": "bury"}]})
+        self.assertEqual((status, answer["settled"]), (200, [{"outcome": "done"}]))
+        self.assertEqual(self.new_lines(before), [
+            {"act": "bury", "identity": "everything", "receipt": receipt, "outcome": "done"}])
+        self.done(ask, "revive", key="k", outcome="revived")
         push("l")
         before = len(self.lines())
         settle({"receipt": claim(), "action": "ack"}, {"receipt": claim(), "action": "release"})
@@ -169,6 +177,11 @@ class Acts(Audited):
         before = len(self.lines())
         bury = {"items": [{"receipt": "r", "action": "bury"}]}
         self.assertEqual(ask("POST", "/v1/settle", self.reader, bury)[0], 403)
+        line, = self.new_lines(before)
+        self.assertEqual((line["act"], line["outcome"], line["status"]), ("bury", "refused", 403))
+        before = len(self.lines())
+        bury = {"queues": ["orders"], "settle": bury["items"]}
+        self.assertEqual(ask("POST", "/v1/claim", self.reader, bury)[0], 403)
         line, = self.new_lines(before)
         self.assertEqual((line["act"], line["outcome"], line["status"]), ("bury", "refused", 403))
 

@@ -96,7 +96,11 @@ core::Reply any_reply_to(const core::Request& request) {
     return reply;
   }
   if (std::holds_alternative<core::ReshardRequest>(request)) return testing::any_reshard_step();
-  if (std::holds_alternative<core::ClaimRequest>(request)) return testing::any_claim_reply();
+  if (const auto* claim = std::get_if<core::ClaimRequest>(&request)) {
+    core::ClaimReply reply = testing::any_claim_reply();
+    reply.settled.resize(claim->settle.items.size());
+    return reply;
+  }
   if (std::holds_alternative<core::ListRequest>(request)) return testing::any_list_reply();
   if (std::holds_alternative<core::ConfigureRequest>(request)) {
     return core::ConfigureReply{testing::any_settings()};
@@ -123,6 +127,7 @@ core::Request sound_request() {
       core::ClaimRequest claim;
       claim.queues = {"a/b", "q"};
       claim.max = *rc::gen::inRange(1u, 100u);
+      claim.settle = testing::any_settle_request(*rc::gen::inRange(0, 3));
       return claim;
     }
     case 2: {

@@ -111,6 +111,22 @@ inline core::PushItem any_push_item(std::string& bytes) {
   return item;
 }
 
+inline core::SettleRequest any_settle_request(int items) {
+  core::SettleRequest r;
+  for (int i = 0; i < items; ++i) {
+    core::SettleItem item;
+    item.receipt = core::append(r.bytes, any_bytes());
+    item.action =
+        one_of({core::SettleAction::ack, core::SettleAction::retry, core::SettleAction::release,
+                core::SettleAction::bury, core::SettleAction::move_away});
+    item.delay = maybe_millis();
+    item.priority = maybe<std::uint32_t>(any_u32);
+    item.reason = core::append(r.bytes, any_bytes());
+    r.items.push_back(item);
+  }
+  return r;
+}
+
 /// A request of any kind.
 inline core::Request any_request() {
   const int items = *rc::gen::inRange(0, 4);
@@ -142,22 +158,11 @@ inline core::Request any_request() {
       r.max_bytes = any_u64();
       r.lease = maybe_millis();
       r.wait = any_millis();
+      r.settle = any_settle_request(*rc::gen::inRange(0, 3));
       return r;
     }
     case 4: {
-      core::SettleRequest r;
-      for (int i = 0; i < items; ++i) {
-        core::SettleItem item;
-        item.receipt = core::append(r.bytes, any_bytes());
-        item.action =
-            one_of({core::SettleAction::ack, core::SettleAction::retry, core::SettleAction::release,
-                    core::SettleAction::bury, core::SettleAction::move_away});
-        item.delay = maybe_millis();
-        item.priority = maybe<std::uint32_t>(any_u32);
-        item.reason = core::append(r.bytes, any_bytes());
-        r.items.push_back(item);
-      }
-      return r;
+      return any_settle_request(items);
     }
     case 5: {
       core::ExtendRequest r;
@@ -302,6 +307,8 @@ inline core::ClaimReply any_claim_reply() {
     item.tallies = any_tallies();
     reply.items.push_back(item);
   }
+  reply.settled = any_items_reply().items;
+  if (any_flag()) reply.claim_error = any_error();
   return reply;
 }
 

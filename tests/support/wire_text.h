@@ -126,6 +126,7 @@ inline std::string text_of(const core::Request& request) {
       t.add("lease", r.lease).add("wait", r.wait);
       for (const auto& queue : r.queues) t.add("queue", queue);
       for (const auto& key : r.keys) t.add("key", key);
+      (*this)(r.settle);
     }
     void operator()(const core::SettleRequest& r) const {
       t.line("settle");
@@ -228,6 +229,8 @@ inline std::string text_of(const core::Reply& reply) {
         t.add("claimed", i.claimed_ms).add("lease", i.lease_ms).add("attempt", i.attempt);
         t.add("priority", i.priority).add("tallies", i.tallies);
       }
+      (*this)(core::ItemsReply{r.settled});
+      if (r.claim_error) t.line("failed").add("error", r.claim_error);
     }
     void operator()(const core::GetReply& r) const {
       for (const auto& i : r.items) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/answer_thread.h"
+#include "core/settle_first.h"
 #include "core/validation.h"
 #include "engines/rabbitmq/consumer.h"
 #include "engines/rabbitmq/pending_request.h"
@@ -71,6 +72,12 @@ class RabbitEngine final : public core::Engine {
   }
 
   core::Ticket submit(core::Request request, core::Completion completion) override {
+    if (core::settles_first(request)) {
+      return core::submit_settle_first(std::move(request), std::move(completion),
+                                       [this](core::Request part, core::Completion done) {
+                                         return submit(std::move(part), std::move(done));
+                                       });
+    }
     const core::Ticket ticket = ++last_ticket_;
     auto pending = std::make_shared<PendingRequest>();
     pending->request = std::move(request);

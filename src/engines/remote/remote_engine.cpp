@@ -24,6 +24,7 @@
 #include "base/thread.h"
 #include "core/answer_thread.h"
 #include "core/claimed.h"
+#include "core/settle_first.h"
 #include "core/validation.h"
 #include "net/http/http_client.h"
 #include "wire/call.h"
@@ -113,12 +114,18 @@ Result<core::Reply> read_answer(const wire::Call& call, HttpAnswer answer) {
   return reply;
 }
 
+bool settles(const core::Request& request) noexcept {
+  const auto* claim = std::get_if<core::ClaimRequest>(&request);
+  return std::holds_alternative<core::SettleRequest>(request) ||
+         (claim != nullptr && !claim->settle.items.empty());
+}
+
 // How long to wait for an answer. A connection may die silently: a request that keeps or ends a
 // lease must then have time left for another connection.
 std::int64_t patience_ms(const core::Request& request, std::int64_t most_ms) {
   constexpr std::int64_t kLeastExtend = 250;
   constexpr std::int64_t kSettle = 10'000;
-  if (std::holds_alternative<core::SettleRequest>(request)) return std::min(kSettle, most_ms);
+  if (settles(request)) return std::min(kSettle, most_ms);
   const auto* extend = std::get_if<core::ExtendRequest>(&request);
   if (extend == nullptr) return most_ms;
   std::int64_t shortest_ms = most_ms;
@@ -131,9 +138,20 @@ std::int64_t patience_ms(const core::Request& request, std::int64_t most_ms) {
 // A request that keeps or ends a lease must not wait behind a dead request: a worker extends and
 // settles one at a time, but any number of threads may settle.
 net::HttpLane lane_of(const core::Request& request, std::int64_t wait_ms) {
-  if (std::holds_alternative<core::SettleRequest>(request)) return net::HttpLane::reserved;
+  if (wait_ms == 0 && settles(request)) return net::HttpLane::reserved;
   const bool own = wait_ms > 0 || std::holds_alternative<core::ExtendRequest>(request);
   return own ? net::HttpLane::own : net::HttpLane::common;
+}
+
+// The reply to a claim that is withdrawn before the server has answered it.
+core::ClaimReply not_told(std::size_t settles) {
+  core::ClaimReply reply;
+  reply.settled.resize(settles);
+  for (core::ItemResult& item : reply.settled) {
+    item.error = Error{ErrorCode::unknown_outcome,
+                       "the claim was withdrawn before the server told whether it had settled"};
+  }
+  return reply;
 }
 
 // The release of messages whose caller no longer waits.
@@ -195,6 +213,12 @@ class RemoteEngine final : public core::Engine {
   }
 
   core::Ticket submit(core::Request request, core::Completion completion) override {
+    if (!capabilities_.joins && core::settles_first(request)) {  // an older server
+      return core::submit_settle_first(std::move(request), std::move(completion),
+                                       [this](core::Request part, core::Completion done) {
+                                         return submit(std::move(part), std::move(done));
+                                       });
+    }
     const core::Ticket ticket = ++last_ticket_;
     // An older server refuses fields that it does not know.
     if (auto* move = std::get_if<core::MoveRequest>(&request); move && !capabilities_.push_times) {
@@ -206,6 +230,7 @@ class RemoteEngine final : public core::Engine {
     if (const auto* claim = std::get_if<core::ClaimRequest>(&request)) {
       pending.is_claim = true;
       pending.wait_ms = claim->wait.count();
+      pending.settles = claim->settle.items.size();
     }
     pending.lane = lane_of(request, pending.wait_ms);
     pending.completion = std::move(completion);
@@ -229,7 +254,7 @@ class RemoteEngine final : public core::Engine {
     asio::post(io_, [this, ticket] {
       const auto found = pending_.find(ticket);
       if (found == pending_.end() || !found->second.is_claim) return;
-      abandon(found->second, core::Reply(core::ClaimReply()));
+      abandon(found->second, core::Reply(not_told(found->second.settles)));
     });
   }
 
@@ -253,6 +278,7 @@ class RemoteEngine final : public core::Engine {
     core::Completion completion;
     HttpClient::Id id = 0;
     bool is_claim = false;
+    std::size_t settles = 0;  // settlements that a claim has taken with it
     std::int64_t wait_ms = 0;
     std::int64_t timeout_ms = 0;  // in addition to `wait_ms`
     net::HttpLane lane = net::HttpLane::common;
@@ -321,7 +347,9 @@ class RemoteEngine final : public core::Engine {
     for (const core::Ticket ticket : waiting) {
       const auto found = pending_.find(ticket);
       if (found == pending_.end()) continue;
-      abandon(found->second, Error{ErrorCode::closed, "the store was closed"});
+      const bool in_doubt = found->second.settles > 0;
+      abandon(found->second, Error{in_doubt ? ErrorCode::unknown_outcome : ErrorCode::closed,
+                                   "the store was closed"});
     }
     grace_.expires_after(kCloseGrace);
     grace_.async_wait([this](const boost::system::error_code& error) {

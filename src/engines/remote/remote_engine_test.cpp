@@ -41,6 +41,7 @@ class RemoteEngineTest : public ::testing::Test {
     wire::Health health;
     health.capabilities.engine = "embedded";
     health.capabilities.durable = true;
+    health.capabilities.joins = server_joins_;
     connection.answer(wire::encode_health(health));
     auto engine = opening.get();
     EXPECT_TRUE(engine) << engine.error().message;
@@ -74,6 +75,12 @@ class RemoteEngineTest : public ::testing::Test {
     return request;
   }
 
+  static core::ClaimRequest settle_and_claim(std::int64_t wait_ms) {
+    core::ClaimRequest request = claim(wait_ms);
+    request.settle.items.emplace_back().receipt = core::append(request.settle.bytes, "r");
+    return request;
+  }
+
   static std::string claimed(std::string_view receipt) {
     core::ClaimReply reply;
     core::ClaimedItem item;
@@ -101,6 +108,7 @@ class RemoteEngineTest : public ::testing::Test {
 
   const std::thread::id caller_ = std::this_thread::get_id();
   testing::RawServer server_;
+  bool server_joins_ = true;
   std::unique_ptr<core::Engine> engine_;
 };
 
@@ -369,6 +377,56 @@ TEST_F(RemoteEngineTest, a_settlement_does_not_stand_behind_what_died_on_its_way
   EXPECT_EQ(other.receive().target, "/v1/settle");
   other.answer(kDone);
   EXPECT_TRUE(settled.reply.get());
+}
+
+TEST_F(RemoteEngineTest, settles_and_claims_in_one_request) {
+  RawConnection connection = open(1, 20'000);
+  auto dead = ask(push("k"));
+  EXPECT_EQ(connection.receive().target, "/v1/queues/q/messages");
+  auto both = ask(settle_and_claim(0));  // does not stand behind what died, as a settle
+  RawConnection other = server_.accept();
+  const auto request = other.receive();
+  EXPECT_EQ(request.target, "/v1/claim");
+  const auto decoded = wire::decode_claim(request.body);
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(decoded->request.settle.items.size(), 1u);
+  other.answer(R"({"messages":[],"settled":[{"outcome":"stale"}]})");
+  const auto reply = both.reply.get();
+  ASSERT_TRUE(reply);
+  const auto& settled = std::get<core::ClaimReply>(*reply).settled;
+  ASSERT_EQ(settled.size(), 1u);
+  EXPECT_EQ(settled[0].outcome, Outcome::stale);
+}
+
+TEST_F(RemoteEngineTest, an_older_server_gets_two_requests) {
+  server_joins_ = false;
+  RawConnection connection = open();
+  auto both = ask(settle_and_claim(60'000));
+  RawConnection other = server_.accept();
+  const auto first = connection.receive();
+  const auto second = other.receive();
+  const bool in_order = first.target == "/v1/settle";
+  EXPECT_EQ(in_order ? second.target : first.target, "/v1/claim");
+  EXPECT_EQ((in_order ? second : first).body.find("settle"), std::string::npos);
+  (in_order ? connection : other).answer(kDone);
+  (in_order ? other : connection).answer(claimed("next"));
+  const auto reply = both.reply.get();
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(std::get<core::ClaimReply>(*reply).settled.at(0).outcome, Outcome::done);
+  EXPECT_EQ(std::get<core::ClaimReply>(*reply).items.size(), 1u);
+}
+
+TEST_F(RemoteEngineTest, a_withdrawn_claim_does_not_know_whether_it_has_settled) {
+  RawConnection connection = open();
+  auto both = ask(settle_and_claim(60'000));
+  connection.receive();
+  engine_->withdraw(both.ticket);
+  const auto reply = both.reply.get();
+  ASSERT_TRUE(reply);
+  const auto& settled = std::get<core::ClaimReply>(*reply).settled;
+  ASSERT_EQ(settled.size(), 1u);
+  EXPECT_EQ(settled[0].error->code, ErrorCode::unknown_outcome);
+  EXPECT_TRUE(connection.wait_for_end());
 }
 
 TEST_F(RemoteEngineTest, withdrawing_ends_a_claim_at_once_and_releases_what_was_on_its_way) {

@@ -90,6 +90,8 @@ EntryPtr entry_for(const core::MoveRequest& asked) {
   return std::make_unique<Entry>(Act::import_messages, asked.queue);
 }
 
+EntryPtr entry_for(const core::ClaimRequest& asked) { return entry_for(asked.settle); }
+
 template <typename Other>
 EntryPtr entry_for(const Other&) {
   return nullptr;
@@ -158,6 +160,8 @@ void note_reply(Entry& entry, const core::Reply& reply) {
     } else {
       entry.ends = items->items;
     }
+  } else if (const auto* claimed = std::get_if<core::ClaimReply>(&reply)) {
+    entry.ends = claimed->settled;
   } else if (const auto* pushed = std::get_if<core::PushReply>(&reply)) {
     entry.counts = counts_of(pushed->items);
   } else if (const auto* count = std::get_if<core::CountReply>(&reply)) {

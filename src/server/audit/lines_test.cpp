@@ -150,6 +150,18 @@ TEST(AuditLines, only_the_buries_of_a_settle_are_told) {
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_EQ(text_at(lines[0], "receipt"), "r");
   EXPECT_EQ(text_at(lines[0], "outcome"), "stale");
+
+  core::ClaimRequest claim;
+  EXPECT_EQ(entry_of(claim), nullptr);
+  claim.settle = settle;
+  const auto of_claim = entry_of(claim);
+  ASSERT_NE(of_claim, nullptr);
+  core::ClaimReply claimed;
+  claimed.settled = {with(Outcome::done), with(Outcome::stale)};
+  note_reply(*of_claim, std::move(claimed));
+  const auto lines_of_claim = lines_of(*of_claim);
+  ASSERT_EQ(lines_of_claim.size(), 1u);
+  EXPECT_EQ(text_at(lines_of_claim[0], "outcome"), "stale");
 }
 
 TEST(AuditLines, long_batches_come_in_pieces_of_whole_lines) {

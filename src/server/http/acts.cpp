@@ -9,9 +9,11 @@ namespace {
 
 using audit::Act;
 
-// A refused settle was not read, so only its text can tell whether it buries.
+// A refused settle was not read, so only its text can tell whether it buries. A claim may settle.
 bool buries(const net::HttpMessage& message) {
-  return leaves_less_work(message) && message.body.find("\"bury\"") != std::string::npos;
+  const bool claims = message.method == "POST" && message.target == "/v1/claim";
+  return (claims || leaves_less_work(message)) &&
+         message.body.find("\"bury\"") != std::string::npos;
 }
 
 }  // namespace

@@ -23,19 +23,21 @@ Routed ask_items(Result<wire::Decoded<Request>> decoded, const Asked& asked) {
 Routed claim(Asked& asked) {
   auto claim = wire::decode_claim(asked.body);
   if (!claim) return problem(claim.error());
-  for (const std::string& queue : claim->queues) {
+  for (const std::string& queue : claim->request.queues) {
     if (auto refused = check_queue(*asked.identity, identity::Scope::consume, queue)) {
       return *std::move(refused);
     }
   }
+  claim->request.settle.only_queues = confined_to(asked.identity);
   const auto asked_at = base::BootClock::now();
-  return ask<core::ClaimReply>(std::move(*claim),
-                               [asked_at, holders = asked.service.holders,
-                                holder = session::holder_name(asked.peer, asked.user_agent)](
-                                   const core::ClaimReply& reply) mutable {
-                                 if (holders != nullptr) holders->note(reply, std::move(holder));
-                                 return ok(wire::encode_claim_reply(reply, asked_at));
-                               });
+  return ask<core::ClaimReply>(
+      std::move(claim->request),
+      [asked_at, bad = std::move(claim->bad), holders = asked.service.holders,
+       holder = session::holder_name(asked.peer, asked.user_agent)](
+          const core::ClaimReply& reply) mutable {
+        if (holders != nullptr) holders->note(reply, std::move(holder));
+        return ok(wire::encode_claim_reply(reply, asked_at, bad));
+      });
 }
 
 Routed settle(Asked& asked) { return ask_items(wire::decode_settle(asked.body), asked); }

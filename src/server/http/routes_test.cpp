@@ -76,10 +76,14 @@ RC_GTEST_PROP(Routes, every_answer_arrives_as_it_was_meant, ()) {
       reply = items;
       break;
     }
-    case 2:
-      request = core::ClaimRequest{{"q"}, {}, false, 1, 1, {}, {}};
-      reply = tarry::testing::any_claim_reply();
+    case 2: {
+      core::ClaimReply claimed = tarry::testing::any_claim_reply();
+      core::ClaimRequest claim{{"q"}, {}, false, 1, 1, {}, {}};
+      claim.settle = tarry::testing::any_settle_request(static_cast<int>(claimed.settled.size()));
+      request = claim;
+      reply = claimed;
       break;
+    }
     case 3: {
       core::GetReply got = tarry::testing::any_get_reply(true);
       core::GetRequest get{"q", {}, "key", true};
@@ -484,6 +488,13 @@ TEST(Routes, receipts_are_confined_to_the_queues_of_the_token) {
   ASSERT_NE(confined, nullptr);
   EXPECT_EQ(*confined, (std::vector<std::string>{"shop.*", "mails"}));
   EXPECT_EQ(only(identity::anyone()), nullptr);
+  auto m = message("POST", "/v1/claim",
+                   R"({"queues":["mails"],"settle":[{"receipt":"r","action":"ack"}]})");
+  std::string_view pattern;
+  Routed r = http::route({}, m, pattern, {shop({identity::Scope::consume})});
+  const auto& claim = std::get<core::ClaimRequest>(std::get<Submission>(r).request);
+  ASSERT_NE(claim.settle.only_queues, nullptr);
+  EXPECT_EQ(*claim.settle.only_queues, *confined);
 }
 
 TEST(Routes, an_answer_is_silent_about_queues_that_the_token_may_not_read) {

@@ -1,4 +1,5 @@
 #include <chrono>
+#include <utility>
 
 #include "server/http/handlers.h"
 #include "server/http/openapi.h"
@@ -37,9 +38,9 @@ Routed about(Asked& asked) {
 
 Routed health(Asked& asked) {
   if (auto error = asked.query.finish()) return problem(*error);
-  auto well = [can = asked.service.capabilities] {
-    return ok(wire::encode_health({TARRY_VERSION, can}));
-  };
+  core::Capabilities can = asked.service.capabilities;
+  can.joins = true;  // whatever the store is
+  auto well = [can = std::move(can)] { return ok(wire::encode_health({TARRY_VERSION, can})); };
   if (!asked.service.engine_suspect) return well();
   // Asks for all queues, because one shard may have stopped while the others work.
   Submission submission{core::StatsRequest{}, [well](core::Reply&) { return well(); },

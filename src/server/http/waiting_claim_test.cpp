@@ -416,6 +416,42 @@ TEST_F(WaitingClaim, is_told_that_the_server_closes_when_it_drains) {
   EXPECT_EQ(open.get(), 0u);
 }
 
+// A claim with a settlement, which the engine has carried out.
+constexpr const char* kSettlesToo =
+    R"({"queues":["q"],"wait":"1m","settle":[{"receipt":"r0","action":"ack"},{"receipt":"r1"}]})";
+core::Reply having_settled(core::Reply reply = core::ClaimReply()) {
+  std::get<core::ClaimReply>(reply).settled.emplace_back().outcome = Outcome::done;
+  return reply;
+}
+
+TEST_F(WaitingClaim, brings_its_settlements_with_it) {
+  RawClient client(port_);
+  client.send(RawClient::request("POST", "/v1/claim", kSettlesToo));
+  auto held = engine_.next();
+  const auto& settle = std::get<core::ClaimRequest>(held.request).settle;
+  ASSERT_EQ(settle.items.size(), 1u);
+  EXPECT_EQ(core::view(settle.bytes, settle.items[0].receipt), "r0");
+  held.answer(having_settled());
+  EXPECT_EQ(client.receive().body,
+            R"({"messages":[],"settled":[{"outcome":"done"},{"error":{"code":"invalid_argument",)"
+            R"("message":"the item lacks \"action\""}}]})");
+}
+
+TEST_F(WaitingClaim, whose_settlements_are_done_answers_them_when_the_server_drains) {
+  RawClient client(port_);
+  client.send(RawClient::request("POST", "/v1/claim", kSettlesToo));
+  auto held = engine_.next();
+  auto open = std::async(std::launch::async, [&] { return drain(Millis(60'000)); });
+  engine_.wait_for_withdrawal(held.ticket);
+  held.answer(having_settled());
+  const auto response = client.receive();
+  EXPECT_EQ(response.status, 200u);
+  EXPECT_NE(response.body.find(R"("settled":[{"outcome":"done"})"), std::string::npos);
+  EXPECT_NE(response.body.find("the server is being stopped"), std::string::npos) << response.body;
+  client.close();
+  EXPECT_EQ(open.get(), 0u);
+}
+
 TEST_F(WaitingClaim, that_has_something_is_not_cut_by_a_drain) {
   RawClient client(port_);
   auto held = wait_with(client);
@@ -582,6 +618,25 @@ TEST_F(WaitingClaim, ends_when_another_token_takes_the_place_of_its_own) {
   EXPECT_EQ(next.receive().status, 200u);
   // Shows that the server has noted the hand-over of r2.
   EXPECT_EQ(next.get("/healthz").status, 200u);
+}
+
+TEST_F(WaitingClaim, whose_settlements_are_done_answers_them_when_its_token_ends) {
+  ServerOptions options;
+  options.tokens = identity::Tokens::of(kOldToken);
+  start(std::move(options));
+  RawClient client(port_);
+  client.send(RawClient::request("POST", "/v1/claim", kSettlesToo,
+                                 "Authorization: Bearer " + std::string(kOldToken) + "\r\n"));
+  auto held = engine_.next();
+  server_->set_tokens(identity::Tokens::of(kNewToken));
+  engine_.wait_for_withdrawal(held.ticket);
+  held.answer(having_settled(one_claimed("r1")));
+  EXPECT_EQ(released(), "r1;");
+  const auto response = client.receive();
+  EXPECT_EQ(response.status, 200u);
+  EXPECT_TRUE(response.body.starts_with(R"({"messages":[],"settled":[{"outcome":"done"})"))
+      << response.body;
+  EXPECT_NE(response.body.find("the token is no longer valid"), std::string::npos);
 }
 
 // Of two tokens that are valid at the same time, one goes and the other one stays.

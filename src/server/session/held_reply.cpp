@@ -12,6 +12,7 @@ core::ClaimReply receipts_of(const core::ClaimReply& reply) {
   std::size_t bytes = 0;
   for (const core::ClaimedItem& item : reply.items) bytes += item.receipt.size;
   core::ClaimReply receipts;
+  receipts.settled = reply.settled;
   receipts.items.reserve(reply.items.size());
   receipts.bytes.reserve(bytes);
   for (const core::ClaimedItem& item : reply.items) {

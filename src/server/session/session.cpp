@@ -31,6 +31,19 @@ bool reads(const core::Request& request) noexcept {
       request);
 }
 
+// The error of a claim whose settlements are answered nevertheless.
+Error claim_error_of(const Refusal& refusal) {
+  switch (refusal.why) {
+    case Refusal::Why::token_not_valid:
+      return {ErrorCode::permission_denied, "the token is no longer valid"};
+    case Refusal::Why::closing:
+      return {ErrorCode::unavailable, "the server is being stopped, and has claimed nothing"};
+    default: break;
+  }
+  return {ErrorCode::unavailable,
+          "the server has not the memory for the claimed messages just now; they were released"};
+}
+
 // The memory of a waiting claim, without its body.
 std::uint64_t size_of(const core::ClaimRequest& claim) noexcept {
   return (claim.queues.size() + claim.keys.size()) * sizeof(std::string);
@@ -335,8 +348,11 @@ void Session::hand_over(HeldReply reply) {
   }
   if (const auto refusal = refusal_of(reply)) {
     release_unsent();
-    connection_.on_refused(*refusal);
-    return;
+    auto* claimed = result ? std::get_if<core::ClaimReply>(&*result) : nullptr;
+    if (claimed == nullptr || claimed->settled.empty()) return connection_.on_refused(*refusal);
+    // A refusal would say that nothing was done, but the claim has settled.
+    claimed->items.clear();
+    claimed->claim_error = claim_error_of(*refusal);
   }
   // The request changes nothing, so an unknown outcome means only that the store is unavailable.
   if (!result && reading_ && !claiming_ && core::is_away(result.error().code)) {

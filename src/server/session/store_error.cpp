@@ -71,6 +71,11 @@ std::string hide_paths(core::Reply& reply) {
   };
   if (auto* pushed = std::get_if<core::PushReply>(&reply)) in(pushed->items);
   if (auto* items = std::get_if<core::ItemsReply>(&reply)) in(items->items);
+  if (auto* claimed = std::get_if<core::ClaimReply>(&reply)) {
+    in(claimed->settled);
+    auto& error = claimed->claim_error;
+    if (error && may_name_files(error->code)) error->message = without_paths(error->message);
+  }
   return trouble;
 }
 

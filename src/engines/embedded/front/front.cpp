@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "core/claimed.h"
+#include "core/settle_first.h"
 #include "core/validation.h"
 #include "engines/embedded/front/stats_sum.h"
 #include "engines/embedded/shard/requests/part_failure.h"
@@ -48,6 +49,12 @@ core::Capabilities Front::capabilities() const {
 }
 
 core::Ticket Front::submit(core::Request request, core::Completion completion) {
+  if (core::settles_first(request)) {
+    return core::submit_settle_first(std::move(request), std::move(completion),
+                                     [this](core::Request part, core::Completion done) {
+                                       return submit(std::move(part), std::move(done));
+                                     });
+  }
   const Use use(*this);
   const OperationPtr op =
       make(std::move(request), std::move(completion), Operation::Completes::engine);
@@ -58,6 +65,13 @@ core::Ticket Front::submit(core::Request request, core::Completion completion) {
 
 core::Ticket Front::submit_lending(core::Request request, core::Completion completion,
                                    core::Lent& lent) {
+  if (core::settles_first(request)) {
+    return core::submit_settle_first(std::move(request), std::move(completion),
+                                     [this, &lent](core::Request part, core::Completion done) {
+                                       return submit_lending(std::move(part), std::move(done),
+                                                             lent);
+                                     });
+  }
   const Use use(*this);
   const OperationPtr op =
       make(std::move(request), std::move(completion), Operation::Completes::engine);
@@ -79,6 +93,17 @@ void Front::lend(core::Lent& lent) noexcept {
 // another thread would have to do this before it can wake the waiter, and the data would move from
 // one core's cache to the other's.
 void Front::submit_waiting(core::Request request, core::Completion completion) {
+  if (core::settles_first(request)) {
+    core::submit_settle_first(std::move(request), std::move(completion),
+                              [this](core::Request part, core::Completion done) -> core::Ticket {
+                                if (!std::holds_alternative<core::ClaimRequest>(part)) {
+                                  return submit(std::move(part), std::move(done));
+                                }
+                                submit_waiting(std::move(part), std::move(done));
+                                return 0;
+                              });
+    return;
+  }
   const Use use(*this);
   const OperationPtr op =
       make(std::move(request), std::move(completion), Operation::Completes::waiter);

@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/thread.h"
+#include "core/settle_first.h"
 #include "core/validation.h"
 
 namespace tarry::redis {
@@ -55,6 +56,12 @@ void LoopEngine::follow_clock() {
 }
 
 core::Ticket LoopEngine::submit(core::Request request, core::Completion completion) {
+  if (core::settles_first(request)) {
+    return core::submit_settle_first(std::move(request), std::move(completion),
+                                     [this](core::Request part, core::Completion done) {
+                                       return submit(std::move(part), std::move(done));
+                                     });
+  }
   const core::Ticket ticket = ++last_ticket_;
   auto error = core::check_request(request);
   if (!error) error = refusal_of(request);
