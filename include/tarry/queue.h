@@ -97,6 +97,13 @@ struct Settle {
   std::optional<std::uint32_t> priority = {};  ///< retry, release, bury: the new priority
 };
 
+/// The answer of `settle_and_claim`.
+struct SettledAndClaimed {
+  std::vector<Result<Answer>> settled;  ///< one for each item, in order
+  /// As `claim` answers. An error here says nothing about the settlements.
+  Result<std::vector<Delivery>> claimed;
+};
+
 struct ListOptions {
   std::optional<State> state = {};
   std::string after = {};        ///< `next` of the page before; empty: from the start
@@ -242,6 +249,20 @@ class Queue {
   }
   Result<Answer> settle(std::initializer_list<detail::NoItem> nothing) const = delete;
   void settle(std::span<const Settle> items, Callback<std::vector<Result<Answer>>> done) const;
+
+  /// Settles claims of any queue, then claims: `settle` and `claim` in one request to a server, and
+  /// usually one sync. The settlements are carried out first, so the claim may get a message that
+  /// they release. They do not wait with the claim, and a stop does not undo them. If the options
+  /// of the claim or the batch as a whole are bad, nothing is settled and nothing is claimed.
+  Result<SettledAndClaimed> settle_and_claim(std::span<const Settle> items,
+                                             const ClaimOptions& options = {}) const;
+  template <typename = void>
+  Result<SettledAndClaimed> settle_and_claim(std::initializer_list<Settle> items,
+                                             const ClaimOptions& options = {}) const {
+    return settle_and_claim(std::span(items.begin(), items.size()), options);
+  }
+  void settle_and_claim(std::span<const Settle> items, const ClaimOptions& options,
+                        Callback<SettledAndClaimed> done) const;
 
   /// The lease will end `lease` from now (default: the queue's lease). Answers `done`, or `stale`
   /// as above.

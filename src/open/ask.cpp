@@ -41,6 +41,11 @@ Error would_wait_for_itself() {
 
 }  // namespace
 
+bool settles(const core::Request& request) noexcept {
+  const auto* claim = std::get_if<core::ClaimRequest>(&request);
+  return claim != nullptr && !claim->settle.items.empty();
+}
+
 Result<core::Reply> wait_for(const StoreState& state, core::Request request) {
   if (state.is_in_child()) return used_in_child(state);
   return wait_for(state.engine(), std::move(request));
@@ -58,7 +63,7 @@ Result<core::Reply> wait_for(core::Engine& engine, core::Request request) {
 Result<core::Reply> wait_for(const StoreState& state, core::Request request, std::stop_token stop) {
   if (state.is_in_child()) return used_in_child(state);
   if (core::on_engine_thread()) return would_wait_for_itself();
-  if (stop.stop_requested()) return core::Reply(core::ClaimReply());
+  if (stop.stop_requested() && !settles(request)) return core::Reply(core::ClaimReply());
   core::Engine& engine = state.engine();
   Waiter waiter;
   // `submit` and not `submit_waiting`, because a request of the latter cannot be withdrawn.

@@ -31,6 +31,9 @@ struct Question {
 /// The same. Error: `misuse` in a forked child too, because a child has none of the engine's
 /// threads.
 [[nodiscard]] Result<core::Reply> wait_for(const StoreState& state, core::Request request);
+/// Whether the request is a claim with settlements. They are carried out even if its stop was
+/// requested before.
+[[nodiscard]] bool settles(const core::Request& request) noexcept;
 /// The same for a claim. The claim is withdrawn when `stop` is requested.
 [[nodiscard]] Result<core::Reply> wait_for(const StoreState& state, core::Request request,
                                            std::stop_token stop);

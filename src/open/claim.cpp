@@ -5,6 +5,7 @@
 #include <optional>
 #include <stop_token>
 #include <utility>
+#include <variant>
 
 #include "open/ask.h"
 #include "open/questions.h"
@@ -46,23 +47,27 @@ class StopWatch {
   std::optional<std::stop_callback<Withdraw>> on_stop_;
 };
 
-}  // namespace
+bool may_be_withdrawn(const core::Request& request, const ClaimOptions& options) {
+  return options.stop.stop_possible() && std::holds_alternative<core::ClaimRequest>(request);
+}
 
-Result<Deliveries> claim(const StoreState& state, std::vector<std::string> queues,
+template <typename T>
+Result<T> ask_until_stop(const StoreState& state, Question<T> question,
                          const ClaimOptions& options) {
-  Question<Deliveries> question = ask_claim(std::move(queues), options);
-  if (!options.stop.stop_possible()) return ask(state, std::move(question));
+  if (!may_be_withdrawn(question.request, options)) return ask(state, std::move(question));
   Result<core::Reply> reply = wait_for(state, std::move(question.request), options.stop);
   return told(question, std::move(reply));
 }
 
-void claim(const StoreState& state, std::vector<std::string> queues, const ClaimOptions& options,
-           Callback<Deliveries> done) {
-  Question<Deliveries> question = ask_claim(std::move(queues), options);
-  if (!options.stop.stop_possible()) return ask(state, std::move(question), std::move(done));
+template <typename T>
+void ask_until_stop(const StoreState& state, Question<T> question, const ClaimOptions& options,
+                    Callback<T> done) {
+  if (!may_be_withdrawn(question.request, options)) {
+    return ask(state, std::move(question), std::move(done));
+  }
   core::Completion completion = completion_for(state, question, std::move(done));
   if (state.is_in_child()) return complete_in_child(state, std::move(completion));
-  if (options.stop.stop_requested()) {
+  if (options.stop.stop_requested() && !settles(question.request)) {
     return state.answer([completion = std::move(completion)]() mutable {
       completion(core::Reply(core::ClaimReply()));
     });
@@ -75,6 +80,31 @@ void claim(const StoreState& state, std::vector<std::string> queues, const Claim
         completion(std::move(reply));
       });
   watch->begin(options.stop, ticket);
+}
+
+}  // namespace
+
+Result<Deliveries> claim(const StoreState& state, std::vector<std::string> queues,
+                         const ClaimOptions& options) {
+  return ask_until_stop(state, ask_claim(std::move(queues), options), options);
+}
+
+void claim(const StoreState& state, std::vector<std::string> queues, const ClaimOptions& options,
+           Callback<Deliveries> done) {
+  ask_until_stop(state, ask_claim(std::move(queues), options), options, std::move(done));
+}
+
+Result<SettledAndClaimed> settle_and_claim(const StoreState& state, std::vector<std::string> queues,
+                                           std::span<const Settle> items,
+                                           const ClaimOptions& options) {
+  return ask_until_stop(state, ask_settle_and_claim(std::move(queues), items, options), options);
+}
+
+void settle_and_claim(const StoreState& state, std::vector<std::string> queues,
+                      std::span<const Settle> items, const ClaimOptions& options,
+                      Callback<SettledAndClaimed> done) {
+  ask_until_stop(state, ask_settle_and_claim(std::move(queues), items, options), options,
+                 std::move(done));
 }
 
 }  // namespace tarry::detail

@@ -1,9 +1,10 @@
-// Claims, the only verb that may wait for long: submits them to the engine, and withdraws them when
-// their caller requests a stop.
+// Claims, the only verbs that may wait for long: submits them to the engine, and withdraws them
+// when their caller requests a stop.
 //
 // Thread safe.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,5 +20,14 @@ namespace tarry::detail {
 
 void claim(const StoreState& state, std::vector<std::string> queues, const ClaimOptions& options,
            Callback<std::vector<Delivery>> done);
+
+[[nodiscard]] Result<SettledAndClaimed> settle_and_claim(const StoreState& state,
+                                                         std::vector<std::string> queues,
+                                                         std::span<const Settle> items,
+                                                         const ClaimOptions& options);
+
+void settle_and_claim(const StoreState& state, std::vector<std::string> queues,
+                      std::span<const Settle> items, const ClaimOptions& options,
+                      Callback<SettledAndClaimed> done);
 
 }  // namespace tarry::detail

@@ -240,9 +240,11 @@ Question<std::vector<Delivery>> ask_claim(std::vector<std::string> queues,
           }};
 }
 
-Question<Batch<Answer>> ask_settle(std::span<const Settle> items) {
+namespace {
+
+// The batch, without the items that the filter refuses.
+core::SettleRequest settle_of(std::span<const Settle> items, BatchFilter& filter) {
   core::SettleRequest request;
-  BatchFilter filter(items.size());
   if (!filter.whole()) request.items.reserve(items.size());
   for (std::size_t i = 0; i < items.size() && !filter.whole(); ++i) {
     const Settle& item = items[i];
@@ -257,7 +259,47 @@ Question<Batch<Answer>> ask_settle(std::span<const Settle> items) {
     sent.priority = item.priority;
     sent.reason = core::append(request.bytes, item.reason);
   }
+  return request;
+}
+
+}  // namespace
+
+Question<Batch<Answer>> ask_settle(std::span<const Settle> items) {
+  BatchFilter filter(items.size());
+  core::SettleRequest request = settle_of(items, filter);
   return answers(std::move(request), std::move(filter));
+}
+
+Question<SettledAndClaimed> ask_settle_and_claim(std::vector<std::string> queues,
+                                                 std::span<const Settle> items,
+                                                 const ClaimOptions& options) {
+  BatchFilter filter(items.size());
+  core::SettleRequest request = settle_of(items, filter);
+  const bool claims = !filter.whole() && !options.stop.stop_requested();
+  Question<Batch<Answer>> settle = answers(std::move(request), std::move(filter));
+  if (!claims) {
+    return {
+        std::move(settle.request),
+        [read = std::move(settle.read)](core::Reply reply) mutable -> Result<SettledAndClaimed> {
+          Result<Batch<Answer>> settled = read(std::move(reply));
+          if (!settled) return std::move(settled).error();
+          return SettledAndClaimed{*std::move(settled), std::vector<Delivery>()};
+        }};
+  }
+  Question<std::vector<Delivery>> claim = ask_claim(std::move(queues), options);
+  std::get<core::ClaimRequest>(claim.request).settle =
+      std::get<core::SettleRequest>(std::move(settle.request));
+  return {std::move(claim.request),
+          [read_settled = std::move(settle.read), read_claimed = std::move(claim.read)](
+              core::Reply reply) mutable -> Result<SettledAndClaimed> {
+            auto claimed = core::reply_as<core::ClaimReply>(std::move(reply));
+            std::optional<Error> error = std::move(claimed.claim_error);
+            Result<Batch<Answer>> settled =
+                read_settled(core::ItemsReply{std::exchange(claimed.settled, {})});
+            if (!settled) return std::move(settled).error();
+            if (error) return SettledAndClaimed{*std::move(settled), *std::move(error)};
+            return SettledAndClaimed{*std::move(settled), read_claimed(std::move(claimed))};
+          }};
 }
 
 Question<Batch<Answer>> ask_extend(std::span<const std::string_view> receipts,

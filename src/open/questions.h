@@ -36,6 +36,10 @@ using Batch = std::vector<Result<T>>;
 [[nodiscard]] Question<std::vector<Delivery>> ask_claim(std::vector<std::string> queues,
                                                         const ClaimOptions& options);
 [[nodiscard]] Question<Batch<Answer>> ask_settle(std::span<const Settle> items);
+/// If the batch is refused as a whole, or the stop is requested already, it claims nothing.
+[[nodiscard]] Question<SettledAndClaimed> ask_settle_and_claim(std::vector<std::string> queues,
+                                                               std::span<const Settle> items,
+                                                               const ClaimOptions& options);
 [[nodiscard]] Question<Batch<Answer>> ask_extend(std::span<const std::string_view> receipts,
                                                  std::optional<Millis> lease);
 [[nodiscard]] Question<Batch<Answer>> ask_extend(std::span<const Delivery> deliveries,

@@ -153,6 +153,16 @@ void Queue::settle(std::span<const Settle> items,
   ask(detail::state_of(store_), detail::ask_settle(items), std::move(done));
 }
 
+Result<SettledAndClaimed> Queue::settle_and_claim(std::span<const Settle> items,
+                                                  const ClaimOptions& options) const {
+  return detail::settle_and_claim(detail::state_of(store_), {name_}, items, options);
+}
+
+void Queue::settle_and_claim(std::span<const Settle> items, const ClaimOptions& options,
+                             Callback<SettledAndClaimed> done) const {
+  detail::settle_and_claim(detail::state_of(store_), {name_}, items, options, std::move(done));
+}
+
 Result<Answer> Queue::extend(std::string_view receipt, std::optional<Millis> lease) const {
   return ask(detail::state_of(store_), single(detail::ask_extend({&receipt, 1}, lease)));
 }

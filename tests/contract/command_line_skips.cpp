@@ -40,6 +40,7 @@ constexpr std::array kSkips = {
     Skip{"Limits", "Settings", kNegative},
     Skip{"Limits", "Lists", "a command shows more than a page holds, page by page"},
     Skip{"Listing", "OfTheWhole", "no flag of the command asks for it"},
+    Skip{"SettleAndClaim", "", "no command settles and claims"},
     Skip{"Settling", "AReceiptThatNobodyGave", kZeroByte},
     Skip{"Surface", "", "handles, callbacks and threads are the library's"},
 };
