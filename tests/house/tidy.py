@@ -8,7 +8,7 @@ from typing import Callable
 
 from source import Finding, code_only, files, includes, is_test
 
-TOPS = ["include", "src", "tests", "bench", "fuzz", "cmake", "scripts", "examples", ".ci",
+TOPS = ["include", "src", "tests", "bench", "fuzz", "cmake", "scripts", "examples", ".ci", "clients",
         "CMakeLists.txt"]
 TEXT = (".h", ".cpp", ".py", ".sh", ".cmake", ".in", "CMakeLists.txt")
 MAX_COLUMNS = 100
