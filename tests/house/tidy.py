@@ -8,8 +8,8 @@ from typing import Callable
 
 from source import Finding, code_only, files, includes, is_test
 
-TOPS = ["include", "src", "tests", "bench", "fuzz", "cmake", "scripts", "examples", ".ci", "clients",
-        "CMakeLists.txt"]
+TOPS = ["include", "src", "tests", "bench", "fuzz", "cmake", "scripts", "examples", ".ci",
+        "clients", "CMakeLists.txt"]
 TEXT = (".h", ".cpp", ".py", ".sh", ".cmake", ".in", "CMakeLists.txt")
 MAX_COLUMNS = 100
 MAX_LINES = 800
