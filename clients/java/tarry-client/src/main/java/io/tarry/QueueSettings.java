@@ -1,0 +1,55 @@
+package io.tarry;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Settings to change; the others stay. Each method sets one and returns this. */
+public final class QueueSettings {
+  final Map<String, Object> body = new LinkedHashMap<>();
+
+  private QueueSettings() {}
+
+  public static QueueSettings change() {
+    return new QueueSettings();
+  }
+
+  public QueueSettings lease(Duration lease) {
+    Times.put(body, "lease", lease);
+    return this;
+  }
+
+  public QueueSettings maxAttempts(int attempts) {
+    body.put("max_attempts", attempts);
+    return this;
+  }
+
+  /** Between attempts: from, doubled each time, up to. */
+  public QueueSettings backoff(Duration from, Duration upTo) {
+    Times.put(body, "backoff_min", from);
+    Times.put(body, "backoff_max", upTo);
+    return this;
+  }
+
+  /** For so long the keys of ended messages stay known. */
+  public QueueSettings remember(Duration remember) {
+    Times.put(body, "remember", remember);
+    return this;
+  }
+
+  public QueueSettings deadKeep(Duration keep) {
+    Times.put(body, "dead_keep", keep);
+    return this;
+  }
+
+  public QueueSettings ifExists(IfExists rule) {
+    body.put("if_exists", rule.wire());
+    return this;
+  }
+
+  /** A setting under its name in the HTTP interface. */
+  public QueueSettings set(String name, Object value) {
+    body.put(name, value);
+    return this;
+  }
+}

@@ -1,0 +1,2 @@
+/** Tests with a clock that is moved. */
+package io.tarry.testing;
