@@ -173,6 +173,25 @@ public final class TarryWorker implements AutoCloseable {
     all.add(thread);
   }
 
+  /**
+   * For tests: handles all that is due now in this thread, without {@link #start}; how many
+   * deliveries there were.
+   */
+  public int workOff() {
+    ClaimRequest request = ClaimRequest.of(handlers.keySet()).max(1);
+    if (lease != null) {
+      request.lease(lease);
+    }
+    for (int count = 0; ; count++) {
+      List<Claimed> due = client.claim(request);
+      if (due.isEmpty()) {
+        return count;
+      }
+      Verdict verdict = handle(new Delivery(due.get(0)));
+      client.settle(verdict.settlement(due.get(0).receipt()));
+    }
+  }
+
   /** Works until {@link #stop} is called, and returns as {@link #join} does. */
   public Counts run() throws InterruptedException {
     start();

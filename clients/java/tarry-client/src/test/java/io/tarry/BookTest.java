@@ -38,7 +38,9 @@ final class BookTest {
 
   private Book.Held hold(String receipt, long begun) {
     String said =
-        "{\"queue\":\"q\",\"key\":\"k\",\"receipt\":\"" + receipt + "\",\"lease_ms\":3000,\"due_ms\":0}";
+        "{\"queue\":\"q\",\"key\":\"k\",\"receipt\":\""
+            + receipt
+            + "\",\"lease_ms\":3000,\"due_ms\":0}";
     return book.hold(new Claimed(Json.object(Json.parse(said))), begun);
   }
 

@@ -45,7 +45,8 @@ final class ValuesTest {
       byte[] bytes = new byte[random.nextInt(8)];
       for (int at = 0; at < bytes.length; at++) {
         // Lead bytes and continuations often stand beside each other.
-        bytes[at] = (byte) (random.nextBoolean() ? 0x80 + random.nextInt(128) : random.nextInt(256));
+        bytes[at] =
+            (byte) (random.nextBoolean() ? 0x80 + random.nextInt(128) : random.nextInt(256));
       }
       check(Arrays.equals(bytes, Text.bytes(Text.of(bytes))), Arrays.toString(bytes));
     }
