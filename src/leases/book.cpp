@@ -61,12 +61,28 @@ std::optional<core::ClaimRequest> Book::claim(std::uint32_t most, Moment now) {
   request.max = most;
   request.lease = options_.lease;
   request.wait = kClaimWait;
+  if (joins(now)) {
+    if (auto settlements = settle(now)) {
+      request.settle = *std::move(settlements);
+      request.wait = Millis(0);
+      joined_ = true;
+    }
+  }
   claiming_ = most;
   withdrawn_ = false;
   return request;
 }
 
-bool Book::withdraw() noexcept { return claiming_ > 0 && !std::exchange(withdrawn_, true); }
+// A server may refuse claims while it still accepts settlements, so after a failed claim they are
+// sent alone.
+bool Book::joins(Moment now) const noexcept {
+  return options_.joins && may_claim() && now >= claim_at_ && settling_.empty() &&
+         !outbox_.empty() && now >= settle_at_ && !outages_[static_cast<std::size_t>(Kind::claim)];
+}
+
+bool Book::withdraw() noexcept {
+  return claiming_ > 0 && !joined_ && !std::exchange(withdrawn_, true);
+}
 
 std::optional<core::SettleRequest> Book::settle(Moment now) {
   if (!settling_.empty() || (now < settle_at_ && !abandoned_)) return std::nullopt;
@@ -127,14 +143,23 @@ std::optional<Moment> Book::next() const noexcept {
 std::optional<Moment> Book::claimed(const Result<std::shared_ptr<const core::ClaimReply>>& reply,
                                     Moment now) {
   claiming_ = 0;
-  if (!reply) {
-    if (failed(Kind::claim, reply.error(), now)) claim_at_ = now + claim_backoff_.next();
+  if (std::exchange(joined_, false)) {
+    settled(reply ? Result<core::ItemsReply>(core::ItemsReply{(*reply)->settled})
+                  : Result<core::ItemsReply>(reply.error()),
+            now);
+  }
+  if (!reply || (*reply)->claim_error) {
+    claim_failed(reply ? *(*reply)->claim_error : reply.error(), now);
     return std::nullopt;
   }
   answered(Kind::claim);
   claim_backoff_.reset();
   const auto& begun_at = (*reply)->begun_at;
   return begun_at ? std::min(now, moment_of(*begun_at)) : now;
+}
+
+void Book::claim_failed(const Error& error, Moment now) {
+  if (failed(Kind::claim, error, now)) claim_at_ = now + claim_backoff_.next();
 }
 
 void Book::settled(const Result<core::ItemsReply>& reply, Moment now) {

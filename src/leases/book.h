@@ -12,8 +12,10 @@
 //                  lease ends in its time. If the store says that the lease has run out, the claim
 //                  is lost.
 //   a settlement   waits while an earlier request of settlements is outstanding, and is then sent
-//                  together with all others that have gathered. If its answer is lost, or the store
-//                  is not available, the book sends it again.
+//                  together with all others that have gathered. If the owner also wants to claim
+//                  and the store can do both in one request, the book sends both in one. That claim
+//                  does not wait, so that the settlements are answered at once. If its answer is
+//                  lost, or the store is not available, the book sends it again.
 //   a failed claim or settlement
 //                  is sent again after 100 ms, then after twice as long, up to 5 s.
 //   a lasting error
@@ -61,6 +63,8 @@ struct BookOptions {
   std::optional<Millis> lease = {};  // of claims; empty: the queue's
   // How long after a stop leases are still extended; empty: as long as claims are held.
   std::optional<Millis> hold = {};
+  // Whether settlements travel in a claim (core::Capabilities).
+  bool joins = false;
 };
 
 /// How claims ended.
@@ -90,11 +94,14 @@ class Book {
   // -- requests to send
 
   /// A claim for up to `most` messages (at least 1). The owner adds the queues, and may shorten the
-  /// wait.
+  /// wait. If `joins` is true, the claim takes the settlements with it and does not wait.
   [[nodiscard]] std::optional<core::ClaimRequest> claim(std::uint32_t most, Moment now);
   [[nodiscard]] std::optional<core::SettleRequest> settle(Moment now);
   [[nodiscard]] std::optional<core::ExtendRequest> extend(Moment now);
-  /// The owner no longer wants the outstanding claim. True, once per claim: withdraw it now.
+  /// Whether a claim sent now would take settlements with it. So ask for a claim before `settle`.
+  [[nodiscard]] bool joins(Moment now) const noexcept;
+  /// The owner no longer wants the outstanding claim. True, once per claim: withdraw it now. (A
+  /// claim that took settlements with it is soon answered by itself.)
   [[nodiscard]] bool withdraw() noexcept;
 
   /// When `settle` or `extend` will have something to send; empty: not before another event.
@@ -186,6 +193,7 @@ class Book {
 
   [[nodiscard]] bool may_repeat(const Ended& ended, Moment now) const noexcept;
   void answered(Kind kind) noexcept;
+  void claim_failed(const Error& error, Moment now);
   /// True: send the request again. False: the book has stopped.
   [[nodiscard]] bool failed(Kind kind, const Error& error, Moment now);
   void settle_item(Ended ended, const core::ItemResult& answer, Moment now);
@@ -205,6 +213,7 @@ class Book {
 
   std::uint32_t claiming_ = 0;
   bool withdrawn_ = false;
+  bool joined_ = false;  // the outstanding claim has taken settling_ with it
   Moment claim_at_{0};
   Backoff claim_backoff_;
   Moment settle_at_{0};

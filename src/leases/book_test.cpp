@@ -19,6 +19,7 @@ const Error kLostAnswer{ErrorCode::unknown_outcome, "the connection broke"};
 // A book whose clock is a number, and whose store and owner are the test.
 class BookTest : public ::testing::Test {
  protected:
+  explicit BookTest(BookOptions options = {.lease = 9s}) : book(options) {}
   void expect_one_stale_and_no_more() {
     EXPECT_TRUE(settling().empty());
     EXPECT_EQ(book.counts().stale, 1u);
@@ -70,7 +71,7 @@ class BookTest : public ::testing::Test {
     return all;
   }
 
-  Book book{{.lease = 9s}};
+  Book book;
   Moment now{1'000'000};
 };
 
@@ -135,6 +136,85 @@ TEST_F(BookTest, ClaimsRestWhileTheStoreHasTenThousandToSettle) {
   EXPECT_FALSE(book.may_claim());
   EXPECT_EQ(settling().size(), 1'000u);
   EXPECT_TRUE(book.may_claim());
+}
+
+// -- claims that take settlements with them
+
+class JoiningBookTest : public BookTest {
+ protected:
+  JoiningBookTest() : BookTest({.lease = 9s, .joins = true}) {}
+  std::string joined() {
+    const auto request = book.claim(1, now);
+    if (!request) return "no claim";
+    std::string receipts;
+    for (const core::SettleItem& item : request->settle.items) {
+      receipts += core::view(request->settle.bytes, item.receipt);
+    }
+    EXPECT_EQ(request->wait == Millis(0), !receipts.empty());
+    return receipts;
+  }
+  static std::shared_ptr<const core::ClaimReply> told(std::vector<Outcome> outcomes_of,
+                                                      std::optional<Error> error = {}) {
+    auto made = std::make_shared<core::ClaimReply>();
+    made->settled = outcomes(outcomes_of).items;
+    made->claim_error = std::move(error);
+    return made;
+  }
+};
+
+TEST_F(JoiningBookTest, AClaimTakesTheSettlementsWithItAndDoesNotWait) {
+  EXPECT_FALSE(book.joins(now));
+  end(hold("a"));
+  end(hold("b"));
+  EXPECT_TRUE(book.joins(now));
+  EXPECT_EQ(joined(), "ab");
+  EXPECT_TRUE(settling().empty());
+  EXPECT_FALSE(book.withdraw());
+  EXPECT_FALSE(book.is_idle());
+  EXPECT_EQ(book.claimed(told({Outcome::done, Outcome::stale}), now), now);
+  EXPECT_EQ(book.counts().acked, 1u);
+  EXPECT_EQ(book.counts().stale, 1u);
+  EXPECT_TRUE(book.is_idle());
+  EXPECT_EQ(joined(), "");
+}
+
+TEST_F(JoiningBookTest, SettlementsAreSentAloneWhileOneOfTheTwoIsOutstanding) {
+  end(hold("a"));
+  EXPECT_EQ(settling().size(), 1u);
+  end(hold("b"));
+  EXPECT_EQ(joined(), "");
+  book.settled(outcomes({Outcome::done}), now);
+  EXPECT_FALSE(book.joins(now));
+  EXPECT_EQ(settled({Outcome::done}), (Settled{{"b", SettleAction::ack}}));
+}
+
+TEST_F(JoiningBookTest, AfterAFailedClaimSettlementsAreSentAlone) {
+  end(hold("a"));
+  EXPECT_EQ(joined(), "a");
+  EXPECT_FALSE(book.claimed(kLostAnswer, now));
+  EXPECT_TRUE(book.outage());
+  now += 100ms;
+  EXPECT_EQ(joined(), "");
+  EXPECT_EQ(settled({Outcome::done}), (Settled{{"a", SettleAction::ack}}));
+  EXPECT_TRUE(book.claimed(reply(), now));
+  EXPECT_FALSE(book.outage());
+}
+
+TEST_F(JoiningBookTest, AClaimThatFailsAfterItsSettlementsCountsThem) {
+  end(hold("a"));
+  EXPECT_EQ(joined(), "a");
+  EXPECT_FALSE(book.claimed(told({Outcome::done}, kAway), now));
+  EXPECT_EQ(book.counts().acked, 1u);
+  EXPECT_EQ(book.claim_at(), now + 100ms);
+  EXPECT_TRUE(book.outage());
+}
+
+TEST_F(BookTest, WithoutAStoreThatDoesBothAClaimTakesNoSettlements) {
+  end(hold("a"));
+  EXPECT_FALSE(book.joins(now));
+  const auto request = book.claim(1, now);
+  ASSERT_TRUE(request);
+  EXPECT_TRUE(request->settle.items.empty());
 }
 
 // -- leases

@@ -16,11 +16,11 @@ constexpr Millis kClosePatience{2'000};
 
 }  // namespace
 
-Flow::Flow(const RelayOptions& options, std::uint32_t seed)
+Flow::Flow(const RelayOptions& options, std::uint32_t seed, bool joins)
     : options_(options),
       breaker_(options.breaker, seed),
       rate_(options.rate),
-      book_({.lease = options.lease}) {
+      book_({.lease = options.lease, .joins = joins}) {
   for (const std::string& queue : options.queues) shares_.push_back({queue, {}});
 }
 
@@ -29,6 +29,9 @@ Flow::Step Flow::next(Moment now) {
   rate_.advance(now);
   if (!to_hand_on_.jobs.empty()) return std::exchange(to_hand_on_, {});
   if (auto step = stop_step(now)) return *std::move(step);
+  if (book_.joins(now)) {
+    if (auto step = claim(now)) return *std::move(step);
+  }
   if (auto request = book_.settle(now)) return *std::move(request);
   if (book_.stopped_at() && book_.is_idle()) return Finished{};
   if (auto request = book_.extend(now)) return *std::move(request);
@@ -85,7 +88,7 @@ std::optional<Flow::Step> Flow::claim(Moment now) {
 void Flow::choose_queues(core::ClaimRequest& request) {
   const std::size_t all = shares_.size();
   const std::size_t count = std::min<std::size_t>(all, core::kMaxClaimQueues);
-  if (count < all) request.wait = kPartWait;
+  if (count < all) request.wait = std::min(request.wait, kPartWait);
   bool is_shared = false;
   for (std::size_t i = 0; i < count; ++i) {
     const Share& share = shares_[(first_share_ + i) % all];

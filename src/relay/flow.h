@@ -68,7 +68,8 @@ class Flow {
 
   /// The options have been checked. If they name queues, these are served from the beginning;
   /// otherwise only those that `serve` names.
-  Flow(const RelayOptions& options, std::uint32_t seed);
+  /// `joins`: see leases::BookOptions.
+  Flow(const RelayOptions& options, std::uint32_t seed, bool joins = false);
 
   [[nodiscard]] Step next(Moment now);
 
@@ -113,6 +114,7 @@ class Flow {
   [[nodiscard]] bool wants_claim() const noexcept;
   void take(Delivery delivery, Moment begun, Moment now);
   void count(Mishap mishap, const std::string& reason);
+  void note_refusal();
   void end(JobId id, const Delivery& delivery, core::SettleAction action, Answer answer,
            Moment now);
 

@@ -34,6 +34,7 @@ void Flow::claimed(Result<std::shared_ptr<const core::ClaimReply>> reply, Moment
   const std::size_t got = reply ? (*reply)->items.size() : 0;
   rate_.give_back(asked - std::min(asked, static_cast<std::uint32_t>(got)));
   const auto begun = book_.claimed(reply, now);
+  note_refusal();
   if (!begun) return;
   stats_.claimed += got;
   // Messages of one reply are settled at different times. The memory of a large reply must not stay
@@ -73,6 +74,10 @@ void Flow::serve(std::vector<Share> shares) {
 
 void Flow::settled(const Result<core::ItemsReply>& reply, Moment now) {
   book_.settled(reply, now);
+  note_refusal();
+}
+
+void Flow::note_refusal() {
   if (const auto refusal = book_.take_refusal()) {
     mishaps_[static_cast<std::size_t>(Mishap::unsettled)] = {book_.counts().refused,
                                                              leases::fit_reason(refusal->message)};

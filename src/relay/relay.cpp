@@ -21,7 +21,10 @@ void unlocked(std::unique_lock<std::mutex>& lock, Call&& call) {
 
 Relay::Relay(core::Engine& engine, Sink& sink, const RelayOptions& options, std::uint32_t seed,
              RelayHooks hooks)
-    : engine_(engine), sink_(sink), flow_(options, seed), hooks_(std::move(hooks)) {}
+    : engine_(engine),
+      sink_(sink),
+      flow_(options, seed, engine.capabilities().joins),
+      hooks_(std::move(hooks)) {}
 
 void Relay::tell_of_breaker(Lock& lock) {
   const BreakerState state = flow_.breaker();

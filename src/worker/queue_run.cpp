@@ -18,7 +18,7 @@ QueueRun::QueueRun(core::Engine& engine, const std::string& queue, const WorkerO
       handler_(handler),
       counters_(counters),
       turns_(turns),
-      book_({options.lease, options.drain}) {}
+      book_({options.lease, options.drain, engine.capabilities().joins}) {}
 
 Result<void> QueueRun::run(std::stop_token stop) {
   std::vector<std::jthread> threads;
@@ -59,7 +59,10 @@ void QueueRun::control(Lock& lock) {
   for (;;) {
     const Moment now = leases::moment_now();
     look_for_lapsed(now);
-    if (drain(lock, now) || settle(lock, now) || extend(lock, now) || claim(lock, now)) continue;
+    if (drain(lock, now) || (book_.joins(now) && claim(lock, now)) || settle(lock, now) ||
+        extend(lock, now) || claim(lock, now)) {
+      continue;
+    }
     if (stopping_ && book_.is_idle()) return;
     wait_for_news(lock);
   }
@@ -105,6 +108,7 @@ bool QueueRun::claim(Lock& lock, Moment now) {
   auto request = book_.claim(static_cast<std::uint32_t>(room()), now);
   if (!request) return false;
   request->queues = {queue_};
+  pass_on();
   claim_ticket_ = submit(lock, *std::move(request), &QueueRun::on_claimed);
   return true;
 }
