@@ -9,10 +9,18 @@ import sys
 import unittest
 
 from kept import Kept, run
-from program import PROGRAM, SOURCE
+from program import PROGRAM, SOURCE, Server
 
 CLIENT = SOURCE / "clients/typescript"
 NOT_COPIED = {"node_modules", "dist", "build"}
+PROBE = """
+const queue = new Client(process.argv[2]).queue("packed");
+const push = () => queue.push("p", { key: "k" });
+push().then(async (one) => {
+  console.log(one.outcome, (await push()).outcome);
+  await queue.remove();
+});
+"""
 
 
 def sources():
@@ -76,7 +84,37 @@ class ClientForTypeScript(Kept):
         self.assertLessEqual(len(lines), 200)
 
     def test_own_tests(self):
-        run("node", "--test", "build/test/", cwd=self.client, TARRY_PROGRAM=PROGRAM)
+        run("node", "--test", "build/test/", cwd=self.client, TARRY_PROGRAM=PROGRAM,
+            TARRY_SOURCE_DIR=str(SOURCE))
+
+    def test_example(self):
+        said = run("node", "build/examples/order-timeout.js", cwd=self.client,
+                   TARRY_PROGRAM=PROGRAM)
+        self.assertEqual(said, "closed order:3\n")
+        lines = (CLIENT / "examples/order-timeout.ts").read_text().splitlines()
+        self.assertLessEqual(len(lines), 40)
+
+    def test_vitest(self):
+        said = run("npx", "vitest", "run", cwd=self.client, TARRY_PROGRAM=PROGRAM)
+        self.assertRegex(said, r"2 passed")
+
+    def test_package(self):
+        """Packed, and installed into a directory where nothing else is."""
+        run("npm", "pack", "--silent", "--ignore-scripts", "--pack-destination", self.directory,
+            cwd=self.client)
+        (self.directory / "package.json").write_text('{"private": true}\n')
+        packed, = self.directory.glob("*.tgz")
+        run("npm", "install", "--silent", "--offline", "--omit=peer", packed, cwd=self.directory)
+        server = self.enterContext(Server("memory:"))
+        loads = {"es.mjs": 'import { Client } from "@tarry/client";\n'
+                           'import "@tarry/client/testing";\n',
+                 "common.cjs": 'const { Client } = require("@tarry/client");\n'
+                               'require("@tarry/client/testing");\n'}
+        for name, load in loads.items():
+            (self.directory / name).write_text(load + PROBE)
+            said = run("node", name, server.url, cwd=self.directory)
+            self.assertEqual(said, "pushed exists\n")
+        self.assertFalse((self.directory / "node_modules/@opentelemetry").exists())
 
     def test_lint(self):
         run("npx", "eslint", ".", cwd=self.client)

@@ -5,6 +5,8 @@ export type { Counts } from "./book.js";
 export type { Result } from "./calls.js";
 export { Client } from "./client.js";
 export type { ClientOptions } from "./client.js";
+export { Taken, deliveries } from "./deliveries.js";
+export type { DeliveriesOptions } from "./deliveries.js";
 export { Delivery } from "./delivery.js";
 export {
   Conflict,
