@@ -3,7 +3,11 @@
 
 if(NOT TARGET hiredis::hiredis)
   find_path(TARRY_HIREDIS_INCLUDE_DIR hiredis/hiredis.h)
-  find_library(TARRY_HIREDIS_LIBRARY hiredis)
+  if(TARRY_PORTABLE)
+    find_library(TARRY_HIREDIS_LIBRARY libhiredis.a)
+  else()
+    find_library(TARRY_HIREDIS_LIBRARY hiredis)
+  endif()
   mark_as_advanced(TARRY_HIREDIS_INCLUDE_DIR TARRY_HIREDIS_LIBRARY)
   if(NOT TARRY_HIREDIS_INCLUDE_DIR OR NOT TARRY_HIREDIS_LIBRARY)
     if(NOT CMAKE_FIND_PACKAGE_NAME)

@@ -59,7 +59,12 @@ endfunction()
 function(tarry_install_library component name)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LIBS")
   set(target tarry_lib_${component})
-  install(TARGETS ${target} ${target}_shared EXPORT tarry_${component}
+  set(installed ${target} ${target}_shared)
+  # A portable build's archive would need the C++ libraries of the machine that built it.
+  if(TARRY_PORTABLE AND component STREQUAL "tarry")
+    set(installed ${target}_shared)
+  endif()
+  install(TARGETS ${installed} EXPORT tarry_${component}
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT tarry_${component} NAMESPACE tarry:: FILE tarry-${component}-targets.cmake
@@ -71,6 +76,9 @@ function(tarry_install_library component name)
   string(REPLACE "_" "-" TARRY_PC_NAME ${name})
   set(TARRY_PC_LIBS "-l${name} -Wl,--exclude-libs,lib${name}.a")
   set(TARRY_PC_PRIVATE "-pthread")
+  if(TARRY_PORTABLE)  # only the shared library is installed, which names what it needs itself
+    set(arg_LIBS "")
+  endif()
   foreach(lib IN LISTS arg_LIBS)
     string(REGEX REPLACE "^Boost::" "-lboost_" flag ${lib})
     string(REPLACE "hiredis::hiredis" "-lhiredis" flag ${flag})

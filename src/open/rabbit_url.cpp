@@ -9,6 +9,7 @@
 #include "base/url_parts.h"
 #include "core/limits.h"
 #include "engines/rabbitmq/rabbitmq_engine.h"
+#include "net/rabbit/library.h"
 #include "net/rabbit/rabbit_url.h"
 
 namespace tarry::detail {
@@ -71,6 +72,9 @@ constexpr std::array kRabbitOptions = {
 EngineResult open_rabbitmq(const RabbitUrl& url, const OpenOptions& options) {
   auto store = net::rabbit::read_url<RabbitStore>(url.scheme, url.rest, kRabbitOptions);
   if (!store) return std::move(store).error();
+  if (const auto loaded = base::load(net::kRabbitLibrary); !loaded) {
+    return Error{loaded.error().code, url.scheme + ": " + loaded.error().message};
+  }
   rabbitmq::RabbitEngineOptions wanted;
   wanted.address = *store;
   wanted.rung_ms = store->rung_ms;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.h"
+#include "base/loaded_library.h"
 #include "base/nearest.h"
 #include "base/text.h"
 #include "base/url_parts.h"
@@ -19,6 +20,7 @@
 #include "relay/coordination/redis_coordination.h"
 #ifdef TARRY_WITH_ZOOKEEPER
 #include "relay/coordination/zookeeper_coordination.h"
+#include "relay/coordination/zookeeper_library.h"
 #endif
 
 namespace tarry::app {
@@ -123,6 +125,9 @@ Made make_zookeeper(const RelayPlan& plan, const SharedStore& store) {
   if (has_gap) return no_coordination(base::quoted(options.path) + " is no path in ZooKeeper");
   options.group = group_of(plan, store);
   options.session = plan.session;
+  if (const auto loaded = base::load(relay::kZooKeeperLibrary); !loaded) {
+    return Unexpected(loaded.error().code, "coordination zookeeper " + loaded.error().message);
+  }
   return Made(relay::zookeeper_coordination(std::move(options)));
 }
 #endif
@@ -135,6 +140,14 @@ std::vector<std::string_view> coordination_kinds() {
   kinds.push_back("zookeeper");
 #endif
   return kinds;
+}
+
+const base::LoadedLibrary* zookeeper_library() {
+#ifdef TARRY_WITH_ZOOKEEPER
+  return &relay::kZooKeeperLibrary;
+#else
+  return nullptr;
+#endif
 }
 
 Result<void> check_coordination(const RelayPlan& plan, std::string_view store) {

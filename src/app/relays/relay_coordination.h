@@ -21,6 +21,7 @@
 #include <tarry/result.h>
 
 #include "app/relays/relay_plan.h"
+#include "base/loaded_library.h"
 #include "relay/coordination/coordination.h"
 
 namespace tarry::app {
@@ -38,6 +39,9 @@ struct SharedStore {
 /// Returns null for `all`. Errors as above.
 [[nodiscard]] Result<std::unique_ptr<relay::Coordination>> make_coordination(
     const RelayPlan& plan, const SharedStore& store);
+
+/// What coordination by ZooKeeper needs; null if it is not built in.
+[[nodiscard]] const base::LoadedLibrary* zookeeper_library();
 
 /// The kinds of coordination that are built in.
 [[nodiscard]] std::vector<std::string_view> coordination_kinds();

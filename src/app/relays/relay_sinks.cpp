@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/system/descriptors.h"
+#include "base/loaded_library.h"
 #include "base/nearest.h"
 #include "base/text.h"
 #include "open/redis_server.h"
@@ -109,6 +110,12 @@ relay::MadeSink make_sink(const relay::SinkWish& wish) {
   }
   if (kind == nullptr) return names_no_sink(wish.scheme());
   if (!kind->make) return Unexpected(ErrorCode::unsupported, std::string(kind->absent));
+  if (kind->library != nullptr) {
+    if (auto loaded = base::load(*kind->library); !loaded) {
+      return Unexpected(loaded.error().code,
+                        fmt::format("{} {}", kind->name, loaded.error().message));
+    }
+  }
   return kind->make(wish);
 }
 

@@ -13,3 +13,12 @@
 #include <amqp_ssl_socket.h>
 #include <amqp_tcp_socket.h>
 #endif
+
+#include "base/loaded_library.h"
+
+namespace tarry::net {
+
+/// To be loaded before anything of it is called.
+extern const base::LoadedLibrary kRabbitLibrary;
+
+}  // namespace tarry::net

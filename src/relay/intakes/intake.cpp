@@ -9,10 +9,12 @@
 #include <utility>
 #include <variant>
 
+#include "base/loaded_library.h"
 #include "base/text.h"
 #include "core/limits.h"
 #include "core/reply_as.h"
 #include "core/validation.h"
+#include "net/rabbit/library.h"
 #include "relay/intakes/mailbox.h"
 
 namespace tarry::relay {
@@ -28,6 +30,9 @@ IntakeFlow::Moment steady_moment() {
 }  // namespace
 
 Result<void> check(const IntakeOptions& options) {
+  if (const auto loaded = base::load(net::kRabbitLibrary); !loaded) {
+    return Unexpected(loaded.error().code, "RabbitMQ " + loaded.error().message);
+  }
   for (const core::MaybeError& error :
        {core::check_queue_name(options.queue), core::check_new_queue(options.queue),
         core::check_number("batch", options.batch, 1, core::kMaxBatch),

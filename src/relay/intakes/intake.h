@@ -27,7 +27,7 @@ struct IntakeOptions {
   Millis drain{10'000};     // after a stop: how long the store may take, up to 1 h
 };
 
-/// Error: `invalid_argument`, which names the value and the limit.
+/// Errors: `invalid_argument`, which names the value and the limit; those of `base::load`.
 [[nodiscard]] Result<void> check(const IntakeOptions& options);
 
 class Intake {

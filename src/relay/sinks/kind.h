@@ -16,6 +16,7 @@
 
 #include <tarry/result.h>
 
+#include "base/loaded_library.h"
 #include "relay/child_process.h"
 #include "relay/sink.h"
 
@@ -52,6 +53,8 @@ struct SinkKind {
   std::string_view absent = {};              // why the kind is not built in, if `make` is empty
   bool runs_command = false;                 // whether it takes SinkWish::command
   bool writes_stdout = false;                // the program then writes nothing else to it
+  // What `make` needs and does not load itself; null: nothing.
+  const base::LoadedLibrary* library = nullptr;
   bool hides_target = false;  // a URL's path and query may be a secret, and are not shown
 
   /// Makes the sink, which connects only when its first message comes. Errors: `invalid_argument`,

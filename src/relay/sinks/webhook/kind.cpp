@@ -1,6 +1,7 @@
 #include "relay/sinks/webhook/kind.h"
 
 #ifdef TARRY_WITH_WEBHOOK
+#include "relay/sinks/webhook/webhook_library.h"
 #include "relay/sinks/webhook/webhook_url.h"
 #endif
 
@@ -14,6 +15,7 @@ SinkKind webhook_kind() {
                 .absent = "this build knows no webhooks",
                 .hides_target = true};
 #ifdef TARRY_WITH_WEBHOOK
+  kind.library = &kCurlLibrary;
   kind.make = [](const SinkWish& wish) { return make_webhook_sink(wish.to); };
 #endif
   return kind;
