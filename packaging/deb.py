@@ -1,4 +1,4 @@
-"""Debian packages of an installed build: tarry, libtarry, libtarry-dev."""
+"""Debian packages of an installed build: tarry, libtarry, libtarry-dev, tarry-relay-modules."""
 
 import email.utils
 import os
@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from parts import PARTS
 from tree import (SOURCE, compress, epoch, move, output, run, tidy_modes_and_times, version,
                   write)
 
@@ -13,8 +14,8 @@ HERE = Path(__file__).resolve().parent
 # As Debian's own tools have it.
 MAINTAINER = (f"{os.environ.get('DEBFULLNAME', 'tarry maintainers')} "
               f"<{os.environ.get('DEBEMAIL', 'tarry@example.org')}>")
-
-# What find_package(tarry) looks for, because of the archives.
+MODULES = ("libcurl4", "librabbitmq4", "librdkafka1", "libzookeeper-mt2")
+# What find_package(tarry) looks for if the build was not portable, because of the archive.
 DEVELOPMENT = ("libboost-json1.81-dev | libboost-json-dev", "libhiredis-dev", "librabbitmq-dev",
                "libssl-dev")
 
@@ -96,7 +97,12 @@ def changelog():
 
 
 def copyright_text():
-    return (HERE / "debian" / "copyright").read_text(encoding="utf-8")
+    text = (HERE / "debian" / "copyright").read_text(encoding="utf-8")
+    for part in PARTS:
+        text += (f"\nFiles: third-party/{part.name}/*\nCopyright: {part.holder}\n"
+                 f"License: {part.license.replace(' WITH ', ' with ')}\n"
+                 f"Comment: parts of it are in the binaries; {part.home}\n")
+    return text
 
 
 def unit():
@@ -114,7 +120,7 @@ def program(work, tree):
     made = Package(work, "tarry", "delay queue: server and command line",
                    "This package has the server, its service and the command line.",
                    Depends="adduser, init-system-helpers (>= 1.54)",
-                   Recommends="ca-certificates, logrotate")
+                   Recommends="ca-certificates, logrotate", Suggests="tarry-relay-modules")
     usr = made.root / "usr"
     move(tree / "bin" / "tarry", usr / "bin" / "tarry")
     for place in ("man", "bash-completion", "zsh", "fish"):
@@ -147,18 +153,27 @@ def libraries(work, tree):
     write(run_time.root / "DEBIAN" / "triggers", "activate-noawait ldconfig\n")
     run_time.depends_on_libraries(work)
 
+    needs = [f"{run_time.name} (= {debian_version()})"]
+    if (folder / "libtarry.a").exists():
+        needs += DEVELOPMENT
     headers = Package(work, "libtarry-dev", "delay queue: headers",
                       "This package has what compiling a C++ program with tarry needs.",
-                      Section="libdevel",
-                      Depends=", ".join([f"{run_time.name} (= {debian_version()})", *DEVELOPMENT]))
+                      Section="libdevel", Depends=", ".join(needs))
     move(tree / "include", headers.root / "usr" / "include")
     for path in sorted(folder.iterdir()):
         move(path, headers.root / place / path.name)
     return [run_time, headers]
 
 
+def modules(work):
+    return Package(work, "tarry-relay-modules", "delay queue: libraries that its relays load",
+                   "This package installs the libraries for RabbitMQ, Kafka, ZooKeeper and\n"
+                   " webhooks, which the program loads when a URL first needs them.",
+                   Architecture="all", Depends=", ".join(MODULES), Enhances="tarry")
+
+
 def debs(work, tree, out):
     """Makes the packages from `tree`, which it uses up; answers their files."""
-    made = [program(work, tree), *libraries(work, tree)]
+    made = [program(work, tree), *libraries(work, tree), modules(work)]
     return [package.build(out) for package in made]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# packaging/prove.sh DIR [ROOT...]: tries the packages of DIR (scripts/release) in fresh roots of the
-# Debian release for which they were built. Installs, starts the service's command as its unit says, pushes,
+# packaging/prove.sh DIR [ROOT...]: tries the packages and the tarball of DIR (scripts/release) in
+# fresh roots of Debian 12 and 13. Installs, starts the service's command as its unit says, pushes,
 # kills it with SIGKILL, starts it again, tries wrong configurations, and purges.
 #
 # ROOT is a directory that debootstrap made; without one, roots are made in /var/tmp and removed.
@@ -26,7 +26,7 @@ trap tidy_up EXIT
 
 roots=("$@")
 if [ ${#roots[@]} = 0 ]; then
-  for suite in $(. /etc/os-release && echo "$VERSION_CODENAME"); do
+  for suite in bookworm trixie; do
     debootstrap --variant=minbase "$suite" "$scratch/$suite-root" >"$scratch/$suite.log"
     roots+=("$scratch/$suite-root")
   done

@@ -34,10 +34,10 @@ if [ "$1" = prepare ]; then
   apt-get update -qq
   # The packages' dependencies alone, so that `prove` needs no network.
   apt-get install -qq -y --no-install-recommends ./tarry_*.deb ./libtarry[0-9]*.deb \
-    ./libtarry-dev_*.deb >/dev/null 2>/prove/apt.err ||
+    ./libtarry-dev_*.deb ./tarry-relay-modules_*.deb >/dev/null 2>/prove/apt.err ||
     { cat /prove/apt.err; fail "apt-get install"; }
   tarry version | sed 's/^/  /'
-  dpkg --purge libtarry-dev tarry "$(library)" \
+  dpkg --purge libtarry-dev tarry-relay-modules tarry "$(library)" \
     >/dev/null
   exit
 fi
@@ -103,3 +103,10 @@ left=$(diff /tmp/before /tmp/after | grep '^[<>]' | grep -vE ' /etc/(passwd|grou
 [ -z "$left" ] || fail "left behind: $left"
 ! getent passwd tarry >/dev/null || fail "the user is left behind"
 say "purge with TARRY_PURGE_DATA=yes left nothing behind"
+
+tar -xzf ./tarry-*.tar.gz -C /tmp
+program=$(echo /tmp/tarry-*/bin/tarry)
+"$program" --store file:/tmp/shop push q x --in 0s >/dev/null
+"$program" --store file:/tmp/shop claim q --wait 10s -o json | grep -q '"payload":"x"'
+said=$("$program" relay q --store file:/tmp/shop --to 'kafka://127.0.0.1/t' 2>&1) && fail "no Kafka here"
+say "tarball: push and claim; $(tail -n 1 <<<"$said")"

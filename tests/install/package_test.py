@@ -1,21 +1,23 @@
 #!/usr/bin/env python3
 """package_test.py BUILD_DIR
 
-What scripts/release makes from BUILD_DIR: the contents of the packages, what lintian says
-of them, and the newest symbols of glibc that the program asks for.
+What scripts/release makes from BUILD_DIR: the contents of the packages and the tarball, what
+lintian says of them, and the newest symbols of glibc that the program asks for.
 """
 
 import hashlib
+import json
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(sys.argv.pop(1)) if len(sys.argv) > 1 else ROOT / "build" / "release"
+BUILD = Path(sys.argv.pop(1)) if len(sys.argv) > 1 else ROOT / "build" / "portable"
 OLDEST_GLIBC = (2, 34)
 MOST_EXPOSED = 2.5  # of 10, as systemd-analyze counts
 SKIPPED = 77
@@ -57,9 +59,9 @@ class Packages(unittest.TestCase):
     def tearDownClass(cls):
         cls.directory.cleanup()
 
-    def test_there_are_three(self):
+    def test_there_are_four(self):
         self.assertEqual(set(self.packages),
-                         {"tarry", self.library, "libtarry-dev"})
+                         {"tarry", self.library, "libtarry-dev", "tarry-relay-modules"})
 
     def test_the_program_and_all_that_belongs_to_it(self):
         files = listed(self.packages["tarry"])
@@ -106,12 +108,29 @@ class Packages(unittest.TestCase):
                  re.findall(r"GLIBC_([\d.]+)", said)}
         self.assertLessEqual(max(found), OLDEST_GLIBC)
 
-    def test_sums(self):
+    def test_the_tarball(self):
+        file, = self.out.glob("tarry-*.tar.gz")
+        with tarfile.open(file) as tar:
+            entries = {entry.name.partition("/")[2]: entry for entry in tar.getmembers()}
+            self.assertEqual({(entry.uid, entry.gid) for entry in entries.values()}, {(0, 0)})
+            self.assertEqual(len({entry.mtime for entry in entries.values()}), 1)
+            self.assertEqual(tar.extractfile(entries["bin/tarry"]).read(),
+                             (self.root / "usr/bin/tarry").read_bytes())
+        self.assertLessEqual({"README", "licences/tarry", "licences/boost", "etc/tarry.toml",
+                              "lib/systemd/system/tarry.service", "share/man/man1/tarry.1"},
+                             set(entries))
+
+    def test_sums_and_sbom(self):
         sums = dict(reversed(line.split()) for line in
                     (self.out / "SHA256SUMS").read_text().splitlines())
         self.assertEqual(set(sums), {path.name for path in self.out.iterdir()} - {"SHA256SUMS"})
         for name, digest in sums.items():
             self.assertEqual(hashlib.sha256((self.out / name).read_bytes()).hexdigest(), digest)
+        document = json.loads((self.out / f"tarry-{self.version}.spdx.json").read_text())
+        idents = {package["SPDXID"] for package in document["packages"]}
+        for link in document["relationships"]:
+            self.assertIn(link["relatedSpdxElement"], idents)
+        self.assertIn("boost", {package["name"] for package in document["packages"]})
 
 
 class WrongArguments(unittest.TestCase):

@@ -10,7 +10,7 @@
 
 namespace tarry::app {
 
-/// The page in roff, with the macros of man(7). `version`: "tarry 0.1.0".
+/// The page in roff, with the macros of man(7). `version`: "tarry 0.2.0".
 [[nodiscard]] std::string man_page(const CommandNode& root, std::string_view version);
 
 }  // namespace tarry::app

@@ -5,7 +5,7 @@
 
 namespace tarry::app {
 
-/// `tarry 0.1.0`
+/// `tarry 0.2.0`
 [[nodiscard]] const char* version_line() noexcept;
 
 }  // namespace tarry::app
