@@ -78,12 +78,12 @@ kill -0 "$server" || fail "the old server ended"
 code=0; tarry serve --config "$config" >/dev/null 2>&1 || code=$?
 [ "$code" = 2 ] || fail "wrong configuration: exit $code"
 cp /tmp/good "$config"
-cp -p /var/lib/tarry/STORE /tmp/STORE
+cp -p /var/lib/tarry/STORE /tmp/good-STORE
 cat newer-STORE >/var/lib/tarry/STORE
 said=$(dpkg -i ./tarry_*.deb 2>&1) || fail "install over a newer store: $said"
 say "newer store: $(grep '^tarry: ' <<<"$said" | sed -n 2p)"
 grep -q 'version 99' <<<"$said" || fail "newer store: $said"
-cat /tmp/STORE >/var/lib/tarry/STORE
+cat /tmp/good-STORE >/var/lib/tarry/STORE
 said=$(dpkg -i ./tarry_*.deb 2>&1)
 ! grep -q '^tarry: ' <<<"$said" || fail "all is well again, and yet: $said"
 kill "$server"; wait "$server" || fail "SIGTERM: exit $?"
