@@ -1,0 +1,3 @@
+module tarry.io/go/tarry
+
+go 1.21

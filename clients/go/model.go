@@ -1,0 +1,349 @@
+package tarry
+
+import (
+	"encoding/json"
+	"time"
+	"unicode/utf8"
+)
+
+// Outcome is what a verb did. docs/semantics.md has the table.
+type Outcome string
+
+// The outcomes.
+const (
+	Pushed      Outcome = "pushed"
+	Exists      Outcome = "exists"
+	Kept        Outcome = "kept"
+	Replaced    Outcome = "replaced"
+	Moved       Outcome = "moved"
+	InFlight    Outcome = "in_flight"
+	SettledThen Outcome = "settled"
+	Revived     Outcome = "revived"
+	Cancelled   Outcome = "cancelled"
+	Stopping    Outcome = "stopping"
+	Unknown     Outcome = "unknown"
+	Rescheduled Outcome = "rescheduled"
+	Done        Outcome = "done"
+	Stale       Outcome = "stale"
+)
+
+// State is where a message is in its life.
+type State string
+
+// The states.
+const (
+	Scheduled  State = "scheduled"
+	Ready      State = "ready"
+	Leased     State = "leased"
+	Dead       State = "dead"
+	Remembered State = "remembered"
+)
+
+// IfExists is what a push does if its key is taken.
+type IfExists string
+
+// The rules for keys that are taken.
+const (
+	Reject  IfExists = "reject"
+	Keep    IfExists = "keep"
+	Replace IfExists = "replace"
+	Earlier IfExists = "earlier"
+	Later   IfExists = "later"
+)
+
+// Result is an item of a batch: what happened, or the error of this item alone.
+type Result[T any] struct {
+	Value T
+	Err   error
+}
+
+// PushResult is what a push did, and the message that is there now.
+type PushResult struct {
+	Outcome Outcome `json:"outcome"`
+	ID      string  `json:"id"`
+	Key     string  `json:"-"`
+	DueMS   int64   `json:"due_ms"`
+}
+
+// IsNew reports whether this push is what will be delivered.
+func (p PushResult) IsNew() bool {
+	return p.Outcome == Pushed || p.Outcome == Replaced || p.Outcome == Revived
+}
+
+// Due is when the message is due.
+func (p PushResult) Due() time.Time { return time.UnixMilli(p.DueMS) }
+
+// Settlement is how and when a remembered message ended.
+type Settlement struct {
+	How    string `json:"how"` // acked or cancelled
+	WhenMS int64  `json:"when_ms"`
+}
+
+// ChangeResult is what a cancel or a reschedule did. Settlement is of the outcome SettledThen.
+type ChangeResult struct {
+	Outcome    Outcome     `json:"outcome"`
+	Key        string      `json:"-"`
+	DueMS      int64       `json:"due_ms,omitempty"`
+	Settlement *Settlement `json:"settlement,omitempty"`
+}
+
+// SettleResult is Done, or Stale: the claim had ended. DueMS: when a retry is due again.
+type SettleResult struct {
+	Outcome Outcome `json:"outcome"`
+	DueMS   int64   `json:"due_ms,omitempty"`
+}
+
+// Claimed is a claimed message. Receipt names this claim, for Settle and Extend.
+type Claimed struct {
+	Queue     string            `json:"queue"`
+	ID        string            `json:"id"` // the same over all deliveries
+	Key       string            `json:"-"`
+	Payload   []byte            `json:"-"`
+	Headers   map[string]string `json:"headers"`
+	Receipt   string            `json:"receipt"`
+	Attempt   int64             `json:"attempt"`
+	LeaseMS   int64             `json:"lease_ms"`
+	DueMS     int64             `json:"due_ms"`
+	ClaimedMS int64             `json:"claimed_ms"`
+	Priority  uint32            `json:"priority"`
+}
+
+// Due is when the message was due.
+func (c Claimed) Due() time.Time { return time.UnixMilli(c.DueMS) }
+
+// Lease is how long the claim holds from its beginning or from an extension.
+func (c Claimed) Lease() time.Duration { return time.Duration(c.LeaseMS) * time.Millisecond }
+
+// Stored is a message as Get and List show it.
+type Stored struct {
+	Queue      string            `json:"queue"`
+	ID         string            `json:"id"`
+	Key        string            `json:"-"`
+	State      State             `json:"state"`
+	DueMS      int64             `json:"due_ms"`
+	PushedMS   int64             `json:"pushed_ms,omitempty"`
+	Priority   uint32            `json:"priority"`
+	Attempt    int64             `json:"attempt"`
+	Headers    map[string]string `json:"headers"`
+	Payload    []byte            `json:"-"` // of Get alone
+	Reason     string            `json:"-"` // why it is dead
+	IsStopping bool              `json:"stopping,omitempty"`
+	Holder     string            `json:"holder,omitempty"` // who has claimed it
+	Settlement *Settlement       `json:"settlement,omitempty"`
+	Tallies    map[string]int64  `json:"tallies,omitempty"`
+}
+
+// Due is when the message is due.
+func (s Stored) Due() time.Time { return time.UnixMilli(s.DueMS) }
+
+// Page is a page of a list. An empty Next means the end.
+type Page struct {
+	Messages []Stored `json:"messages"`
+	Next     string   `json:"next"`
+}
+
+// Settings are all settings of a queue.
+type Settings struct {
+	LeaseMS      int64    `json:"lease_ms"`
+	MaxAttempts  int64    `json:"max_attempts"`
+	BackoffMinMS int64    `json:"backoff_min_ms"`
+	BackoffMaxMS int64    `json:"backoff_max_ms"`
+	RememberMS   int64    `json:"remember_ms"`
+	DeadKeepMS   int64    `json:"dead_keep_ms"`
+	IfExists     IfExists `json:"if_exists"`
+}
+
+// SettingsPatch changes settings; nil leaves a setting as it is. Ptr makes the pointers.
+type SettingsPatch struct {
+	Lease       *time.Duration
+	MaxAttempts *int
+	BackoffMin  *time.Duration
+	BackoffMax  *time.Duration
+	Remember    *time.Duration // how long keys stay known after an ack or a cancel
+	DeadKeep    *time.Duration
+	IfExists    *IfExists
+}
+
+// Ptr is a pointer to a value, for SettingsPatch.
+func Ptr[T any](value T) *T { return &value }
+
+// QueueInfo is a queue's figures.
+type QueueInfo struct {
+	Queue         string           `json:"queue"`
+	Scheduled     int64            `json:"scheduled"`
+	Ready         int64            `json:"ready"`
+	Leased        int64            `json:"leased"`
+	Dead          int64            `json:"dead"`
+	Remembered    int64            `json:"remembered"`
+	WaitingClaims int64            `json:"waiting_claims"`
+	Paused        bool             `json:"paused"`
+	PausedUntilMS int64            `json:"paused_until_ms,omitempty"`
+	OldestReadyMS int64            `json:"oldest_ready_ms,omitempty"`
+	Settings      Settings         `json:"settings"`
+	Counters      map[string]int64 `json:"counters"`
+}
+
+// Stats are the store's figures.
+type Stats struct {
+	Engine   string             `json:"engine"`
+	Durable  bool               `json:"durable"`
+	Queues   []QueueInfo        `json:"queues"`
+	Lateness map[string]float64 `json:"lateness"`
+}
+
+// Forecast says how many messages fall due when.
+type Forecast struct {
+	WidthMS int64   `json:"width_ms"`
+	DueNow  int64   `json:"due_now"`
+	Buckets []int64 `json:"buckets"`
+	Later   int64   `json:"later"`
+}
+
+// Health is what the server and its engine can do.
+type Health struct {
+	Status      string `json:"status"`
+	Version     string `json:"version"`
+	Engine      string `json:"engine"`
+	ByKey       bool   `json:"by_key"`
+	Leases      bool   `json:"leases"`
+	Durable     bool   `json:"durable"`
+	ManualClock bool   `json:"manual_clock"`
+}
+
+// BulkResult is what a bulk verb did, over all pages.
+type BulkResult struct {
+	Matched  int64            `json:"matched"`
+	Outcomes map[string]int64 `json:"outcomes"`
+	Failed   int64            `json:"failed"`
+}
+
+// said holds the fields that are text, or Base64 if they are not UTF-8.
+type said struct {
+	Key       *string `json:"key,omitempty"`
+	Key64     []byte  `json:"key_base64,omitempty"`
+	Payload   *string `json:"payload,omitempty"`
+	Payload64 []byte  `json:"payload_base64,omitempty"`
+	Reason    *string `json:"reason,omitempty"`
+	Reason64  []byte  `json:"reason_base64,omitempty"`
+}
+
+func textOf(plain *string, coded []byte) string {
+	if plain != nil {
+		return *plain
+	}
+	return string(coded)
+}
+
+func split(value string) (*string, []byte) {
+	if utf8.ValidString(value) {
+		return &value, nil
+	}
+	return nil, []byte(value)
+}
+
+func (s said) key() string    { return textOf(s.Key, s.Key64) }
+func (s said) reason() string { return textOf(s.Reason, s.Reason64) }
+func (s said) payload() []byte {
+	return []byte(textOf(s.Payload, s.Payload64))
+}
+
+func saidOf(key string, payload []byte) said {
+	var s said
+	s.Key, s.Key64 = split(key)
+	s.Payload, s.Payload64 = split(string(payload))
+	return s
+}
+
+// UnmarshalJSON reads what the server answers.
+func (p *PushResult) UnmarshalJSON(data []byte) error {
+	type plain PushResult
+	read := struct {
+		*plain
+		said
+	}{plain: (*plain)(p)}
+	err := json.Unmarshal(data, &read)
+	p.Key = read.key()
+	return err
+}
+
+// UnmarshalJSON reads what the server answers.
+func (c *ChangeResult) UnmarshalJSON(data []byte) error {
+	type plain ChangeResult
+	read := struct {
+		*plain
+		said
+	}{plain: (*plain)(c)}
+	err := json.Unmarshal(data, &read)
+	c.Key = read.key()
+	return err
+}
+
+// UnmarshalJSON reads what the server answers.
+func (c *Claimed) UnmarshalJSON(data []byte) error {
+	type plain Claimed
+	read := struct {
+		*plain
+		said
+	}{plain: (*plain)(c)}
+	err := json.Unmarshal(data, &read)
+	c.Key, c.Payload = read.key(), read.payload()
+	return err
+}
+
+// UnmarshalJSON reads what the server answers.
+func (s *Stored) UnmarshalJSON(data []byte) error {
+	type plain Stored
+	read := struct {
+		*plain
+		said
+	}{plain: (*plain)(s)}
+	err := json.Unmarshal(data, &read)
+	s.Key, s.Payload, s.Reason = read.key(), read.payload(), read.reason()
+	return err
+}
+
+// MarshalJSON writes it as the HTTP interface does.
+func (p PushResult) MarshalJSON() ([]byte, error) {
+	type plain PushResult
+	return json.Marshal(struct {
+		plain
+		said
+	}{plain(p), keyOnly(p.Key)})
+}
+
+// MarshalJSON writes it as the HTTP interface does.
+func (c ChangeResult) MarshalJSON() ([]byte, error) {
+	type plain ChangeResult
+	return json.Marshal(struct {
+		plain
+		said
+	}{plain(c), keyOnly(c.Key)})
+}
+
+// MarshalJSON writes it as the HTTP interface does.
+func (c Claimed) MarshalJSON() ([]byte, error) {
+	type plain Claimed
+	return json.Marshal(struct {
+		plain
+		said
+	}{plain(c), saidOf(c.Key, c.Payload)})
+}
+
+// MarshalJSON writes it as the HTTP interface does.
+func (s Stored) MarshalJSON() ([]byte, error) {
+	type plain Stored
+	all := saidOf(s.Key, s.Payload)
+	if s.Reason != "" {
+		all.Reason, all.Reason64 = split(s.Reason)
+	}
+	return json.Marshal(struct {
+		plain
+		said
+	}{plain(s), all})
+}
+
+func keyOnly(key string) said {
+	var s said
+	s.Key, s.Key64 = split(key)
+	return s
+}
