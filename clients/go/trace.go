@@ -19,7 +19,7 @@ func TraceOf(ctx context.Context) Trace {
 	return trace
 }
 
-// Tracer makes spans, for example with OpenTelemetry: docs/guide/go.md has one of twenty lines.
+// Tracer makes spans, for example with OpenTelemetry: an adapter of a few lines.
 type Tracer interface {
 	// Push returns the trace context that a pushed message carries.
 	Push(ctx context.Context, queue string) Trace

@@ -22,7 +22,7 @@ MORE = ("CONTRIBUTING.md", "CHANGELOG.md", "docs/releasing.md",
         "docs/architecture.md", "docs/reliability.md", "docs/performance.md",
         "docs/designs.md", "docs/designs.zh-CN.md",
         "docs/guide/python.md", "docs/guide/python.zh-CN.md", "docs/guide/java.md",
-        "docs/guide/typescript.md",
+        "docs/guide/typescript.md", "docs/guide/go.md",
         "clients/conformance/README.md",
         "docs/reference/metrics.md", "docs/reference/log.md",
         *(str(path.relative_to(SOURCE)) for folder in ("formats", "decisions")
