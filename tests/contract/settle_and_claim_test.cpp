@@ -28,7 +28,7 @@ class SettleAndClaim : public Contract {
 TARRY_ON_ALL_ENGINES(SettleAndClaim);
 
 const ClaimOptions kNow{.max = 10, .lease = kLongLease};
-const ClaimOptions kWaits{.max = 10, .lease = kLongLease, .wait = 30min};
+const ClaimOptions kClaimWaits{.max = 10, .lease = kLongLease, .wait = 30min};
 
 TEST_P(SettleAndClaim, DoesBoth) {
   const Delivery first = claimed("first");
@@ -45,7 +45,7 @@ TEST_P(SettleAndClaim, MayClaimWhatItReleases) {
   const Delivery delivery = claimed("k");
   const Settle release{.receipt = delivery.receipt(), .action = Action::release};
   // Redis may carry out both at the same time.
-  const ClaimOptions& options = is(Kind::redis) ? kWaits : kNow;
+  const ClaimOptions& options = is(Kind::redis) ? kClaimWaits : kNow;
   const auto answer = must(queue().settle_and_claim({release}, options));
   EXPECT_EQ(must(answer.settled.at(0)), Outcome::done);
   const std::vector<Delivery> again = must(answer.claimed);
@@ -115,7 +115,7 @@ TEST_P(SettleAndClaim, TheSettlementsDoNotWait) {
   const Delivery delivery = claimed("k");
   const std::vector<Settle> items{{.receipt = delivery.receipt()}};
   Pending<SettledAndClaimed> pending;
-  queue().settle_and_claim(items, kWaits, pending.callback());
+  queue().settle_and_claim(items, kClaimWaits, pending.callback());
   await_waiting(queue(), 1);
   EXPECT_TRUE(is_acked("k"));
   EXPECT_FALSE(pending.ready());
@@ -129,7 +129,7 @@ TEST_P(SettleAndClaim, AStopDoesNotUndoTheSettlements) {
   const Delivery delivery = claimed("k");
   const std::vector<Settle> items{{.receipt = delivery.receipt()}};
   std::stop_source stop;
-  ClaimOptions options = kWaits;
+  ClaimOptions options = kClaimWaits;
   options.stop = stop.get_token();
   Pending<SettledAndClaimed> pending;
   queue().settle_and_claim(items, options, pending.callback());
