@@ -6,10 +6,11 @@ import json
 import os
 import tempfile
 import unittest
+from pathlib import Path
 
 from authority import Authority
 from openapi import Client, Document
-from program import FAILED, ProgramTest, Server
+from program import FAILED, ProgramTest, Server, eventually
 
 LONG_KEY = "k" * 513
 TOO_MANY = 10_001
@@ -494,6 +495,16 @@ class BadInput(ProgramTest):
                           ('"evil.example"',))
 
 
+def read_by_server(connection):
+    """Whether the server at the other end, on this machine, has read all bytes that were sent."""
+    server, ours = connection.getpeername()[1], connection.getsockname()[1]
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        _, local, remote, _, queues, *_ = line.split()
+        if (int(local[-4:], 16), int(remote[-4:], 16)) == (server, ours):
+            return int(queues.partition(":")[2], 16) == 0
+    return False
+
+
 class Framing(ProgramTest):
     """Errors below the routes, over a socket: the server says what is wrong, and closes the
     connection."""
@@ -543,6 +554,8 @@ class Framing(ProgramTest):
             for connection in held:
                 connection.sendall((POST + "Content-Type: application/json\r\n"
                                     f"Content-Length: {len(body)}\r\n\r\n{body}").encode())
+            # A connection without a request would make room for another one.
+            eventually(lambda: all(read_by_server(one) for one in held), "the claims are read")
             another = self.connect(server)
             another.sendall(b"GET /v1/stats HTTP/1.1\r\nHost: localhost\r\n\r\n")
             fields = self.refusal(another, 503, "unavailable",
