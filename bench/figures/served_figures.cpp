@@ -44,10 +44,10 @@ struct Cost {
 
 template <typename Host>
 Cost live(const Host& host, Spoken spoken, const OneAtATime& shape) {
-  const Effort before = effort_of(host.pid());
+  const ProcessEffort before = effort_of(host.pid());
   Cost cost;
   cost.rate = live_one_at_a_time(spoken, host.port(), shape);
-  const Effort spent = effort_of(host.pid()) - before;
+  const ProcessEffort spent = effort_of(host.pid()) - before;
   const auto lives = static_cast<double>(shape.lives);
   cost.cpu_us = 1e6 * spent.cpu_seconds / lives;
   cost.switches = spent.switches / lives;

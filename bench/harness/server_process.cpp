@@ -79,7 +79,7 @@ double anonymous_bytes_of(pid_t pid) {
   return 1024 * number_after("/proc/" + std::to_string(pid) + "/status", "RssAnon:");
 }
 
-Effort effort_of(pid_t pid) {
+ProcessEffort effort_of(pid_t pid) {
   const std::string process = "/proc/" + std::to_string(pid);
   std::ifstream stat(process + "/stat");
   std::string text;
@@ -91,7 +91,7 @@ Effort effort_of(pid_t pid) {
   double user = 0;
   double system = 0;
   fields >> user >> system;
-  Effort effort;
+  ProcessEffort effort;
   effort.cpu_seconds = (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
   std::error_code ignored;
   for (const auto& task : std::filesystem::directory_iterator(process + "/task", ignored)) {

@@ -39,14 +39,14 @@ class ServerProcess {
 [[nodiscard]] double anonymous_bytes_of(pid_t pid);
 
 /// What all threads of a process have taken so far.
-struct Effort {
+struct ProcessEffort {
   double cpu_seconds = 0;  // in steps of 10 ms
   double switches = 0;     // from one thread to another, wanted or not
 
-  friend Effort operator-(const Effort& a, const Effort& b) noexcept {
+  friend ProcessEffort operator-(const ProcessEffort& a, const ProcessEffort& b) noexcept {
     return {a.cpu_seconds - b.cpu_seconds, a.switches - b.switches};
   }
 };
-[[nodiscard]] Effort effort_of(pid_t pid);
+[[nodiscard]] ProcessEffort effort_of(pid_t pid);
 
 }  // namespace tarry::bench
