@@ -1,6 +1,7 @@
 #include "core/settle_first.h"
 
 #include <atomic>
+#include <optional>
 
 #include "core/partly_done.h"
 #include "core/reply_as.h"

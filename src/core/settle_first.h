@@ -42,9 +42,9 @@ Ticket submit_settle_first(Request request, Completion completion, Submit submit
   ClaimRequest& claim = std::get<ClaimRequest>(request);
   SettleRequest settle = std::exchange(claim.settle, {});
   SettleFirst both = settle_first(settle.items.size(), std::move(completion));
-  submit(std::move(settle), std::move(both.settled));
-  // The settlements may be done by now, so this must not throw.
   auto kept = std::make_shared<Completion>(std::move(both.claimed));
+  submit(std::move(settle), std::move(both.settled));
+  // The settlements may be done by now, so nothing below may throw.
   try {
     return submit(std::move(request), [kept](Result<Reply> reply) { (*kept)(std::move(reply)); });
   } catch (const std::bad_alloc&) {

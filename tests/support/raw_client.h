@@ -1,6 +1,6 @@
 // A blocking TCP client for tests on loopback, which sends exactly the given bytes. Each wait ends
 // after a minute at most, as a failure. If TARRY_TEST_TLS is set, the bytes go through TLS, and the
-// constructor shakes hands. Who the server is, is not checked.
+// constructor shakes hands. It does not check the identity of the server.
 #pragma once
 
 #include <arpa/inet.h>

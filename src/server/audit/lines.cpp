@@ -111,7 +111,7 @@ void write_page(JsonWriter& out, const Page& page) {
   if (!page.after.empty()) out.bytes_field("after", page.after);
 }
 
-// What the request asks for, whatever came of it.
+// The fields that the request asks for, without its outcome.
 void write_asked(JsonWriter& out, const Entry& entry) {
   write_queue(out, entry);
   if (entry.page) write_page(out, *entry.page);

@@ -14,7 +14,7 @@
 
 namespace tarry::audit {
 
-/// Who sent the request.
+/// The sender of the request.
 struct Client {
   std::string_view identity;  // the name of its token; empty if it sent none
   std::string_view address;   // with the port; for a unix socket, the user

@@ -112,7 +112,7 @@ struct RouteAct {
   audit::Act act;
   std::string queue;  // from the path, decoded; empty if it cannot be decoded
 };
-/// What the request's route does, for the audit log; nullopt if that is no act.
+/// The act of the request's route, for the audit log; nullopt if the route has none.
 [[nodiscard]] std::optional<RouteAct> act_of_route(const net::HttpMessage& message);
 
 struct RouteName {

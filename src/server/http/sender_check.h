@@ -31,8 +31,8 @@ struct Hosts {
 [[nodiscard]] std::optional<Response> check_sender(const net::HttpMessage& message,
                                                    const Hosts& ours);
 
-/// Who sent the request; or the 401, if it carries no token that is valid at `now`. GET and HEAD of
-/// an open route (`is_open`) without a body need no token: they are `nobody`'s.
+/// The identity of the sender; or the 401, if it carries no token that is valid at `now`. GET and
+/// HEAD of an open route (`is_open`) without a body need no token: they are `nobody`'s.
 [[nodiscard]] std::variant<identity::IdentityPtr, Response> recognise(
     const net::HttpMessage& message, const identity::Tokens& tokens, Time now);
 

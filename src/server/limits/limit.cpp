@@ -3,7 +3,7 @@
 namespace tarry::limits {
 namespace {
 
-// What is limited, and the setting of its limit.
+// The limited quantity, and the setting that limits it.
 struct Words {
   std::string_view what;
   std::string_view setting;
