@@ -11,8 +11,9 @@ import subprocess
 import sys
 import unittest
 from pathlib import Path
+from xml.etree import ElementTree
 
-from pages import MORE, PAGES, blocks, blocks_in, page
+from pages import MORE, PAGES, anchors, blocks, blocks_in, links, page
 from program import (FAILED, PROGRAM, SOURCE, UNKNOWN, ProgramTest, Server, environment,
                      eventually)
 
@@ -48,6 +49,29 @@ class Pages(unittest.TestCase):
                     self.assertTrue(mark.startswith("examples/"), f"{name}: {text[:60]}")
                     self.assertEqual(text, page(mark), f"{name} differs from {mark}")
 
+    def test_the_clients_of_the_readme_are_those_of_their_guides(self):
+        """Tests of the clients run the programs of the guides. The README shows lines of them."""
+        def lines(text):
+            return {line.strip() for line in text.splitlines() if line.strip()}
+
+        shown = [block for block in blocks("README.md") if block[0].startswith("of ")]
+        self.assertEqual([language for _, language, _ in shown], ["python", "java", "go", "ts"])
+        for mark, language, text in shown:
+            guide = [lines(its) for _, one, its in blocks(mark.removeprefix("of "))
+                     if one == language]
+            self.assertEqual(lines(text) - set().union(*guide), set(), mark)
+            self.assertLessEqual(len(text.splitlines()), 12)
+
+    def test_pictures_stand_alone(self):
+        for file in sorted((SOURCE / "docs").glob("p*/*.svg")):
+            root = ElementTree.parse(file).getroot()
+            self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg", file)
+            said = file.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+            self.assertNotRegex(said, r"href|url\((?!#)|<script|@import", file)
+        recorded = page("docs/pictures/demo.svg")
+        for row in ("early", "lost", "duplicates", "after cancel"):
+            self.assertRegex(recorded, rf">  {row} +0</text>")
+
     def test_every_shell_block_is_marked(self):
         """Each shell block has a mark by which the test that runs it finds it."""
         marks = re.compile(r"(?:run\b.*|serve|served|work|clock|relay(?: \w+)?|coordination|"
@@ -62,27 +86,6 @@ class Pages(unittest.TestCase):
                     expected = r"not run here: \w" if name == "CONTRIBUTING.md" else marks
                     self.assertRegex(mark, expected, f"{name}: {text[:60]}")
 
-    def test_the_chinese_page_is_in_step(self):
-        english, chinese = page("README.md"), page("README.zh-CN.md")
-        headings = [re.findall(r"^(#+) ", re.sub(r"```.*?```", "", text, flags=re.DOTALL),
-                               re.MULTILINE) for text in (english, chinese)]
-        self.assertEqual(headings[0], headings[1])
-
-        def code(name):
-            # Comments in shell blocks are translated, so they are left out here.
-            return [(mark, language, re.sub(r" +# .*", "", text) if language == "sh" else text)
-                    for mark, language, text in blocks(name)]
-
-        self.assertEqual(code("README.md"), code("README.zh-CN.md"))
-        # If a page exists in Chinese too, the Chinese README links to that page.
-        links = [re.findall(r"\]\(([^)]*)\)", text)
-                 for text in (english, re.sub(r"(docs/[\w/]+)\.zh-CN\.md", r"\1.md", chinese))]
-        self.assertEqual([link for link in links[0] if "README" not in link],
-                         [link for link in links[1] if "README" not in link])
-        # In a row of links, the last one says that the pages are in English.
-        self.assertEqual(re.findall(r"\]\((docs/(?![\w/]+\.zh-CN)[^)]*)\)(?!（英文）|[^（\n]{0,4}、\[)",
-                                    chinese), [])
-
     def test_links_lead_somewhere(self):
         for name in PAGES + MORE:
             text = re.sub(r"```.*?```", "", page(name), flags=re.DOTALL)
@@ -90,6 +93,16 @@ class Pages(unittest.TestCase):
                 if "://" not in link:
                     there = (SOURCE / name).parent.joinpath(link).exists()
                     self.assertTrue(there, f"{name}: {link}")
+
+    def test_links_lead_to_headings(self):
+        for name in PAGES + MORE:
+            for link in links(name):
+                target, _, anchor = link.partition("#")
+                if anchor and "://" not in link:
+                    there = (SOURCE / name).parent / target if target else SOURCE / name
+                    if there.suffix == ".md":
+                        found = anchors(str(there.resolve().relative_to(SOURCE.resolve())))
+                        self.assertIn(anchor, found, f"{name}: {link}")
 
     def test_the_reference_names_every_flag(self):
         reference = page("docs/reference/command-line.md") + page("docs/reference/config.md")

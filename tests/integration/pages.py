@@ -43,3 +43,20 @@ def blocks_in(text):
 def blocks(name):
     """The blocks of a page."""
     return blocks_in(page(name))
+
+
+def prose(name):
+    """The text of a page without its code blocks."""
+    return re.sub(r"```.*?```", "", page(name), flags=re.DOTALL)
+
+
+def links(name):
+    """Where the links and pictures of a page lead."""
+    return re.findall(r"\]\(([^)]+)\)", re.sub(r"`[^`\n]*`", "`", prose(name)))
+
+
+def anchors(name):
+    """The anchors of a page's headings, as GitHub and the documentation site make them."""
+    titles = re.findall(r"^#+ (.*)$", prose(name), re.MULTILINE)
+    words = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title).lower() for title in titles]
+    return {re.sub(r"[^\w\- ]", "", each).strip().replace(" ", "-") for each in words}
