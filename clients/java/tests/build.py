@@ -38,7 +38,7 @@ def build(folder):
         return
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(HERE, folder, ignore=shutil.ignore_patterns("target", "tests"))
-    maven = ("mvn", "-q", "-B", "-DskipTests", "package")
+    maven = ("mvn", "-q", "-B", "-DskipTests", "-pl", "tarry-client", "package")
     if run(*maven, "-o", cwd=folder)[0] != 0:
         must(*maven, cwd=folder)
     jar = next(path for path in (folder / "tarry-client/target").glob("tarry-client-*.jar")

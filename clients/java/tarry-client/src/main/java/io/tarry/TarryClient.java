@@ -132,7 +132,7 @@ public final class TarryClient implements AutoCloseable {
     }
   }
 
-  static final String VERSION = "0.1.0";
+  static final String VERSION = "0.2.0";
 
   /** Closes the connections. Calls that wait for their next try end. */
   @Override

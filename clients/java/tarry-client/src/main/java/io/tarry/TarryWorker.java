@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
@@ -221,6 +222,26 @@ public final class TarryWorker implements AutoCloseable {
     lock.lock();
     try {
       return started && !stopping;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether it holds no message, and all that it held is settled. */
+  public boolean isIdle() {
+    lock.lock();
+    try {
+      return book.size() == 0 && !book.isSettling();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The error by which the server became unusable, so that the worker stopped by itself. */
+  public Optional<TarryException> failure() {
+    lock.lock();
+    try {
+      return Optional.ofNullable(failure);
     } finally {
       lock.unlock();
     }
