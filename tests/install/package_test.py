@@ -2,7 +2,7 @@
 """package_test.py BUILD_DIR
 
 What scripts/release makes from BUILD_DIR: the contents of the packages and the tarball, what
-lintian says of them, and the newest symbols of glibc that the program asks for.
+lintian says of them, the newest symbols of glibc that the program asks for, and the image.
 """
 
 import hashlib
@@ -16,8 +16,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(sys.argv.pop(1)) if len(sys.argv) > 1 else ROOT / "build" / "portable"
+from image_checks import Contents, Running  # noqa: F401: unittest.main runs them
+from released import ROOT, output, released
+
 OLDEST_GLIBC = (2, 34)
 MOST_EXPOSED = 2.5  # of 10, as systemd-analyze counts
 SKIPPED = 77
@@ -28,11 +29,6 @@ PROGRAM_FILES = {
     "/usr/share/fish/vendor_completions.d/tarry.fish", "/usr/share/man/man1/tarry.1.gz",
     "/usr/share/zsh/vendor-completions/_tarry", "/usr/share/doc/tarry/copyright",
     "/usr/share/doc/tarry/changelog.Debian.gz"}
-
-
-def output(*command):
-    return subprocess.run([str(word) for word in command], check=True, text=True,
-                          capture_output=True).stdout
 
 
 def listed(package):
@@ -46,8 +42,7 @@ class Packages(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.directory = tempfile.TemporaryDirectory()
-        cls.out = Path(cls.directory.name, "out")
-        output(ROOT / "scripts" / "release", "--build", BUILD, "--out", cls.out)
+        cls.out = released()
         cls.packages = {path.name.split("_")[0]: path for path in cls.out.glob("*.deb")}
         cls.version = re.search(r'VERSION "(.*)"',
                                 (ROOT / "include/tarry/version.h").read_text())[1]
