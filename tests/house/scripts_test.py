@@ -14,7 +14,7 @@ def run(*command):
 
 class Scripts(unittest.TestCase):
     def test_unknown_argument_is_a_usage_error(self):
-        for script in ("run", "test", "setup", "format", "tidy", "fuzz", "release"):
+        for script in ("run", "test", "setup", "format", "tidy", "fuzz", "release", "site"):
             with self.subTest(script):
                 said = run(str(ROOT / "scripts" / script), "--no-such-option")
                 self.assertEqual(said.returncode, 2, said.stderr)
@@ -26,7 +26,7 @@ class Scripts(unittest.TestCase):
         self.assertEqual(said.returncode, 2)
 
     def test_help(self):
-        for script in ("run", "test", "setup", "tidy", "fuzz", "release"):
+        for script in ("run", "test", "setup", "tidy", "fuzz", "release", "site"):
             with self.subTest(script):
                 said = run(str(ROOT / "scripts" / script), "--help")
                 self.assertEqual(said.returncode, 0)

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 from xml.etree import ElementTree
@@ -16,6 +17,9 @@ from xml.etree import ElementTree
 from pages import MORE, PAGES, anchors, blocks, blocks_in, links, page
 from program import (FAILED, PROGRAM, SOURCE, UNKNOWN, ProgramTest, Server, environment,
                      eventually)
+
+sys.path.append(str(SOURCE / "docs" / "site"))
+from site_pages import indented, stage  # noqa: E402
 
 # Indented, like a code block without fences.
 _COMMAND = re.compile(r"^(?: {4}|\t)[ \t]*(?:\$ )?(?:[A-Z_]+=\S+ )*(?:export|tarry|curl|redis-cli|"
@@ -93,6 +97,24 @@ class Pages(unittest.TestCase):
                 if "://" not in link:
                     there = (SOURCE / name).parent.joinpath(link).exists()
                     self.assertTrue(there, f"{name}: {link}")
+
+    def test_the_site_has_every_page(self):
+        with tempfile.TemporaryDirectory() as place:
+            menu = stage(SOURCE.resolve(), Path(place))
+            listed = {page for section in menu for each in section.values() for one in each
+                      for page in one.values()}
+            there = {str(path.relative_to(place)) for path in Path(place).rglob("*.md")}
+            self.assertEqual(listed, there)
+        ours = [path for path in (SOURCE / "docs").rglob("*.md") if "build" not in path.parts]
+        self.assertEqual(len(listed), len(ours) + len(list(SOURCE.glob("*.md"))))
+
+    def test_the_site_moves_what_is_in_a_list(self):
+        text = ("- an item:\n  ```sh\n  a\n    b\n  ```\n\n  more\n\n"
+                "1. one\n   - two\n     three\nend\n")
+        moved = ("- an item:\n    ```sh\n    a\n      b\n    ```\n\n    more\n\n"
+                 "1. one\n    - two\n        three\nend\n")
+        self.assertEqual(indented(text), moved)
+        self.assertEqual(indented("text:\n- an item\n"), "text:\n\n- an item\n")
 
     def test_links_lead_to_headings(self):
         for name in PAGES + MORE:
