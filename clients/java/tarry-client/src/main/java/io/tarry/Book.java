@@ -23,6 +23,8 @@ import java.util.concurrent.TimeUnit;
  *   <li>A settlement waits while an earlier request of settlements is under way, and goes together
  *       with all others that have gathered. If its answer is lost, or the server is away, it is
  *       sent again while the lease holds; after a stop, for 10 s.
+ *   <li>If the worker claims at that moment, the settlements go with the claim, in one request.
+ *       They go alone afterwards if the server refused that request, since it then did nothing.
  *   <li>A claim that is lost is neither extended nor settled.
  * </ul>
  *
@@ -145,6 +147,14 @@ final class Book {
     }
     settling = !batch.isEmpty();
     return batch;
+  }
+
+  /** The server did nothing with them: they go again, before all others. */
+  void unsent(List<Ending> batch) {
+    settling = false;
+    for (int index = batch.size(); index-- > 0; ) {
+      outbox.addFirst(batch.get(index));
+    }
   }
 
   /**

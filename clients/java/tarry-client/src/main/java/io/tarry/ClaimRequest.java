@@ -1,9 +1,11 @@
 package io.tarry;
 
+import io.tarry.errors.TarryException;
 import io.tarry.internal.Call;
 import io.tarry.internal.Item;
 import io.tarry.internal.Json;
 import io.tarry.internal.Text;
+import io.tarry.internal.Transport;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -15,6 +17,7 @@ import java.util.Map;
 public final class ClaimRequest {
   private final Map<String, Object> body = new LinkedHashMap<>();
   private Duration wait = Duration.ZERO;
+  private int settlements;
 
   private ClaimRequest() {}
 
@@ -77,19 +80,37 @@ public final class ClaimRequest {
     }
   }
 
+  /** Ends these claims first. */
+  ClaimRequest settle(List<Settlement> first) {
+    List<Object> items = new ArrayList<>();
+    first.forEach(one -> items.add(one.body()));
+    if (!items.isEmpty()) {
+      body.put("settle", items);
+    }
+    settlements = items.size();
+    return this;
+  }
+
   /** What a claim answers: the messages, and how long it waited in milliseconds; -1: not told. */
   static final class Answer {
     final List<Claimed> messages = new ArrayList<>();
+    final List<Result<Settled>> settled;
+    final TarryException error;
     final long waitedMs;
 
-    Answer(Map<String, Object> said) {
+    Answer(Map<String, Object> said, int settlements) {
       Json.list(said.get("messages")).forEach(one -> messages.add(new Claimed(Json.object(one))));
+      settled =
+          settlements == 0
+              ? List.of()
+              : Transport.results(Json.list(said.get("settled")), settlements, Settled::new);
+      error = said.containsKey("error") ? Transport.error(said) : null;
       waitedMs = Json.number(said, "waited_ms", -1);
     }
   }
 
   Call<Answer> call() {
-    return Call.once("POST", "/v1/claim", body, said -> new Answer(Json.object(said)))
+    return Call.once("POST", "/v1/claim", body, said -> new Answer(Json.object(said), settlements))
         .waiting(wait);
   }
 }

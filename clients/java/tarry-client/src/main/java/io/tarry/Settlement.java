@@ -41,13 +41,17 @@ public final class Settlement {
     return this;
   }
 
-  Item item() {
+  Map<String, Object> body() {
     Map<String, Object> body = new LinkedHashMap<>();
     body.put("receipt", receipt);
     body.put("action", action.wire());
     Times.put(body, "delay", delay);
     Times.put(body, "reason", reason);
     Times.put(body, "priority", priority);
-    return new Item(Lane.SETTLE, body);
+    return body;
+  }
+
+  Item item() {
+    return new Item(Lane.SETTLE, body());
   }
 }

@@ -1,6 +1,8 @@
 package io.tarry;
 
+import io.tarry.errors.InvalidRequestException;
 import io.tarry.errors.TarryException;
+import io.tarry.errors.UnknownOutcomeException;
 import io.tarry.internal.Backoff;
 import io.tarry.internal.Connection;
 import io.tarry.internal.Item;
@@ -54,6 +56,9 @@ public final class TarryWorker implements AutoCloseable {
   private boolean stopping;
   private boolean finished;
   private Connection claiming;
+  private boolean claimSettles;
+  private boolean joins = true; // Until a server refuses settlements in a claim.
+  private boolean claimIdle;
   private TarryException failure;
 
   private TarryWorker(Builder builder) {
@@ -256,8 +261,8 @@ public final class TarryWorker implements AutoCloseable {
       }
       stopping = true;
       book.stop(System.nanoTime());
-      if (claiming != null) {
-        claiming.abort();
+      if (claiming != null && !claimSettles) {
+        claiming.abort(); // A claim that settles does not wait.
       }
       running.forEach(one -> one.delivery.stop());
       while (!waiting.isEmpty()) {
@@ -336,6 +341,7 @@ public final class TarryWorker implements AutoCloseable {
           if (connection == null || !connection.isOpen()) {
             close(connection);
             connection = null;
+            claimsLater();
             connection = client.transport().pool().take();
           }
           claim(connection, room);
@@ -353,6 +359,17 @@ public final class TarryWorker implements AutoCloseable {
     }
   }
 
+  /** Settlements do not wait while the thread of the claims waits for the network. */
+  private void claimsLater() {
+    lock.lock();
+    try {
+      claimIdle = false;
+      settleNews.signal();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   private static void close(Connection connection) {
     if (connection != null) {
       connection.close();
@@ -363,10 +380,10 @@ public final class TarryWorker implements AutoCloseable {
   private int room() {
     lock.lock();
     try {
+      claimIdle = true;
       while (!stopping) {
-        int room = concurrency + prefetch - book.size();
-        if (waiting.size() <= prefetch / 2 && room > 0) {
-          return room;
+        if (hasRoom()) {
+          return concurrency + prefetch - book.size();
         }
         roomNews.awaitUninterruptibly();
       }
@@ -376,35 +393,96 @@ public final class TarryWorker implements AutoCloseable {
     }
   }
 
+  private boolean hasRoom() {
+    return waiting.size() <= prefetch / 2 && concurrency + prefetch > book.size();
+  }
+
+  /** Whether the next claim is about to be sent, and takes the settlements with it. */
+  private boolean claimTakesThem() {
+    boolean takes = joins && claimIdle && !stopping && hasRoom();
+    if (takes) {
+      roomNews.signal();
+    }
+    return takes;
+  }
+
   private void claim(Connection connection, int room) {
-    ClaimRequest request = ClaimRequest.of(handlers.keySet()).max(room).waitFor(CLAIM_WAIT);
+    ClaimRequest request = ClaimRequest.of(handlers.keySet()).max(room);
     if (lease != null) {
       request.lease(lease);
     }
+    List<Book.Ending> batch;
     lock.lock();
     try {
       if (stopping) {
         return;
       }
+      batch = joins && book.hasSettlements() ? book.settlements() : List.of();
       claiming = connection;
+      claimIdle = false;
+      claimSettles = !batch.isEmpty();
     } finally {
       lock.unlock();
     }
+    List<Settlement> first = new ArrayList<>();
+    batch.forEach(one -> first.add(one.settlement()));
+    // Settlements are answered at once, so that the worker soon knows what became of them.
+    request.settle(first).waitFor(first.isEmpty() ? CLAIM_WAIT : Duration.ZERO);
     long sent = System.nanoTime();
     ClaimRequest.Answer answer = null;
+    TarryException error = null;
     try {
       answer = client.transport().once(connection, request.call());
-    } finally {
-      lock.lock();
-      try {
-        claiming = null;
-        if (answer != null) {
-          took(answer, sent);
-        }
-      } finally {
-        lock.unlock();
-      }
+      error = answer.error;
+    } catch (TarryException failed) {
+      error = failed;
     }
+    lock.lock();
+    try {
+      claiming = null;
+      claimIdle = error == null;
+      if (!batch.isEmpty()) {
+        error = settledFirst(batch, answer, error);
+      }
+      if (answer != null) {
+        took(answer, sent);
+      }
+    } finally {
+      lock.unlock();
+    }
+    if (error != null) {
+      throw error;
+    }
+  }
+
+  /** The error that the claim itself has. */
+  private TarryException settledFirst(
+      List<Book.Ending> batch, ClaimRequest.Answer answer, TarryException error) {
+    claimSettles = false;
+    boolean refused = answer == null && !(error instanceof UnknownOutcomeException);
+    if (refused) {
+      book.unsent(batch);
+    } else {
+      List<Result<Settled>> results =
+          answer != null
+              ? answer.settled
+              : Collections.nCopies(batch.size(), Result.<Settled>failed(error));
+      List<TarryException> refusals = new ArrayList<>();
+      book.settled(batch, results, System.nanoTime(), refusals);
+      told(refusals);
+    }
+    settleNews.signal();
+    stopNews.signalAll();
+    if (refused && error instanceof InvalidRequestException) {
+      joins = false; // An older server: the next claim goes alone.
+      return null;
+    }
+    return error;
+  }
+
+  private static void told(List<TarryException> refusals) {
+    refusals.forEach(
+        error -> LOG.log(System.Logger.Level.ERROR, "settle: {0}", error.getMessage()));
   }
 
   private void took(ClaimRequest.Answer answer, long sent) {
@@ -437,6 +515,8 @@ public final class TarryWorker implements AutoCloseable {
         stop();
         return;
       }
+      claimIdle = false;
+      settleNews.signal();
       LOG.log(System.Logger.Level.WARNING, "claim: {0}", error.getMessage());
       long left = backoff.next().toNanos();
       while (!stopping && left > 0) {
@@ -543,7 +623,7 @@ public final class TarryWorker implements AutoCloseable {
       List<Book.Ending> batch;
       lock.lock();
       try {
-        while (!book.hasSettlements() && !finished) {
+        while ((!book.hasSettlements() || claimTakesThem()) && !finished) {
           settleNews.awaitUninterruptibly();
         }
         if (!book.hasSettlements()) {
@@ -570,8 +650,7 @@ public final class TarryWorker implements AutoCloseable {
       } finally {
         lock.unlock();
       }
-      refusals.forEach(
-          error -> LOG.log(System.Logger.Level.ERROR, "settle: {0}", error.getMessage()));
+      told(refusals);
     }
   }
 

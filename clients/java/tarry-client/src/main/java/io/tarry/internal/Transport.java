@@ -140,12 +140,16 @@ public final class Transport implements Joiner.Sender {
   private static <T> Call<List<Result<T>>> call(
       Lane lane, List<String> items, Function<Map<String, Object>, T> reader) {
     String body = "{\"" + lane.name + "\":[" + String.join(",", items) + "]}";
-    return Call.raw(lane.path, body, lane.repeatable, said -> results(said, items.size(), reader));
+    return Call.raw(
+        lane.path,
+        body,
+        lane.repeatable,
+        said -> results(Json.list(Json.object(said).get("results")), items.size(), reader));
   }
 
-  private static <T> List<Result<T>> results(
-      Object said, int count, Function<Map<String, Object>, T> reader) {
-    List<Object> items = Json.list(Json.object(said).get("results"));
+  /** The results of {@code count} items; throws {@link IllegalArgumentException} if others came. */
+  public static <T> List<Result<T>> results(
+      List<Object> items, int count, Function<Map<String, Object>, T> reader) {
     if (items.size() != count) {
       throw new IllegalArgumentException(items.size() + " results for " + count + " items");
     }
@@ -153,15 +157,18 @@ public final class Transport implements Joiner.Sender {
     for (Object one : items) {
       Map<String, Object> item = Json.object(one);
       if (item.containsKey("error")) {
-        Map<String, Object> error = Json.object(item.get("error"));
-        results.add(
-            Result.failed(
-                TarryException.of(Json.text(error, "code"), Json.text(error, "message"), 200)));
+        results.add(Result.failed(error(item)));
       } else {
         results.add(Result.of(reader.apply(item)));
       }
     }
     return results;
+  }
+
+  /** The error that an item tells. */
+  public static TarryException error(Map<String, Object> item) {
+    Map<String, Object> error = Json.object(item.get("error"));
+    return TarryException.of(Json.text(error, "code"), Json.text(error, "message"), 200);
   }
 
   /**
