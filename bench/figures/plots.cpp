@@ -11,10 +11,10 @@
 
 #include <tarry/store.h>
 
-#include "app/commands/program/chart.h"
-#include "app/commands/program/lateness_plot.h"
-#include "app/commands/program/load_generator.h"
 #include "app/output/progress.h"
+#include "app/pictures/chart.h"
+#include "app/pictures/lateness_at_load.h"
+#include "app/pictures/lateness_plot.h"
 #include "designs/lmdb_queue.h"
 #include "designs/rocksdb_queue.h"
 #include "designs/tarry_queue.h"

@@ -14,7 +14,7 @@
 
 #include <tarry/queue.h>
 
-#include "base/histogram.h"
+#include "app/pictures/lateness_at_load.h"
 
 namespace tarry::app {
 
@@ -33,13 +33,6 @@ struct LoadRates {
   /// The rate at which messages can be pushed, claimed and settled, if the three verbs run one
   /// after the other.
   [[nodiscard]] double lifecycle() const;
-};
-
-struct LatenessAtLoad {
-  double asked = 0;    // messages a second
-  double reached = 0;  // messages a second that were really pushed
-  std::uint64_t claimed = 0;
-  base::Histogram lateness;  // microseconds from the due time until the client has the message
 };
 
 class LoadGenerator {

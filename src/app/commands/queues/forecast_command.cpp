@@ -7,7 +7,7 @@
 #include "app/command_line/command.h"
 #include "app/commands/commands.h"
 #include "app/commands/listing.h"
-#include "app/commands/queues/forecast_chart.h"
+#include "app/pictures/forecast_chart.h"
 #include "core/limits.h"
 #include "core/reply.h"
 #include "wire/forecast.h"

@@ -7,10 +7,10 @@
 
 #include "app/command_line/command.h"
 #include "app/commands/commands.h"
-#include "app/commands/queues/top_reading.h"
 #include "app/output/json.h"
 #include "app/output/printable.h"
 #include "app/output/screen.h"
+#include "app/pictures/top_reading.h"
 #include "base/text.h"
 #include "open/server_call.h"
 #include "open/store_url.h"

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "app/command_line/command.h"
+#include "app/command_line/relay_flags.h"
 #include "app/commands/commands.h"
-#include "app/commands/service/relay_flags.h"
 #include "app/commands/service/relay_run.h"
 #include "app/commands/service/serve_flags.h"
 #include "app/output/printable.h"

@@ -1,4 +1,4 @@
-#include "app/commands/program/lateness_plot.h"
+#include "app/pictures/lateness_plot.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "app/commands/queues/top_reading.h"
+#include "app/pictures/top_reading.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "app/commands/program/chart.h"
+#include "app/pictures/chart.h"
 
 #include <algorithm>
 #include <array>

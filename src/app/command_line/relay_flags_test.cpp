@@ -1,4 +1,4 @@
-#include "app/commands/service/relay_flags.h"
+#include "app/command_line/relay_flags.h"
 
 #include <algorithm>
 #include <string>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/program/load_generator.h"
+#include "app/pictures/lateness_at_load.h"
 
 namespace tarry::app {
 

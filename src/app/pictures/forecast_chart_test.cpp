@@ -1,4 +1,4 @@
-#include "app/commands/queues/forecast_chart.h"
+#include "app/pictures/forecast_chart.h"
 
 #include <gtest/gtest.h>
 

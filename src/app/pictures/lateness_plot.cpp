@@ -1,4 +1,4 @@
-#include "app/commands/program/lateness_plot.h"
+#include "app/pictures/lateness_plot.h"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "app/commands/program/chart.h"
 #include "app/output/progress.h"
+#include "app/pictures/chart.h"
 
 namespace tarry::app {
 namespace {
