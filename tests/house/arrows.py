@@ -121,10 +121,13 @@ ALLOWED = {
     # The common part of all fronts, and the fronts: no front includes another one.
     "server/session": ["server/listening", "server/identity", "server/limits", "server/audit",
                        "server/metrics", "metrics", "core", "base"],
-    "server/http": ["server/session", "server/listening", "server/identity", "server/limits",
-                    "server/audit",
+    # The common part of the fronts over HTTP.
+    "server/http_session": ["server/session", "server/listening", "server/identity",
+                            "server/limits", "core", "net/http", "base"],
+    "server/http": ["server/http_session", "server/session", "server/listening", "server/identity",
+                    "server/limits", "server/audit",
                     "server/metrics", "metrics", "core", "net/http", "wire", "base"],
-    "server": ["server/http", "server/session", "server/listening", "server/identity",
+    "server": ["server/http", "server/http_session", "server/session", "server/listening", "server/identity",
                "server/audit", "server/metrics", "server/presets", "metrics", "core", "wire",
                "base"],
     # The program, from the ground up. `app` itself is main and the composition root.

@@ -1,4 +1,3 @@
-// The part of a connection that reads. The part that answers is in connection_answers.cpp.
 #include "server/http/connection.h"
 
 #include <string>
@@ -7,123 +6,20 @@
 
 #include "base/ascii.h"
 #include "base/text.h"
+#include "core/away.h"
+#include "server/http/acts.h"
 #include "server/http/sender_check.h"
+#include "server/session/store_error.h"
 
 namespace tarry::http {
-namespace {
 
-// A smaller body usually arrives with its head, and is in memory anyway.
-constexpr std::size_t kSmallBody = 4 * 1024;
-
-session::Urgency urgency_of(const net::HttpMessage& message) {
+session::Urgency Connection::urgency_of(const net::HttpMessage& message) const {
   using session::Urgency;
   if (leaves_less_work(message)) return Urgency::settles;
   return is_probe(message) ? Urgency::probe : Urgency::ordinary;
 }
 
-}  // namespace
-
-Connection::Connection(Front& front, listening::Stream stream)
-    : session::Connection(front, std::move(stream)), front_(front) {}
-
-Connection::Incoming Connection::incoming() const noexcept {
-  if (!reader_.has_begun()) return Incoming::nothing;
-  return reader_.has_head() ? Incoming::body : Incoming::head;
-}
-
-void Connection::free_memory() noexcept {
-  request_.answer = nullptr;
-  reader_.next();
-  reader_.forget_ahead();
-}
-
-void Connection::on_bytes(std::string_view bytes) {
-  if (is_reading() && reader_.ahead().empty()) {
-    const std::size_t used = consume(bytes);
-    reader_.keep_ahead(bytes.substr(used));
-    return;
-  }
-  reader_.keep_ahead(bytes);
-  if (is_reading()) consume_ahead();
-}
-
-void Connection::consume_ahead() {
-  const std::size_t used = consume(reader_.ahead());
-  reader_.drop_ahead(used);
-}
-
-std::size_t Connection::consume(std::string_view bytes) {
-  const FrontOptions& options = front_.options();
-  const RequestReader::Step step =
-      reader_.feed(bytes, {options.max_head_bytes, context().options.max_body_bytes});
-  if (step.fault) {
-    on_fault(*step.fault, step.fault_text);
-    return step.used;
-  }
-  if (!reader_.has_begun()) return step.used;
-  if (step.head_ended) {
-    on_head();
-    if (!is_reading()) return step.used;
-  } else if (step.began) {
-    set_deadline(options.head_deadline);
-  }
-  net::HttpParser& parser = reader_.parser();
-  if (reader_.has_head()) hold_request(session::memory_of(parser.message().body));
-  if (parser.done()) {
-    dispatch();
-    return step.used;
-  }
-  if (const auto over = reader_.has_head() ? body_over() : std::nullopt) {
-    session().note_refusal(*over);
-    respond_and_close(too_much_held(*over));
-  } else if (bytes.size() - step.used > options.max_head_bytes) {
-    on_fault(net::HttpFault::malformed, "a line between the body's chunks is over " +
-                                            std::to_string(options.max_head_bytes) + " bytes");
-  }
-  return step.used;
-}
-
-// Compares the announced length, so that a body is refused before it is sent. For a chunked body,
-// whose length is not announced, it compares the bytes that have arrived.
-std::optional<session::OverLimit> Connection::body_over() {
-  auto over = session().held().requests_over();
-  if (!over) return over;
-  net::HttpParser& parser = reader_.parser();
-  const std::uint64_t body = parser.content_length().value_or(parser.message().body.size());
-  if (body <= kSmallBody || session().held().may_settle(body)) return std::nullopt;
-  return over;
-}
-
-void Connection::on_head() {
-  request_.began = Clock::now();
-  net::HttpParser& parser = reader_.parser();
-  const net::HttpMessage& message = parser.message();
-  const auto id = request_id_of(message);
-  request_.id = id ? std::string(*id) : context().make_request_id();
-  if (auto refused = check_head()) {
-    respond_and_close(*std::move(refused));
-    return;
-  }
-  const auto refusal = session().begin(urgency_of(message));
-  keep_alive_ = parser.keep_alive() && !session().is_on_reserve();
-  if (refusal) {
-    Response response = response_of(*refusal);
-    response.close = !parser.done();  // the rest of the body would be taken for the next request
-    respond(std::move(response));
-    return;
-  }
-  if (parser.done()) return;
-  set_deadline(front_.options().body_deadline);
-  // A client of HTTP/1.0 does not understand an interim answer (RFC 9110, 10.1.1).
-  if (message.find("Expect") == nullptr || message.version < 11 || body_over()) return;
-  // If the socket cannot take the 100 now, it is not sent again: the client sends its body without
-  // it, after a second or so.
-  try_send("HTTP/1.1 100 Continue\r\n\r\n");
-}
-
-// Returns the answer if the rest of the request is not read.
-std::optional<Response> Connection::check_head() {
-  const net::HttpMessage& message = reader_.parser().message();
+std::optional<Response> Connection::check_head(const net::HttpMessage& message) {
   if (auto refused = check_sender(
           message, {front_.options().hosts, session().local_host(), session().is_encrypted()})) {
     return refused;
@@ -143,29 +39,94 @@ std::optional<Response> Connection::check_head() {
   return std::nullopt;
 }
 
-void Connection::on_fault(net::HttpFault fault, std::string_view text) {
-  if (!reader_.has_head()) request_.id = context().make_request_id();
-  switch (fault) {
-    case net::HttpFault::malformed:
-      respond_and_close(problem(400, ErrorCode::invalid_argument,
-                                "the request is not well-formed HTTP: " + std::string(text)));
-      break;
-    case net::HttpFault::head_too_large:
-      respond_and_close(problem(431, ErrorCode::too_large,
-                                over_limit("request's head", front_.options().max_head_bytes)));
-      break;
-    case net::HttpFault::body_too_large: {
-      // A chunked body has no Content-Length, so its size is not shown.
-      const std::string* length = reader_.parser().message().find("Content-Length");
-      const std::string body = length != nullptr ? "body of " + *length + " bytes" : "body";
-      respond_and_close(
-          problem(413, ErrorCode::too_large, over_limit(body, context().options.max_body_bytes)));
-      break;
+void Connection::dispatch() {
+  context().meter.held(context().held.requests(), context().held.answers());
+  std::string_view pattern;
+  Routed routed =
+      http::route(front_.service(), message(), pattern, {session().identity(), session().address()});
+  set_route(pattern);
+  if (auto* response = std::get_if<Response>(&routed)) {
+    if (session().is_audited()) session().audit(refused_act(message()));
+    respond(std::move(*response));
+    return;
+  }
+  auto& submission = std::get<Submission>(routed);
+  if (session().is_audited()) session().audit(act_of(submission));
+  core::Request request = begin(std::move(submission));
+  ask(std::move(request), check_);
+}
+
+core::Request Connection::begin(Submission submission) {
+  answer_ = std::move(submission.answer);
+  then_ = std::move(submission.then);
+  check_ = submission.check;
+  return std::move(submission.request);
+}
+
+void Connection::on_reply(session::HeldReply& reply) {
+  Result<core::Reply>& result = reply.result();
+  MakeResponse make = std::move(answer_);
+  if (auto then = std::move(then_); result && then) {
+    if (auto next = then(*result)) {
+      core::Request request = begin(std::move(*next));
+      ask_more(std::move(request), check_);
+      return;
     }
-    case net::HttpFault::unsupported_coding:
-      respond_and_close(problem(501, ErrorCode::unsupported, text));
-      break;
+  }
+  if (result) {
+    const std::string trouble = session::hide_paths(*result);
+    Response response = make(*result);
+    if (response.reason.empty()) response.reason = trouble;
+    respond(std::move(response));
+  } else if (check_ == Check::health && core::is_away(result.error().code)) {
+    core::Reply nothing;
+    respond(make(nothing));
+  } else if (check_ != Check::none) {
+    respond(unwell(result.error()));
+  } else {
+    respond(problem(result.error()));
   }
 }
+
+void Connection::forget_request() noexcept {
+  answer_ = nullptr;
+  then_ = nullptr;
+}
+
+Response Connection::response_of(const session::Refusal& refusal) {
+  using Why = session::Refusal::Why;
+  switch (refusal.why) {
+    case Why::too_many_connections:
+      return problem(503, ErrorCode::unavailable,
+                     "there are " + std::to_string(context().options.max_connections) +
+                         " connections already, which is the limit; try again");
+    case Why::token_not_valid: return token_not_valid();
+    case Why::over_limit: return limit_reached(refusal.reached);
+    case Why::too_much_held: return too_much_held(refusal.over);
+    case Why::late:
+      return problem(408, ErrorCode::unavailable,
+                     has_head() ? "the body did not arrive in time"
+                                : "the request's head did not arrive in time");
+    case Why::closing: return closing();
+    case Why::no_memory: break;
+  }
+  return no_memory();
+}
+
+Response Connection::response_of(net::HttpFault fault, std::string_view text) {
+  switch (fault) {
+    case net::HttpFault::head_too_large: return problem(431, ErrorCode::too_large, text);
+    case net::HttpFault::body_too_large: return problem(413, ErrorCode::too_large, text);
+    case net::HttpFault::unsupported_coding: return problem(501, ErrorCode::unsupported, text);
+    case net::HttpFault::malformed: break;
+  }
+  return problem(400, ErrorCode::invalid_argument, text);
+}
+
+std::string Connection::head_of(const Response& response, bool keep_alive) {
+  return http::head_of(response, request_id(), keep_alive);
+}
+
+void Connection::audit_refused() { session().audit(refused_act(message())); }
 
 }  // namespace tarry::http

@@ -3,34 +3,22 @@
 // Thread safety: the server's thread only.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include <tarry/result.h>
 #include <tarry/time.h>
 
 #include "server/http/routes.h"
+#include "server/http_session/options.h"
 #include "server/metrics/relay_figures.h"
 #include "server/session/front.h"
 
 namespace tarry::http {
 
-struct FrontOptions {
-  /// Host names and addresses that clients may use, besides localhost, the loopback addresses and
-  /// the address that they connect to; IPv6 addresses as `check_sender` wants them. A browser that
-  /// was lured to another host name with this address is refused.
-  std::vector<std::string> hosts = {};
-
-  std::uint32_t max_head_bytes = 16 * 1024;  // longer: 431
-  // From the first byte to the end of the head, otherwise 408. On a new connection it is also the
-  // time in which the first byte must come.
-  Millis head_deadline = std::chrono::seconds(30);
-  Millis body_deadline = std::chrono::seconds(30);  // from the end of the head, otherwise 408
-
+struct FrontOptions : http_session::Options {
   /// If set, POST /v1/clock/advance and suspend call it with milliseconds (`tarry serve
   /// --test-clock`).
   std::function<void(std::int64_t)> advance_clock = {};

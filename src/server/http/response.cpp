@@ -99,20 +99,16 @@ std::string head_of(const Response& response, std::string_view request_id, bool 
   } else {
     head += response.content_type.empty() ? "application/json" : response.content_type;
   }
-  head += "\r\nContent-Length: ";
-  head += std::to_string(response.body.size());
-  head += "\r\nCache-Control: no-store\r\nX-Request-ID: ";
+  head += "\r\nX-Request-ID: ";
   head += request_id;
+  head += "\r\n";
   if (!response.allow.empty()) {
-    head += "\r\nAllow: ";
+    head += "Allow: ";
     head += response.allow;
+    head += "\r\n";
   }
-  if (response.status == 401) head += "\r\nWWW-Authenticate: Bearer";
-  if (response.status == 503 || response.status == 429) {
-    head += "\r\nRetry-After: ";
-    head += std::to_string(response.retry_after);
-  }
-  head += keep_alive ? "\r\nConnection: keep-alive\r\n\r\n" : "\r\nConnection: close\r\n\r\n";
+  if (response.status == 401) head += "WWW-Authenticate: Bearer\r\n";
+  http_session::end_head(head, response, keep_alive);
   return head;
 }
 

@@ -7,26 +7,14 @@
 
 #include <tarry/result.h>
 
+#include "server/http_session/response.h"
 #include "server/limits/limit.h"
 #include "server/session/held_bytes.h"
 
 namespace tarry::http {
 
-struct Response {
-  unsigned status = 200;
-  std::string body;    // JSON, unless content_type names another type
-  std::string allow;   // 405: the methods that are allowed
-  bool close = false;  // close the connection: its later bytes cannot be trusted, or will not be
-                       // read
-  // For the log: the reason of a 401, a 429, a status from 500 on, or of items that failed because
-  // of the store.
-  std::string reason = {};
-  std::uint32_t retry_after = 1;  // 429, 503: seconds until the client may try again
-  // For the audit log: a refusal's code, which lives as long as the program, and its detail.
-  std::string_view code = {};
-  std::string detail = {};
-  std::string_view content_type = {};  // for status 200; empty: application/json
-};
+/// A body without a type is application/json with status 200, application/problem+json otherwise.
+using http_session::Response;
 
 [[nodiscard]] Response ok(std::string body);
 /// A response of type application/problem+json. Every status except 200 has this type.

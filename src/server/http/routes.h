@@ -27,6 +27,7 @@
 #include "server/audit/entry.h"
 #include "server/http/response.h"
 #include "server/http/rights.h"
+#include "server/http_session/options.h"
 #include "server/identity/identity.h"
 #include "server/limits/figures.h"
 #include "server/metrics/meter.h"
@@ -93,8 +94,7 @@ struct Submission {
 
 using Routed = std::variant<Response, Submission>;
 
-/// The name under which requests without a route are counted.
-inline constexpr std::string_view kNoRoute = "none";
+using http_session::kNoRoute;
 
 /// Routes a request. It answers 404, 405, 400, 403 and 415 itself, and takes the message's body. It
 /// sets `pattern` to the pattern of the route that took the request ("/v1/queues/*/messages") or to

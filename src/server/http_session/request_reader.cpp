@@ -1,8 +1,8 @@
-#include "server/http/request_reader.h"
+#include "server/http_session/request_reader.h"
 
 #include "server/session/held_bytes.h"
 
-namespace tarry::http {
+namespace tarry::http_session {
 namespace {
 
 constexpr std::size_t kMostAhead = 64 * 1024;
@@ -63,4 +63,4 @@ void RequestReader::forget_bytes() {
 
 std::uint64_t RequestReader::memory() const noexcept { return session::memory_of(ahead_); }
 
-}  // namespace tarry::http
+}  // namespace tarry::http_session

@@ -15,7 +15,7 @@
 
 #include "net/http/http_parser.h"
 
-namespace tarry::http {
+namespace tarry::http_session {
 
 class RequestReader {
  public:
@@ -61,4 +61,4 @@ class RequestReader {
   bool has_head_ = false;
 };
 
-}  // namespace tarry::http
+}  // namespace tarry::http_session
