@@ -127,9 +127,11 @@ ALLOWED = {
     "server/http": ["server/http_session", "server/session", "server/listening", "server/identity",
                     "server/limits", "server/audit",
                     "server/metrics", "metrics", "core", "net/http", "wire", "base"],
-    "server": ["server/http", "server/http_session", "server/session", "server/listening", "server/identity",
-               "server/audit", "server/metrics", "server/presets", "metrics", "core", "wire",
-               "base"],
+    "server/sqs": ["server/http_session", "server/session", "server/listening", "server/identity",
+                   "server/limits", "server/audit", "core", "net/http", "net", "base"],
+    "server": ["server/http", "server/sqs", "server/http_session", "server/session",
+               "server/listening", "server/identity", "server/audit", "server/metrics",
+               "server/presets", "metrics", "core", "wire", "base"],
     # The program, from the ground up. `app` itself is main and the composition root.
     "app/system": ["base"],
     "app/output": ["app/system", "wire", "core", "base"],
@@ -155,7 +157,7 @@ ALLOWED = {
                            "app/system", "open", "wire", "core", "base"],
     # This folder puts the server together.
     "app/commands/service": ["app/commands", "app/command_line", "app/serve", "app/config",
-                             "app/relays", "app/output", "app/system", "server/http",
+                             "app/relays", "app/output", "app/system", "server/http", "server/sqs",
                              "server/session", "server/listening", "server/identity",
                              "server/audit", "server/presets", "server/metrics", "relay",
                              "relay/intakes", "worker", "open", "wire", "core", "base"],

@@ -58,6 +58,7 @@ class Config(ProgramTest):
         "store.url": ("memory:", "memory:?shards=2", "memory:?shards=3"),
         "store.wait": ("1s", "2s", "3s"),
         "server.listen": ("127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"),
+        "server.sqs": ("127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"),
         "server.names": ("a.example", "b.example,[2001:db8::1]", "c_1"),
         "server.insecure": ("true", "true", "true"),
         "server.port_file": ("a", "b", "c"),
@@ -84,6 +85,7 @@ class Config(ProgramTest):
         "tls.key": ("a", "b", "c"),
         "tls.passphrase_file": ("a", "b", "c"),
         "tls.client_ca": ("a", "b", "c"),
+        "sqs.strict": ("true", "true", "true"),
         "log.level": ("debug", "warning", "error"),
         "log.format": ("json", "json", "json"),
     }
@@ -97,7 +99,7 @@ class Config(ProgramTest):
                 self.assertEqual(setting.get("from", "default"), "default")
                 self.assertEqual(setting.get("value", ""), setting["default"])
                 section, key = name.split(".")
-                plain = name.endswith(("clock", "insecure")) or written.isdigit()
+                plain = name.endswith(("clock", "insecure", "strict")) or written.isdigit()
                 literal = written if plain else f'"{written}"'
                 file = self.write(f"\n[{section}]\n\n{key} = {literal}\n")
                 variables = {setting["environment"]: exported}

@@ -56,7 +56,7 @@ def constants():
                                "kMaxRelays"),
                               ("src/server/session/options.h", r"(?:std::\w+|Millis)",
                                r"max_\w+|\w+_deadline"),
-                              ("src/server/http/front.h", r"(?:std::\w+|Millis)",
+                              ("src/server/http_session/options.h", r"(?:std::\w+|Millis)",
                                r"max_\w+|\w+_deadline"),
                               ("src/server/session/held_bytes.h", "constexpr std::uint64_t",
                                "kSettleReserve")):
@@ -94,6 +94,9 @@ class Reference(unittest.TestCase):
                 made |= {(status, code.lower()) for status, code in
                          re.findall(r"problem\(\s*(\d{3}),\s*(?:ErrorCode::|wire::k)(\w+)",
                                     path.read_text())}
+        made |= {(status, code) for status, code in
+                 re.findall(r"SenderFault\{(\d{3}), ErrorCode::(\w+)",
+                            text("src/server/http_session/hosts.cpp"))}
         # 400 and 409 belong to verbs; 500 means a broken contract.
         made = {(status, code) for status, code in made if status not in ("400", "500")}
         self.assertEqual(said - {("501", "unsupported")}, made - {("501", "unsupported")})

@@ -1,5 +1,6 @@
 #include "app/config/config.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -97,7 +98,7 @@ FromFile read_config(const std::string& file, std::vector<std::string>& problems
 // Finds errors for which the server would refuse to start, as far as they show without opening a
 // port or a file.
 Result<void> check_alone(Which which, const std::string& text) {
-  if (which == Which::listen) {
+  if (std::ranges::find(kListening, which) != kListening.end() && !text.empty()) {
     if (const auto addresses = parse_listen(text); !addresses) return addresses.error();
   }
   if (which == Which::names) {

@@ -34,6 +34,8 @@ std::vector<Setting> make_settings() {
        "127.0.0.1:7733", 0, 0, false,
        "HOST:PORT, [HOST]:PORT for IPv6, unix:PATH; port 0: any\n"
        "free port"},
+      {"server", "sqs", "--sqs", "TARRY_SQS", Kind::addresses, "ADDRESS,...", "", 0, 0, false,
+       "Speak Amazon SQS's protocols at these addresses (default: none)"},
       {"server", "names", "--names", "TARRY_NAMES", Kind::names, "NAME,...", "", 0, 0, false,
        "Host names by which clients may call the server"},
       {"server", "insecure", "--insecure", "TARRY_INSECURE", Kind::yes_no, "", "false", 0, 1, false,
@@ -101,6 +103,8 @@ std::vector<Setting> make_settings() {
        "FILE", "", 0, 0, false, "The key's passphrase, in this file's first line"},
       {"tls", "client_ca", "--tls-client-ca", "TARRY_TLS_CLIENT_CA", Kind::text, "FILE", "", 0, 0,
        false, "Let in only clients with a certificate of these authorities"},
+      {"sqs", "strict", "--sqs-strict", "TARRY_SQS_STRICT", Kind::yes_no, "", "false", 0, 1, false,
+       "Refuse SQS clients delays over 900 s, as AWS does"},
       {"log", "level", "--log-level", "TARRY_LOG_LEVEL", Kind::choice, "", "info", 0, 0, true,
        "Lowest level to log; debug logs every request", levels},
       {"log", "format", "--log-format", "TARRY_LOG_FORMAT", Kind::choice, "", "text", 0, 0, false,

@@ -5,6 +5,7 @@
 // Thread safety: pure functions; the table is constant.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -44,6 +45,7 @@ enum class Which : std::size_t {
   store_url,
   store_wait,
   listen,
+  sqs,
   names,
   insecure,
   port_file,
@@ -70,6 +72,7 @@ enum class Which : std::size_t {
   tls_key,
   tls_passphrase_file,
   tls_client_ca,
+  sqs_strict,
   log_level,
   log_format,
   count_,
@@ -77,6 +80,8 @@ enum class Which : std::size_t {
 
 [[nodiscard]] const std::vector<Setting>& serve_settings();
 [[nodiscard]] const Setting& setting_of(Which which);
+/// The settings that say where the fronts listen. An empty one: not at all.
+inline constexpr std::array kListening = {Which::listen, Which::sqs};
 
 /// A setting's value: as displayed text and, if it is a number, as bytes, milliseconds, 0 or 1.
 struct Value {

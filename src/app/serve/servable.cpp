@@ -58,13 +58,35 @@ Result<void> check_tls(const Config& config) {
   return {};
 }
 
+/// The addresses of all fronts, as one list.
+std::string all_addresses(const Config& config) {
+  std::string all;
+  for (const Which which : config::kListening) {
+    const std::string text = config.text(which);
+    if (!all.empty() && !text.empty()) all += ',';
+    all += text;
+  }
+  return all;
+}
+
+/// The first setting that has an address which other machines reach.
+Which first_open(const Config& config) {
+  const auto found = std::ranges::find_if(config::kListening, [&](Which which) {
+    const auto addresses = parse_listen(config.text(which));
+    return addresses && !std::ranges::all_of(*addresses, &Address::is_local);
+  });
+  return found == config::kListening.end() ? Which::listen : *found;
+}
+
 Result<void> check_listening(const Config& config) {
+  if (const auto all = parse_listen(all_addresses(config)); !all) return all.error();
   const std::string open = open_addresses(config);
   if (!open.empty() && config.number(Which::insecure) == 0) {
+    const Which which = first_open(config);
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("{}: server.listen: other machines would reach {}; set what is "
+                 fmt::format("{}: {}: other machines would reach {}; set what is "
                              "missing, or server.insecure = true",
-                             config.at(Which::listen).from, open)};
+                             config.at(which).from, config::setting_of(which).name(), open)};
   }
   const auto addresses = parse_listen(config.text(Which::listen));
   const bool has_port = addresses && !std::ranges::all_of(*addresses, &Address::is_unix);
@@ -88,7 +110,7 @@ std::string open_addresses(const Config& config) {
   if (config.text(Which::token_file).empty() && config.text(Which::tokens_file).empty()) {
     lacks("without a token (server.tokens_file)");
   }
-  const auto addresses = parse_listen(config.text(Which::listen));
+  const auto addresses = parse_listen(all_addresses(config));
   if (missing.empty() || !addresses) return {};
   std::string open;
   for (const Address& address : *addresses) {

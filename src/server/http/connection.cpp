@@ -42,8 +42,8 @@ std::optional<Response> Connection::check_head(const net::HttpMessage& message) 
 void Connection::dispatch() {
   context().meter.held(context().held.requests(), context().held.answers());
   std::string_view pattern;
-  Routed routed =
-      http::route(front_.service(), message(), pattern, {session().identity(), session().address()});
+  Routed routed = http::route(front_.service(), message(), pattern,
+                              {session().identity(), session().address()});
   set_route(pattern);
   if (auto* response = std::get_if<Response>(&routed)) {
     if (session().is_audited()) session().audit(refused_act(message()));

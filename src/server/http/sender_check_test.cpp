@@ -1,5 +1,8 @@
 #include "server/http/sender_check.h"
 
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace tarry::http {
@@ -129,13 +132,13 @@ TEST(SenderCheck, takes_request_ids_that_are_fit_for_a_log) {
   const auto id = [](std::string value) {
     net::HttpMessage message;
     message.fields = {{"x-request-id", value}};
-    return request_id_of(message) == value;
+    return http_session::request_id_of(message) == value;
   };
   EXPECT_TRUE(id("a-1._:/+=Z"));
   EXPECT_TRUE(id(std::string(128, 'x')));
   for (const char* bad : {"", "a b", "a\"", "\x1b[31m", "\u00e4"}) EXPECT_FALSE(id(bad)) << bad;
   EXPECT_FALSE(id(std::string(129, 'x')));
-  EXPECT_EQ(request_id_of({}), std::nullopt);
+  EXPECT_EQ(http_session::request_id_of({}), std::nullopt);
 }
 
 }  // namespace

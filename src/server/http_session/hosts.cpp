@@ -72,21 +72,21 @@ std::optional<SenderFault> check_sender(const net::HttpMessage& message, const H
   const std::size_t count = message.count("Host");
   if (count > 1 || (count == 0 && message.version >= 11)) {
     return SenderFault{400, ErrorCode::invalid_argument,
-                   count == 0 ? "the Host field is missing" : "the Host field occurs twice"};
+                       count == 0 ? "the Host field is missing" : "the Host field occurs twice"};
   }
   const std::string* field = message.find("Host");
   const bool names_one = field != nullptr || host_of_target(message.target).has_value();
   const std::string_view named = named_host(message);
   if (names_one && !is_ours(named, ours)) {
     return SenderFault{421, ErrorCode::permission_denied,
-                   "the host " + base::quoted(named) +
-                       " is not this server's; its setting server.names lists its names"};
+                       "the host " + base::quoted(named) +
+                           " is not this server's; its setting server.names lists its names"};
   }
   const std::string* origin = message.find("Origin");
   const std::string our_origin = (ours.is_https ? "https://" : "http://") + std::string(named);
   if (origin != nullptr && !base::equals_ignoring_case(*origin, our_origin)) {
     return SenderFault{403, ErrorCode::permission_denied,
-                   "requests from the origin " + base::quoted(*origin) + " are not served"};
+                       "requests from the origin " + base::quoted(*origin) + " are not served"};
   }
   return std::nullopt;
 }

@@ -39,6 +39,7 @@
 #include "server/listening/unix_listener.h"
 #include "server/presets/preset_engine.h"
 #include "server/session/fronts.h"
+#include "server/sqs/front.h"
 
 namespace tarry::app {
 namespace {
@@ -235,6 +236,14 @@ http::FrontOptions http_options(const Config& config, std::optional<ManualClock>
   return options;
 }
 
+sqs::FrontOptions sqs_options(const Config& config, std::optional<ManualClock> clock) {
+  sqs::FrontOptions options;
+  if (auto names = parse_names(config.text(Which::names))) options.hosts = std::move(*names);
+  options.strict = config.number(Which::sqs_strict) != 0;
+  if (clock) options.now = [clock] { return clock->now(); };
+  return options;
+}
+
 /// Addresses that are reserved for a front until the store is open and clients may connect.
 struct Places {
   std::vector<Address> addresses;  // with the ports that the server has got
@@ -242,6 +251,7 @@ struct Places {
 };
 
 Result<Places> reserve(const Config& config, Which listen) {
+  if (config.text(listen).empty()) return Places{};
   auto addresses = parse_listen(config.text(listen));
   if (!addresses) return addresses.error();
   Places places;
@@ -263,10 +273,19 @@ Result<Places> reserve(const Config& config, Which listen) {
   return places;
 }
 
-std::vector<session::Listening> fronts_at(Places places, const session::MakeFront& make) {
-  std::vector<session::Listening> fronts;
+void add_fronts(std::vector<session::Listening>& fronts, Places places,
+                const session::MakeFront& make) {
   for (auto& place : places.kept) fronts.push_back({make, std::move(place)});
-  return fronts;
+}
+
+/// A front's addresses as URLs, for the ready line.
+std::vector<std::string> urls_of(std::string_view scheme, const std::vector<Address>& addresses,
+                                 bool has_tls) {
+  std::vector<std::string> urls;
+  for (const Address& address : addresses) {
+    urls.push_back(std::string(scheme) + address.url(has_tls));
+  }
+  return urls;
 }
 
 /// Another process may give back a port that it holds; anything else must be mended in the
@@ -340,13 +359,15 @@ std::optional<Store> open_store(Session& session, const Config& config,
 /// Writes the port file, if the setting names one, and reports where the server listens and by
 /// which clock.
 Result<void> tell_ready(const Output& output, const Config& config, ServeLog& log,
-                        const std::vector<Address>& addresses, const std::string& store) {
+                        std::vector<Address> addresses, const std::vector<Address>& sqs,
+                        const std::string& store) {
+  const bool has_tls = !config.text(Which::tls_cert).empty();
+  std::vector<std::string> urls = urls_of("", addresses, has_tls);
+  for (std::string& url : urls_of("sqs+", sqs, has_tls)) urls.push_back(std::move(url));
+  // The ports stand in the order of the settings: those of HTTP come first.
+  addresses.insert(addresses.end(), sqs.begin(), sqs.end());
   if (const std::string file = config.text(Which::port_file); !file.empty()) {
     if (auto written = write_port_file(file, addresses); !written) return written;
-  }
-  std::vector<std::string> urls;
-  for (const Address& address : addresses) {
-    urls.push_back(address.url(!config.text(Which::tls_cert).empty()));
   }
   const bool logs_json = config.text(Which::log_format) == "json";
   LineWriter stdout_lines(STDOUT_FILENO);
@@ -389,6 +410,8 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   // The ports come first: if one is taken, no store is made or opened.
   auto http = reserve(*config, Which::listen);
   if (!http) return cannot_listen(session.output, http.error());
+  auto sqs = reserve(*config, Which::sqs);
+  if (!sqs) return cannot_listen(session.output, sqs.error());
   // The limit is raised before the store is opened, because its files need descriptors too.
   const auto descriptors = descriptor_limit();
   static_cast<void>(raise_descriptor_limit());
@@ -415,11 +438,15 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   session::Fronts server(engine, std::move(options));
   const SignalWatch watch([&events](int) { events.signalled(); }, [&events] { events.hung_up(); });
   const std::vector<Address> addresses = http->addresses;
-  const auto front = http::make_front(http_options(*config, clock, **relays));
-  if (const auto begun = server.start(fronts_at(std::move(*http), front)); !begun) {
+  const std::vector<Address> sqs_addresses = sqs->addresses;
+  std::vector<session::Listening> fronts;
+  add_fronts(fronts, std::move(*http), http::make_front(http_options(*config, clock, **relays)));
+  add_fronts(fronts, std::move(*sqs), sqs::make_front(sqs_options(*config, clock)));
+  if (const auto begun = server.start(std::move(fronts)); !begun) {
     return cannot_listen(session.output, begun.error());
   }
-  if (const auto told = tell_ready(session.output, *config, log, addresses, url); !told) {
+  if (const auto told = tell_ready(session.output, *config, log, addresses, sqs_addresses, url);
+      !told) {
     return session.output.fail(told.error());
   }
 

@@ -1,0 +1,53 @@
+// One client's connection to SQS: recognises the client, runs the operation step by step, and words
+// the answers.
+//
+// Thread safety and invariants: those of http_session::Connection, which reads and writes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "net/http/http_parser.h"
+#include "server/http_session/connection.h"
+#include "server/sqs/front.h"
+#include "server/sqs/operations.h"
+#include "server/sqs/protocol.h"
+
+namespace tarry::sqs {
+
+class Connection final : public http_session::Connection {
+ public:
+  Connection(Front& front, listening::Stream stream)
+      : http_session::Connection(front, std::move(stream), front.options()), front_(front) {}
+
+  void on_reply(session::HeldReply& reply) override;
+
+ protected:
+  [[nodiscard]] std::optional<http_session::Response> check_head(
+      const net::HttpMessage& message) override;
+  [[nodiscard]] session::Urgency urgency_of(const net::HttpMessage& message) const override;
+  void dispatch() override;
+  void forget_request() noexcept override { then_ = nullptr; }
+  [[nodiscard]] http_session::Response response_of(const session::Refusal& refusal) override;
+  [[nodiscard]] http_session::Response response_of(net::HttpFault fault,
+                                                   std::string_view text) override;
+  [[nodiscard]] std::string head_of(const http_session::Response& response,
+                                    bool keep_alive) override;
+
+ private:
+  void go(Step step, bool is_first);
+  void refuse(const Fault& fault);
+  [[nodiscard]] http_session::Response answer(const Fault& fault);
+
+  Front& front_;
+  // The request that is being answered:
+  Protocol protocol_ = Protocol::json;
+  const Operation* operation_ = nullptr;
+  std::string queue_;  // for the audit log
+  std::string fault_code_;
+  Then then_;
+};
+
+}  // namespace tarry::sqs

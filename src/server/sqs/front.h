@@ -1,0 +1,42 @@
+// Front: Amazon SQS's protocols over HTTP.
+//
+// Thread safety: the server's thread only.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include <tarry/time.h>
+
+#include "server/http_session/options.h"
+#include "server/session/front.h"
+#include "server/sqs/call.h"
+#include "server/sqs/queue_info.h"
+
+namespace tarry::sqs {
+
+struct FrontOptions : http_session::Options {
+  bool strict = false;  // the limits of AWS on delays
+  /// The store's time. Default: the system's clock.
+  std::function<Time()> now = {};
+};
+
+class Front final : public session::Front {
+ public:
+  Front(session::ServerContext& context, FrontOptions options);
+
+  [[nodiscard]] std::shared_ptr<session::Connection> connect(listening::Stream stream) override;
+
+  [[nodiscard]] const FrontOptions& options() const noexcept { return options_; }
+  [[nodiscard]] const Service& service() const noexcept { return service_; }
+
+ private:
+  const FrontOptions options_;
+  QueueCache queues_;
+  Service service_;
+};
+
+/// Makes the front for an address at which a server listens.
+[[nodiscard]] session::MakeFront make_front(FrontOptions options);
+
+}  // namespace tarry::sqs

@@ -1,0 +1,242 @@
+"""Amazon's SDK for Python, unchanged, is a client of tarry: the SQS front, by boto3."""
+
+import hashlib
+import json
+import unittest
+import urllib.request
+from pathlib import Path
+
+import boto3
+import botocore.config
+import botocore.exceptions
+
+import program
+
+SQS = ("--sqs", "127.0.0.1:0")
+
+
+class Server(program.Server):
+    """A server that also listens for SQS's clients."""
+
+    def __init__(self, store, *flags, **options):
+        super().__init__(store, *flags, **options)
+        ports = Path(self._directory.name) / "port"
+        self.sqs_port = int(ports.read_text().split()[1])
+        self.sqs_url = f"http://127.0.0.1:{self.sqs_port}"
+
+    def client(self, access="anyone", secret="anything", **options):
+        return boto3.client(
+            "sqs", endpoint_url=self.sqs_url, region_name="us-east-1", aws_access_key_id=access,
+            aws_secret_access_key=secret,
+            config=botocore.config.Config(retries={"max_attempts": 0}, **options))
+
+
+class Sqs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server("memory:", *SQS, "--test-clock").__enter__()
+        cls.sqs = cls.server.client()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__(None, None, None)
+
+    def setUp(self):
+        self.name = self._testMethodName[:80]
+        self.url = self.sqs.create_queue(QueueName=self.name)["QueueUrl"]
+
+    def refused(self, code, call, **params):
+        with self.assertRaises(botocore.exceptions.ClientError) as caught:
+            call(**params)
+        self.assertEqual(caught.exception.response["Error"]["Code"], code)
+        return caught.exception
+
+    def receive(self, **params):
+        return self.sqs.receive_message(QueueUrl=self.url, **params).get("Messages", [])
+
+    def advance(self, by):
+        request = urllib.request.Request(
+            self.server.url + "/v1/clock/advance", json.dumps({"by": by}).encode(),
+            {"Content-Type": "application/json"})
+        urllib.request.urlopen(request, timeout=60).close()
+
+    def test_a_message_goes_there_and_back(self):
+        attributes = {"color": {"DataType": "String", "StringValue": "röd"},
+                      "size": {"DataType": "Number.int", "StringValue": "42"},
+                      "blob": {"DataType": "Binary", "BinaryValue": b"\0\xff"}}
+        sent = self.sqs.send_message(QueueUrl=self.url, MessageBody="hello ☃\r\n",
+                                     MessageAttributes=attributes)
+        self.assertEqual(sent["MD5OfMessageBody"],
+                         hashlib.md5("hello ☃\r\n".encode()).hexdigest())
+        message, = self.receive(MessageAttributeNames=["All"],
+                                MessageSystemAttributeNames=["All"])
+        self.assertEqual(message["Body"], "hello ☃\r\n")
+        self.assertEqual(message["MessageId"], sent["MessageId"])
+        self.assertEqual(message["MessageAttributes"], attributes)
+        self.assertEqual(message["MD5OfMessageAttributes"], sent["MD5OfMessageAttributes"])
+        self.assertEqual(message["Attributes"]["ApproximateReceiveCount"], "1")
+        self.assertEqual(self.receive(), [])
+        self.sqs.delete_message(QueueUrl=self.url, ReceiptHandle=message["ReceiptHandle"])
+        self.sqs.delete_message(QueueUrl=self.url, ReceiptHandle=message["ReceiptHandle"])
+        self.advance("1h")
+        self.assertEqual(self.receive(), [])
+
+    def test_a_delay_may_be_longer_than_quarter_of_an_hour(self):
+        self.sqs.send_message(QueueUrl=self.url, MessageBody="far", DelaySeconds=90 * 24 * 3600)
+        self.advance("89d")
+        self.assertEqual(self.receive(), [])
+        self.advance("1d")
+        self.assertEqual(self.receive()[0]["Body"], "far")
+
+    def test_visibility_is_the_lease(self):
+        self.sqs.send_message(QueueUrl=self.url, MessageBody="x")
+        first, = self.receive(VisibilityTimeout=10)
+        self.sqs.change_message_visibility(QueueUrl=self.url, VisibilityTimeout=60,
+                                           ReceiptHandle=first["ReceiptHandle"])
+        self.advance("59s")
+        self.assertEqual(self.receive(), [])
+        self.advance("1s")
+        second, = self.receive(AttributeNames=["ApproximateReceiveCount"])
+        self.assertEqual(second["Attributes"], {"ApproximateReceiveCount": "2"})
+        self.sqs.change_message_visibility(QueueUrl=self.url, VisibilityTimeout=0,
+                                           ReceiptHandle=second["ReceiptHandle"])
+        third, = self.receive()
+        self.refused("AWS.SimpleQueueService.MessageNotInflight",
+                     self.sqs.change_message_visibility, QueueUrl=self.url,
+                     ReceiptHandle=second["ReceiptHandle"], VisibilityTimeout=5)
+        self.sqs.delete_message(QueueUrl=self.url, ReceiptHandle=third["ReceiptHandle"])
+
+    def test_batches(self):
+        entries = [{"Id": str(i), "MessageBody": f"m{i}"} for i in range(9)]
+        entries.append({"Id": "bad", "MessageBody": "x", "DelaySeconds": -1})
+        sent = self.sqs.send_message_batch(QueueUrl=self.url, Entries=entries)
+        self.assertEqual([one["Id"] for one in sent["Successful"]], [str(i) for i in range(9)])
+        self.assertEqual([(one["Id"], one["Code"]) for one in sent["Failed"]],
+                         [("bad", "InvalidParameterValue")])
+        messages = self.receive(MaxNumberOfMessages=10)
+        self.assertEqual(sorted(one["Body"] for one in messages), [f"m{i}" for i in range(9)])
+        handles = [one["ReceiptHandle"] for one in messages]
+        changed = self.sqs.change_message_visibility_batch(QueueUrl=self.url, Entries=[
+            {"Id": str(i), "ReceiptHandle": handle, "VisibilityTimeout": 0 if i < 5 else 100}
+            for i, handle in enumerate(handles)])
+        self.assertEqual(len(changed["Successful"]), 9)
+        self.assertEqual(len(self.receive(MaxNumberOfMessages=10)), 5)
+        gone = self.sqs.delete_message_batch(QueueUrl=self.url, Entries=[
+            {"Id": str(i), "ReceiptHandle": handle} for i, handle in enumerate(handles[5:])])
+        self.assertEqual(len(gone["Successful"]), 4)
+
+    def test_bad_batches_are_refused_by_name(self):
+        call = self.sqs.send_message_batch
+        one = {"Id": "a", "MessageBody": "x"}
+        prefix = "AWS.SimpleQueueService."
+        self.refused(prefix + "EmptyBatchRequest", call, QueueUrl=self.url, Entries=[])
+        self.refused(prefix + "BatchEntryIdsNotDistinct", call, QueueUrl=self.url,
+                     Entries=[one, one])
+        self.refused(prefix + "InvalidBatchEntryId", call, QueueUrl=self.url,
+                     Entries=[one | {"Id": "a b"}])
+        self.refused(prefix + "TooManyEntriesInBatchRequest", call, QueueUrl=self.url,
+                     Entries=[one | {"Id": str(i)} for i in range(11)])
+        self.refused(prefix + "BatchRequestTooLong", call, QueueUrl=self.url,
+                     Entries=[{"Id": str(i), "MessageBody": "x" * 600_000} for i in range(2)])
+
+    def test_a_name_cancels_and_moves_what_waits(self):
+        def push(key, delay):
+            self.sqs.send_message(QueueUrl=self.url, MessageBody=key, DelaySeconds=delay,
+                                  MessageAttributes={"tarry.key": {"DataType": "String",
+                                                                   "StringValue": key}})
+        push("a", 1000)
+        push("b", 1000)
+        push("c", 1000)
+        self.refused("tarry.exists", push, key="a", delay=1)
+        self.sqs.delete_message(QueueUrl=self.url, ReceiptHandle="key:a")
+        self.sqs.change_message_visibility(QueueUrl=self.url, ReceiptHandle="key:b",
+                                           VisibilityTimeout=0)
+        self.sqs.change_message_visibility(QueueUrl=self.url, ReceiptHandle="key:c",
+                                           VisibilityTimeout=50_000_000)
+        message, = self.receive(MaxNumberOfMessages=10, MessageAttributeNames=["tarry.*"])
+        self.assertEqual(message["MessageAttributes"]["tarry.key"]["StringValue"], "b")
+        self.refused("tarry.in_flight", self.sqs.change_message_visibility, QueueUrl=self.url,
+                     ReceiptHandle="key:b", VisibilityTimeout=5)
+        self.refused("tarry.stopping", self.sqs.delete_message, QueueUrl=self.url,
+                     ReceiptHandle="key:b")
+        self.refused("ReceiptHandleIsInvalid", self.sqs.delete_message, QueueUrl=self.url,
+                     ReceiptHandle="key:nothing")
+
+    def test_queues(self):
+        self.refused("AWS.SimpleQueueService.NonExistentQueue", self.sqs.get_queue_url,
+                     QueueName="nothing")
+        with self.assertRaises(self.sqs.exceptions.QueueDoesNotExist):
+            self.sqs.send_message(QueueUrl=self.server.sqs_url + "/0/nothing", MessageBody="x")
+        self.assertEqual(self.sqs.get_queue_url(QueueName=self.name)["QueueUrl"], self.url)
+        self.assertEqual(self.sqs.create_queue(QueueName=self.name)["QueueUrl"], self.url)
+        self.refused("QueueAlreadyExists", self.sqs.create_queue, QueueName=self.name,
+                     Attributes={"VisibilityTimeout": "5"})
+        self.assertIn(self.url, self.sqs.list_queues()["QueueUrls"])
+        for i in range(3):
+            self.sqs.create_queue(QueueName=f"page{i}")
+        pages = self.sqs.get_paginator("list_queues").paginate(
+            QueueNamePrefix="page", PaginationConfig={"PageSize": 2})
+        self.assertEqual([len(page["QueueUrls"]) for page in pages], [2, 1])
+        self.sqs.send_message(QueueUrl=self.url, MessageBody="x")
+        self.sqs.purge_queue(QueueUrl=self.url)
+        self.assertEqual(self.receive(), [])
+        self.sqs.delete_queue(QueueUrl=self.url)
+        self.refused("AWS.SimpleQueueService.NonExistentQueue", self.sqs.send_message,
+                     QueueUrl=self.url, MessageBody="x")
+
+    def test_attributes(self):
+        self.sqs.set_queue_attributes(QueueUrl=self.url, Attributes={
+            "VisibilityTimeout": "7", "DelaySeconds": "5", "MaximumMessageSize": "1024"})
+        self.sqs.send_message(QueueUrl=self.url, MessageBody="x")
+        known = self.sqs.get_queue_attributes(QueueUrl=self.url, AttributeNames=["All"])
+        known = known["Attributes"]
+        self.assertEqual(known["VisibilityTimeout"], "7")
+        self.assertEqual(known["ApproximateNumberOfMessagesDelayed"], "1")
+        self.assertEqual(known["QueueArn"], f"arn:aws:sqs:us-east-1:000000000000:{self.name}")
+        self.advance("5s")
+        self.assertEqual(len(self.receive()), 1)
+        self.advance("7s")
+        self.assertEqual(len(self.receive()), 1)
+        self.refused("InvalidParameterValue", self.sqs.send_message, QueueUrl=self.url,
+                     MessageBody="x" * 1025)
+        for name, value, code in (("DelaySeconds", "-1", "InvalidAttributeValue"),
+                                  ("Colour", "1", "InvalidAttributeName"),
+                                  ("RedrivePolicy", "{}", "InvalidAttributeValue"),
+                                  ("FifoQueue", "true",
+                                   "AWS.SimpleQueueService.UnsupportedOperation")):
+            self.refused(code, self.sqs.set_queue_attributes, QueueUrl=self.url,
+                         Attributes={name: value})
+
+    def test_a_message_that_another_front_pushed(self):
+        body = {"payload_base64": "//4=", "headers": {"colour": "red"}}
+        urllib.request.urlopen(urllib.request.Request(
+            f"{self.server.url}/v1/queues/{self.name}/messages", json.dumps(body).encode(),
+            {"Content-Type": "application/json"}), timeout=60).close()
+        message, = self.receive(MessageAttributeNames=["All"])
+        self.assertEqual(message["Body"], "//4=")
+        self.assertEqual(message["MessageAttributes"]["colour"]["StringValue"], "red")
+        self.assertEqual(message["MessageAttributes"]["tarry.encoding"]["StringValue"], "base64")
+
+
+class Waiting(unittest.TestCase):
+    def test_a_receive_waits_for_a_message(self):
+        with Server("memory:", *SQS) as server:
+            sqs = server.client()
+            url = sqs.create_queue(QueueName="q")["QueueUrl"]
+            sqs.send_message(QueueUrl=url, MessageBody="x", DelaySeconds=1)
+            message, = sqs.receive_message(QueueUrl=url, WaitTimeSeconds=20)["Messages"]
+            self.assertEqual(message["Body"], "x")
+
+
+class Strict(unittest.TestCase):
+    def test_delays_are_those_of_aws(self):
+        with Server("memory:", *SQS, "--sqs-strict") as server:
+            sqs = server.client()
+            url = sqs.create_queue(QueueName="q")["QueueUrl"]
+            with self.assertRaises(botocore.exceptions.ClientError) as caught:
+                sqs.send_message(QueueUrl=url, MessageBody="x", DelaySeconds=901)
+            self.assertEqual(caught.exception.response["Error"]["Code"], "InvalidParameterValue")
+
+
+if __name__ == "__main__":
+    unittest.main()
