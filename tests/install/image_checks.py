@@ -133,6 +133,9 @@ class Running(ImageTest):
         self.tarry(container, "push", "orders", "a chair", "--key", "later", "--in", "1h")
         claimed, = self.tarry(container, "claim", "orders")["messages"]
         self.assertEqual((claimed["key"], claimed["payload"]), ("now", "a lamp"))
+        code, _, err = container.run("/usr/bin/tarry", "--store", "file:/var/lib/tarry/store",
+                                     "store", "backup", "/var/lib/tarry/backup")
+        self.assertEqual(code, 0, err)
         waiting = container.start("/usr/bin/tarry", "claim", "orders", "--wait", "1h", "-o", "json")
         while '"waiting_claims":1' not in container.run(
                 "/usr/bin/tarry", "queue", "info", "orders", "-o", "json")[1].replace(" ", ""):
