@@ -24,6 +24,7 @@ MORE = ("CONTRIBUTING.md", "CHANGELOG.md", "docs/releasing.md",
         "docs/guide/python.md", "docs/guide/python.zh-CN.md", "docs/guide/java.md",
         "docs/guide/typescript.md", "docs/guide/go.md",
         "clients/conformance/README.md",
+        "packaging/helm/tarry/README.md",
         "docs/reference/metrics.md", "docs/reference/log.md",
         *(str(path.relative_to(SOURCE)) for folder in ("formats", "decisions")
           for path in sorted((SOURCE / "docs" / folder).glob("*.md"))))

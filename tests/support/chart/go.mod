@@ -1,0 +1,3 @@
+module tarry/tests/chart
+
+go 1.19
