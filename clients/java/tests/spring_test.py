@@ -5,6 +5,7 @@ One Maven runs both, with one jar of the starter. The versions that it needs com
 repository if they are there.
 """
 
+import importlib
 import os
 import re
 import shutil
@@ -51,6 +52,14 @@ class Spring(unittest.TestCase):
         lines = [line for line in example.splitlines() if line.strip()]
         code = [line for line in lines if not line.startswith(("import ", "package "))]
         self.assertLessEqual(len(code), 25)
+
+    def test_versions_are_the_programs(self):
+        sys.path.insert(0, str(HERE.parents[1] / "packaging"))
+        java = importlib.import_module("clients.java")
+        version = importlib.import_module("tree").version()
+        self.assertEqual(set(java.versions().values()), {version})
+        text = (GUIDE / "java.md").read_text(encoding="utf-8")
+        self.assertEqual(set(re.findall("<version>(.*)</version>", text)), {version})
 
     def test_the_metadata_describes_each_property(self):
         made = FOLDER / "tarry-spring-boot-starter/target/classes/META-INF"
