@@ -46,7 +46,7 @@ class Spring(unittest.TestCase):
 
     def test_the_guides_have_the_example(self):
         example = EXAMPLE.read_text(encoding="utf-8")
-        for guide in ("java.md",):
+        for guide in ("java.md", "java.zh-CN.md"):
             text = (GUIDE / guide).read_text(encoding="utf-8")
             self.assertIn(f"```java\n{example}```\n", text, guide)
         lines = [line for line in example.splitlines() if line.strip()]
