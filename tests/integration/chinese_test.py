@@ -66,6 +66,11 @@ class Chinese(unittest.TestCase):
         self.assertEqual(*targets)
 
     @of_each_page
+    def test_the_pages_link_to_each_other(self, name):
+        for one, other in ((name, english(name)), (english(name), name)):
+            self.assertIn(PurePosixPath(other).name, links(one))
+
+    @of_each_page
     def test_links_lead_to_chinese_pages(self, name):
         for link in links(name):
             target, _, _ = link.partition("#")
@@ -82,6 +87,7 @@ class Chinese(unittest.TestCase):
                             r"(?!\**（英文）|，英文）|[^（\n]{0,4}、\[|[^（\n]{0,6}和 ?\[)", prose(name))
         own = PurePosixPath(english(name)).name
         self.assertEqual([link for link in silent if link != own], [])
+        self.assertNotRegex(prose(name), r"zh-CN\.md[^)]*\)\**[（，]英文")
 
     @of_each_page
     def test_links_lead_somewhere(self, name):
