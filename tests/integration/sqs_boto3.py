@@ -1,7 +1,11 @@
 """Amazon's SDK for Python, unchanged, is a client of tarry: the SQS front, by boto3."""
 
+import concurrent.futures
 import hashlib
+import itertools
 import json
+import os
+import tempfile
 import unittest
 import urllib.request
 from pathlib import Path
@@ -226,6 +230,62 @@ class Waiting(unittest.TestCase):
             sqs.send_message(QueueUrl=url, MessageBody="x", DelaySeconds=1)
             message, = sqs.receive_message(QueueUrl=url, WaitTimeSeconds=20)["Messages"]
             self.assertEqual(message["Body"], "x")
+
+
+class Killed(unittest.TestCase):
+    """A server that is killed again and again loses no message, and delivers none early."""
+
+    ROUNDS = int(os.environ.get("TARRY_SQS_CRASH_ROUNDS", "3"))
+
+    def take(self, sqs, url, got, wait):
+        """Receives and deletes what is due; returns how many."""
+        messages = sqs.receive_message(
+            QueueUrl=url, MaxNumberOfMessages=10, WaitTimeSeconds=wait, VisibilityTimeout=2,
+            MessageSystemAttributeNames=["All"]).get("Messages", [])
+        for message in messages:
+            name, delay = message["Body"].split()
+            times = message["Attributes"]
+            due = int(times["SentTimestamp"]) + int(delay) * 1000
+            self.assertGreaterEqual(int(times["ApproximateFirstReceiveTimestamp"]), due, "early")
+            got.add(name)
+            sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+        return len(messages)
+
+    def push(self, sqs, url, round_number, accepted):
+        """Sends until the server is gone; what was answered was accepted."""
+        for number in itertools.count():
+            bodies = [f"{round_number}/{number}/{i} {i % 3}" for i in range(10)]
+            sent = sqs.send_message_batch(QueueUrl=url, Entries=[
+                {"Id": str(i), "MessageBody": body, "DelaySeconds": i % 3}
+                for i, body in enumerate(bodies)])
+            accepted.update(bodies[int(one["Id"])].split()[0] for one in sent["Successful"])
+
+    def test_nothing_is_lost_or_early(self):
+        accepted, got = set(), set()
+        gone = (botocore.exceptions.ConnectionError, botocore.exceptions.HTTPClientError)
+        with tempfile.TemporaryDirectory() as folder:
+            store = f"file:{folder}/store?sync=always"
+            for number in range(self.ROUNDS):
+                server = Server(store, *SQS)
+                url = server.client().create_queue(QueueName="q")["QueueUrl"]
+                before = len(accepted)
+                with concurrent.futures.ThreadPoolExecutor(2) as pool:
+                    pushes = pool.submit(self.push, server.client(), url, number, accepted)
+                    while len(accepted) < before + 200 and not pushes.done():
+                        self.take(server.client(), url, got, 0)
+                    server.process.kill()
+                    server.process.wait()
+                    self.assertIsInstance(pushes.exception(timeout=60), gone)
+                server.process.stdout.close()
+                server._log.close()
+                server._directory.cleanup()
+            with Server(store, *SQS) as server:
+                sqs = server.client()
+                url = sqs.create_queue(QueueName="q")["QueueUrl"]
+                while not accepted <= got:
+                    self.assertTrue(self.take(sqs, url, got, 20), f"lost: {accepted - got}")
+        self.assertGreater(len(accepted), 200)
+        print("accepted", len(accepted), "received", len(got))
 
 
 class Strict(unittest.TestCase):
