@@ -8,25 +8,17 @@ import os
 import tempfile
 import unittest
 import urllib.request
-from pathlib import Path
 
 import boto3
 import botocore.config
 import botocore.exceptions
 
-import program
+from sqs_server import SQS
+from sqs_server import Server as SqsServer
 
-SQS = ("--sqs", "127.0.0.1:0")
 
-
-class Server(program.Server):
-    """A server that also listens for SQS's clients."""
-
-    def __init__(self, store, *flags, **options):
-        super().__init__(store, *flags, **options)
-        ports = Path(self._directory.name) / "port"
-        self.sqs_port = int(ports.read_text().split()[1])
-        self.sqs_url = f"http://127.0.0.1:{self.sqs_port}"
+class Server(SqsServer):
+    """With a client of boto3."""
 
     def client(self, access="anyone", secret="anything", **options):
         return boto3.client(
