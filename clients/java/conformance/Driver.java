@@ -1,373 +1,215 @@
 import io.tarry.*;
 import io.tarry.errors.TarryException;
-import io.tarry.internal.Json;
-import io.tarry.internal.Text;
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
+import io.tarry.internal.*;
+import java.io.*;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.*;
 import java.util.*;
 import java.util.concurrent.*;
-import java.util.function.*;
+import java.util.function.Function;
 import java.util.stream.*;
 
 /** The driver of the conformance table for the Java client: clients/conformance/README.md. */
 public final class Driver {
+  private static final List<String> SHOWN = List.of("outcome", "queue", "id", "headers", "receipt",
+      "attempt", "priority", "due", "lease", "key", "payload", "settledHow");
+  private static final Map<Class<?>, Function<Long, Object>> NUMBERS = Map.of(int.class, Long::intValue,
+      long.class, value -> value, Duration.class, Duration::ofMillis, Instant.class, Instant::ofEpochMilli);
+  private static final ExecutorService THREADS = Executors.newCachedThreadPool();
   private final Map<String, CountDownLatch> gates = new ConcurrentHashMap<>();
-  private final Map<String, Function<Map<String, Object>, Object>> ops = new HashMap<>();
-  private TarryClient client;
-  private TarryWorker worker;
+  private TarryClient client; private TarryWorker worker;
 
-  public static void main(String[] arguments) throws Exception {
+  public static void main(String[] arguments) {
     Driver driver = new Driver();
-    InputStreamReader reader = new InputStreamReader(System.in, StandardCharsets.UTF_8);
-    for (String line : (Iterable<String>) new BufferedReader(reader).lines()::iterator) {
+    new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)).lines().forEach(line -> {
       Map<String, Object> request = Json.object(Json.parse(line));
       Map<String, Object> answer = map("id", request.remove("id"));
-      answer.putAll(driver.carryOut(request));
+      answer.putAll(driver.answer(request));
       say(answer);
-    }
+    });
     System.exit(0);
   }
 
   private static synchronized void say(Map<String, Object> line) {
     byte[] bytes = (Json.write(line) + "\n").getBytes(StandardCharsets.UTF_8);
-    System.out.write(bytes, 0, bytes.length);
-    System.out.flush();
+    System.out.write(bytes, 0, bytes.length); System.out.flush();
   }
 
   private static Map<String, Object> map(Object... pairs) {
     Map<String, Object> all = new LinkedHashMap<>();
-    for (int at = 0; at < pairs.length; at += 2) {
-      all.put((String) pairs[at], pairs[at + 1]);
-    }
+    IntStream.range(0, pairs.length / 2).forEach(n -> all.put((String) pairs[2 * n], pairs[2 * n + 1]));
     return all;
   }
 
-  private Map<String, Object> carryOut(Map<String, Object> f) {
-    Function<Map<String, Object>, Object> op = ops.get(f.remove("op"));
+  private Map<String, Object> answer(Map<String, Object> f) {
     try {
-      return op == null
-          ? map("error", map("code", "no_such_op"))
-          : map("ok", Optional.ofNullable(op.apply(f)).orElse(Map.of()));
+      return map("ok", Optional.ofNullable(shown(carryOut((String) f.remove("op"), f))).orElse(Map.of()));
     } catch (TarryException error) {
       return failure(error);
     }
   }
 
   private static Map<String, Object> failure(TarryException error) {
-    return map("error", map("code", error.code(), "next", error.next().wire(),
-        "status", error.status(), "message", error.detail()));
+    return map("error", map("code", error.code(), "next", error.next().wire(), "status", error.status(), "message", error.detail()));
   }
 
-  // Fields
+  private static Object as(Class<?> type, Object value) {
+    if (type.isEnum()) return Stream.of(type.getEnumConstants()).filter(one -> one.toString().equalsIgnoreCase((String) value)).findFirst().orElseThrow();
+    return NUMBERS.containsKey(type) ? NUMBERS.get(type).apply((Long) value)
+        : type == java.nio.file.Path.class ? java.nio.file.Path.of((String) value) : type.isInstance(value) ? value : null;
+  }
 
-  private static <T> void with(Map<String, Object> f, String name, Consumer<T> set) {
-    if (f.get(name) != null) {
-      @SuppressWarnings("unchecked")
-      T value = (T) f.get(name);
-      set.accept(value);
+  private static Duration span(Map<String, Object> f, String name) {
+    return f.get(name) == null ? null : Duration.ofMillis((Long) f.get(name));
+  }
+
+  /** What the method of that name answers, with no argument or with the value. */
+  private static Object call(Object target, String name, Object value) {
+    try {
+      for (var one : target.getClass().getMethods()) {
+        if (one.getName().equals(name) && one.getParameterCount() < 2) {
+          Object[] given = Stream.of(one.getParameterTypes()).map(type -> as(type, value)).toArray();
+          if (!Arrays.asList(given).contains(null)) return one.invoke(target, given);
+        }
+      }
+      return null;
+    } catch (ReflectiveOperationException error) {
+      throw new IllegalStateException(name, error);
     }
   }
 
-  private static void span(Map<String, Object> f, String name, Consumer<Duration> set) {
-    Driver.<Long>with(f, name, ms -> set.accept(Duration.ofMillis(ms)));
-  }
-
-  private static void time(Map<String, Object> f, String name, Consumer<Instant> set) {
-    Driver.<Long>with(f, name, ms -> set.accept(Instant.ofEpochMilli(ms)));
-  }
-
-  private static int number(Map<String, Object> f, String name) {
-    return ((Long) f.get(name)).intValue();
-  }
-
-  private static <E extends Enum<E>> E of(Class<E> kind, Object name) {
-    return Enum.valueOf(kind, name.toString().toUpperCase(Locale.ROOT));
-  }
-
-  @SuppressWarnings("unchecked")
-  private static List<String> texts(Map<String, Object> f, String name) {
-    return (List<String>) f.get(name);
-  }
-
-  private static List<Map<String, Object>> maps(Map<String, Object> f, String name) {
-    return Json.list(f.get(name)).stream().map(Json::object).collect(Collectors.toList());
+  /** Sets fields; after a colon there is the method's name, if it is another one. */
+  private static <T> T set(T target, Map<String, Object> f, String... fields) {
+    Stream.of(fields).map(one -> one.split(":")).filter(one -> f.get(one[0]) != null)
+        .forEach(one -> call(target, one[one.length - 1], f.get(one[0])));
+    return target;
   }
 
   private static Message message(Map<String, Object> f) {
-    Message message = Message.of(Text.bytes(f, "payload"));
-    if (f.containsKey("key") || f.containsKey("key_base64")) {
-      message.key(Text.get(f, "key"));
-    }
-    span(f, "delay_ms", message::in);
-    time(f, "due_ms", message::at);
-    with(f, "headers", all -> Json.object(all).forEach((n, v) -> message.header(n, (String) v)));
-    with(f, "priority", message::priority);
-    with(f, "if_exists", rule -> message.ifExists(of(IfExists.class, rule)));
-    Driver.<Long>with(f, "max_attempts", count -> message.maxAttempts(count.intValue()));
-    return message;
+    Message one = Message.of(Text.bytes(f, "payload"));
+    if (f.containsKey("key") || f.containsKey("key_base64")) one.key(Text.get(f, "key"));
+    Json.object(f.getOrDefault("headers", Map.of())).forEach((name, text) -> one.header(name, (String) text));
+    return set(one, f, "delay_ms:in", "due_ms:at", "priority", "if_exists:ifExists", "max_attempts:maxAttempts");
   }
 
   private static Settlement settlement(Map<String, Object> f) {
-    Settlement one = Settlement.of((String) f.get("receipt"), of(Action.class, f.get("action")));
-    span(f, "delay_ms", one::in);
-    with(f, "reason", one::reason);
-    with(f, "priority", one::priority);
-    return one;
+    return set(Settlement.of((String) f.get("receipt"), (Action) as(Action.class, f.get("action"))), f, "delay_ms:in", "reason", "priority");
   }
 
   private static Reschedule reschedule(Map<String, Object> f) {
     String key = Text.get(f, "key");
-    Reschedule one = f.containsKey("delay_ms")
-        ? Reschedule.in(key, Duration.ofMillis((Long) f.get("delay_ms")))
-        : Reschedule.at(key, Instant.ofEpochMilli((Long) f.get("due_ms")));
-    with(f, "priority", one::priority);
-    return one;
+    return set(f.containsKey("delay_ms") ? Reschedule.in(key, span(f, "delay_ms"))
+        : Reschedule.at(key, Instant.ofEpochMilli((Long) f.get("due_ms"))), f, "priority");
   }
 
-  private Object claim(Map<String, Object> f) {
-    ClaimRequest request = ClaimRequest.of(texts(f, "queues"));
-    Driver.<Long>with(f, "max", max -> request.max(max.intValue()));
-    with(f, "max_bytes", request::maxBytes);
-    span(f, "lease_ms", request::lease);
-    span(f, "wait_ms", request::waitFor);
-    Driver.<List<String>>with(f, "keys", request::keys);
-    with(f, "any_state", any -> request.anyState());
-    return map("messages", shown(client.claim(request)));
+  private static <T> List<T> each(Map<String, Object> f, String name, Function<Map<String, Object>, T> make) {
+    return Json.list(f.get(name)).stream().map(one -> make.apply(Json.object(one))).collect(Collectors.toList());
   }
 
-  private static ListRequest list(Map<String, Object> f) {
-    ListRequest request = ListRequest.all();
-    with(f, "state", state -> request.state(of(State.class, state)));
-    with(f, "prefix", request::prefix);
-    Driver.<Long>with(f, "limit", limit -> request.limit(limit.intValue()));
-    with(f, "after", request::after);
-    return request;
-  }
-
-  private Object bulk(Map<String, Object> f) {
-    BulkRequest request = BulkRequest.of((String) f.get("action"));
-    with(f, "prefix", request::prefix);
-    with(f, "state", state -> request.state(of(State.class, state)));
-    time(f, "due_from_ms", request::dueFrom);
-    time(f, "due_to_ms", request::dueTo);
-    time(f, "due_ms", request::to);
-    span(f, "by_ms", request::by);
-    Driver.<Map<String, String>>with(f, "headers", request::headers);
-    with(f, "reason", request::reason);
-    with(f, "dry_run", yes -> request.dryRun());
-    Bulk bulk = queue(f).bulk(request);
-    return map("matched", bulk.matched(), "outcomes", bulk.outcomes(), "failed", bulk.failed());
-  }
-
-  private Object configure(Map<String, Object> f) {
-    TarryQueue queue = queue(f);
-    QueueSettings settings = QueueSettings.change();
-    f.remove("queue");
-    f.forEach(settings::set);
-    return queue.configure(settings);
-  }
-
-  private TarryQueue queue(Map<String, Object> f) {
-    return client.queue((String) f.get("queue"));
-  }
-
-  // Answers
-
-  private static Map<String, Object> bytes(Map<String, Object> all, String key, byte[] payload) {
-    Text.put(all, "key", key);
-    if (payload != null) {
-      Text.put(all, "payload", payload);
+  /** What the client answered, as the table names it. */
+  private static Object shown(Object said) {
+    if (said == null || said instanceof Map) return said;
+    if (said instanceof Iterable) return StreamSupport.stream(((Iterable<?>) said).spliterator(), false).map(Driver::shown).collect(Collectors.toList());
+    if (said instanceof Result) return ((Result<?>) said).error().<Object>map(Driver::failure).orElseGet(() -> shown(((Result<?>) said).value()));
+    Object raw = call(said, "raw", null);
+    if (raw != null) return raw;
+    Map<String, Object> all = map();
+    for (String name : SHOWN) {
+      Object one = call(said, name, null);
+      if (one instanceof Optional) one = ((Optional<?>) one).orElse(null);
+      if (one instanceof byte[]) Text.put(all, name, (byte[]) one);
+      else if (one instanceof String && name.equals("key")) Text.put(all, name, (String) one);
+      else if (one instanceof Instant) all.put(name + "_ms", ((Instant) one).toEpochMilli());
+      else if (one instanceof Duration) all.put(name + "_ms", ((Duration) one).toMillis());
+      else all.put(name, one instanceof Outcome ? ((Outcome) one).wire() : one);
     }
+    all.put("settlement", map("how", all.remove("settledHow")));
     return all;
   }
 
-  private static Object shown(Object value) {
-    if (value instanceof List) {
-      return ((List<?>) value).stream().map(Driver::shown).collect(Collectors.toList());
-    } else if (value instanceof Result) {
-      Result<?> one = (Result<?>) value;
-      return one.error().<Object>map(Driver::failure).orElseGet(() -> shown(one.value()));
-    } else if (value instanceof Pushed) {
-      Pushed one = (Pushed) value;
-      return bytes(map("outcome", one.outcome().wire(), "id", one.id(),
-          "due_ms", one.due().toEpochMilli()), one.key(), null);
-    } else if (value instanceof Changed) {
-      Changed one = (Changed) value;
-      return bytes(map("outcome", one.outcome().wire(),
-          "due_ms", one.due().map(Instant::toEpochMilli).orElse(null),
-          "settlement", map("how", one.settledHow().orElse(null))), one.key(), null);
-    } else if (value instanceof Settled) {
-      Settled one = (Settled) value;
-      return map("outcome", one.outcome().wire(),
-          "due_ms", one.due().map(Instant::toEpochMilli).orElse(null));
-    } else if (value instanceof Claimed) {
-      Claimed one = (Claimed) value;
-      return bytes(map("queue", one.queue(), "id", one.id(), "headers", one.headers(),
-          "receipt", one.receipt(), "attempt", one.attempt(), "lease_ms", one.lease().toMillis(),
-          "due_ms", one.due().toEpochMilli(), "priority", one.priority()),
-          one.key(), one.payload());
-    } else if (value instanceof QueueInfo) {
-      return ((QueueInfo) value).raw();
-    }
-    return ((Stored) value).raw();
-  }
-
-  // The worker
-
-  private CountDownLatch gate(String key) {
-    return gates.computeIfAbsent(key, one -> new CountDownLatch(1));
-  }
-
-  private Object work(Map<String, Object> f) {
-    TarryWorker.Builder builder = TarryWorker.builder(client);
-    texts(f, "queues").forEach(queue -> builder.handle(queue, this::handle));
-    Driver.<Long>with(f, "concurrency", count -> builder.concurrency(count.intValue()));
-    Driver.<Long>with(f, "prefetch", count -> builder.prefetch(count.intValue()));
-    span(f, "lease_ms", builder::lease);
-    span(f, "drain_ms", builder::drain);
-    worker = builder.start();
-    return null;
-  }
-
   private Verdict handle(Delivery delivery) throws Exception {
-    Map<String, Object> about = map("queue", delivery.queue(), "key", delivery.key(),
+    Map<String, Object> about = map("event", "begun", "queue", delivery.queue(), "key", delivery.key(),
         "receipt", delivery.message().receipt(), "attempt", delivery.attempt());
-    Map<String, Object> begun = map("event", "begun");
-    begun.putAll(about);
-    say(begun);
+    say(about);
+    String[] words = (delivery.text() + " ").split(" ", 2);
+    String rest = words[1].trim();
     try {
-      String[] words = delivery.text().split(" ", 2);
-      String rest = words.length > 1 ? words[1] : "";
       switch (words[0]) {
-        case "retry":
-          return rest.isEmpty() ? Verdict.retry() : Verdict.retry(Duration.ofMillis(Long.parseLong(rest)));
-        case "release":
-          return Verdict.release();
-        case "bury":
-          return Verdict.bury(rest);
-        case "throw":
-          throw new Exception(rest);
+        case "retry": return rest.isEmpty() ? Verdict.retry() : Verdict.retry(Duration.ofMillis(Long.parseLong(rest)));
+        case "release": return Verdict.release();
+        case "bury": return Verdict.bury(rest);
+        case "throw": throw new Exception(rest);
         case "hold":
-          Thread teller = new Thread(() -> tell(delivery));
-          teller.setDaemon(true);
-          teller.start();
-          gate(delivery.key()).await();
-          return Verdict.ack();
-        default:
-          return Verdict.ack();
+          THREADS.submit(() -> { delivery.awaitStop(1, TimeUnit.HOURS); say(map("event", "signalled", "key", delivery.key())); return null; });
+          gates.computeIfAbsent(delivery.key(), one -> new CountDownLatch(1)).await();
       }
+      return Verdict.ack();
     } finally {
       about.put("event", "ended");
       say(about);
     }
   }
 
-  private static void tell(Delivery delivery) {
-    try {
-      delivery.awaitStop(1, TimeUnit.HOURS);
-      say(map("event", "signalled", "key", delivery.key()));
-    } catch (InterruptedException error) {
-      Thread.currentThread().interrupt();
+  @SuppressWarnings("unchecked")
+  private Object carryOut(String op, Map<String, Object> f) {
+    TarryQueue queue = client == null ? null : client.queue((String) f.getOrDefault("queue", "none"));
+    List<String> keys = (List<String>) f.get("keys");
+    boolean many = keys != null || f.containsKey("messages") || f.containsKey("items");
+    String key = many ? null : Text.get(f, "key");
+    switch (op) {
+      case "open":
+        f.computeIfPresent("ca", (name, file) -> f.get("url").toString().startsWith("https:") ? file : null);
+        client = set(TarryClient.builder(), f, "url", "token", "ca", "patience_ms:patience", "timeout_ms:timeout").build(); return null;
+      case "close": client.close(); return null;
+      case "together": return each(f, "calls", one -> CompletableFuture.supplyAsync(() -> answer(one), THREADS))
+          .stream().map(CompletableFuture::join).collect(Collectors.toList());
+      case "work":
+        TarryWorker.Builder builder = TarryWorker.builder(client);
+        ((List<String>) f.get("queues")).forEach(one -> builder.handle(one, this::handle));
+        worker = set(builder, f, "concurrency", "prefetch", "lease_ms:lease", "drain_ms:drain").start();
+        return null;
+      case "let_go": gates.computeIfAbsent(key, one -> new CountDownLatch(1)).countDown(); return null;
+      case "begin_stop": worker.stop(); return null;
+      case "stop_work":
+        worker.close(); return Stream.of("delivered", "acked", "retried", "buried", "released", "stale")
+            .collect(Collectors.toMap(one -> one, one -> call(worker.counts(), one, null)));
+      case "push": return many ? queue.push(each(f, "messages", Driver::message)) : queue.push(message(Json.object(f.get("message"))));
+      case "get": return many ? queue.get(keys) : queue.get(key);
+      case "cancel": return many ? queue.cancel(keys) : queue.cancel(key);
+      case "reschedule": return many ? queue.reschedule(each(f, "items", Driver::reschedule)) : queue.reschedule(reschedule(Json.object(f.get("item"))));
+      case "claim": return map("messages", shown(client.claim(set(ClaimRequest.of((List<String>) f.get("queues")), f,
+          "max", "max_bytes:maxBytes", "lease_ms:lease", "wait_ms:waitFor", "keys", "any_state:anyState"))));
+      case "settle": return many ? client.settle(each(f, "items", Driver::settlement)) : client.settle(settlement(Json.object(f.get("item"))));
+      case "extend":
+        Map<String, Object> first = Json.object(many ? Json.list(f.get("items")).get(0) : f.get("item"));
+        return many ? client.extend(each(f, "items", one -> (String) one.get("receipt")), span(first, "lease_ms")) : client.extend((String) first.get("receipt"), span(first, "lease_ms"));
+      case "list":
+        Page page = queue.page(set(ListRequest.all(), f, "state", "prefix", "limit", "after"));
+        return map("messages", shown(page.messages()), "next", page.next());
+      case "list_all": return map("messages", shown(queue.list(set(ListRequest.all(), f, "state", "prefix", "limit"))));
+      case "revive": return map("count", many ? queue.revive(keys) : queue.reviveAll());
+      case "bulk":
+        Bulk bulk = queue.bulk(set(BulkRequest.of((String) f.get("action")), f, "prefix", "state", "due_from_ms:dueFrom",
+            "due_to_ms:dueTo", "due_ms:to", "by_ms:by", "headers", "reason", "dry_run:dryRun"));
+        return map("matched", bulk.matched(), "outcomes", bulk.outcomes(), "failed", bulk.failed());
+      case "configure":
+        QueueSettings settings = QueueSettings.change();
+        f.forEach((name, value) -> { if (!name.equals("queue")) settings.set(name, value); });
+        return queue.configure(settings);
+      case "queue": return queue.info();
+      case "queues": return map("queues", shown(client.queues()));
+      case "stats": return f.containsKey("queue") ? queue.stats() : client.stats();
+      case "forecast": return queue.forecast(span(f, "width_ms"), ((Long) f.get("buckets")).intValue());
+      case "pause":
+        if (f.containsKey("until_ms")) queue.pause(Instant.ofEpochMilli((Long) f.get("until_ms")));
+        else queue.pause();
+        return map("paused", true);
+      case "resume": queue.resume(); return map("paused", false);
+      case "purge": return map("count", queue.purge());
+      case "remove": return map("count", queue.remove(f.containsKey("force")));
+      case "advance": return map("advanced_ms", client.advance(span(f, "by_ms")).toMillis());
+      case "health": return client.health();
+      default: throw TarryException.of("no_such_op", op, 0);
     }
-  }
-
-  private Object stopWork(Map<String, Object> f) {
-    worker.close();
-    Counts all = worker.counts();
-    return map("delivered", all.delivered(), "acked", all.acked(), "retried", all.retried(),
-        "buried", all.buried(), "released", all.released(), "stale", all.stale());
-  }
-
-  private Object together(Map<String, Object> f) {
-    List<CompletableFuture<Map<String, Object>>> calls = new ArrayList<>();
-    ExecutorService threads = Executors.newCachedThreadPool();
-    for (Map<String, Object> call : maps(f, "calls")) {
-      calls.add(CompletableFuture.supplyAsync(() -> carryOut(call), threads));
-    }
-    return calls.stream().map(CompletableFuture::join).collect(Collectors.toList());
-  }
-
-  private Object open(Map<String, Object> f) {
-    TarryClient.Builder builder = TarryClient.builder().url((String) f.get("url"));
-    with(f, "token", builder::token);
-    if (f.get("url").toString().startsWith("https:")) {
-      Driver.<String>with(f, "ca", file -> builder.ca(Path.of(file)));
-    }
-    span(f, "patience_ms", builder::patience);
-    span(f, "timeout_ms", builder::timeout);
-    client = builder.build();
-    return null;
-  }
-
-  private static <T> List<T> each(Map<String, Object> f, String name, Function<Map<String, Object>, T> make) {
-    return maps(f, name).stream().map(make).collect(Collectors.toList());
-  }
-
-  private Driver() {
-    ops.put("open", this::open);
-    ops.put("close", f -> { client.close(); return null; });
-    ops.put("together", this::together);
-    ops.put("work", this::work);
-    ops.put("let_go", f -> { gate((String) f.get("key")).countDown(); return null; });
-    ops.put("begin_stop", f -> { worker.stop(); return null; });
-    ops.put("stop_work", this::stopWork);
-    ops.put("push", f -> shown(f.containsKey("messages")
-        ? queue(f).push(each(f, "messages", Driver::message))
-        : queue(f).push(message(Json.object(f.get("message"))))));
-    ops.put("get", f -> shown(f.containsKey("keys")
-        ? queue(f).get(texts(f, "keys")) : queue(f).get(Text.get(f, "key"))));
-    ops.put("cancel", f -> shown(f.containsKey("keys")
-        ? queue(f).cancel(texts(f, "keys")) : queue(f).cancel(Text.get(f, "key"))));
-    ops.put("reschedule", f -> shown(f.containsKey("items")
-        ? queue(f).reschedule(each(f, "items", Driver::reschedule))
-        : queue(f).reschedule(reschedule(Json.object(f.get("item"))))));
-    ops.put("claim", this::claim);
-    ops.put("settle", f -> shown(f.containsKey("items")
-        ? client.settle(each(f, "items", Driver::settlement))
-        : client.settle(settlement(Json.object(f.get("item"))))));
-    ops.put("extend", f -> {
-      List<Map<String, Object>> items =
-          f.containsKey("items") ? maps(f, "items") : List.of(Json.object(f.get("item")));
-      Long ms = (Long) items.get(0).get("lease_ms");
-      Duration lease = ms == null ? null : Duration.ofMillis(ms);
-      return shown(f.containsKey("items")
-          ? client.extend(items.stream().map(one -> (String) one.get("receipt")).collect(Collectors.toList()), lease)
-          : client.extend((String) items.get(0).get("receipt"), lease));
-    });
-    ops.put("list", f -> {
-      Page page = queue(f).page(list(f));
-      return map("messages", shown(page.messages()), "next", page.next());
-    });
-    ops.put("list_all", f -> {
-      List<Stored> all = new ArrayList<>();
-      queue(f).list(list(f)).forEach(all::add);
-      return map("messages", shown(all));
-    });
-    ops.put("revive", f -> map("count",
-        f.containsKey("keys") ? queue(f).revive(texts(f, "keys")) : queue(f).reviveAll()));
-    ops.put("bulk", this::bulk);
-    ops.put("configure", this::configure);
-    ops.put("queue", f -> shown(queue(f).info()));
-    ops.put("queues", f -> map("queues", shown(client.queues())));
-    ops.put("stats", f -> f.containsKey("queue") ? queue(f).stats() : client.stats());
-    ops.put("forecast", f -> queue(f).forecast(
-        Duration.ofMillis((Long) f.get("width_ms")), number(f, "buckets")));
-    ops.put("pause", f -> {
-      if (f.containsKey("until_ms")) {
-        queue(f).pause(Instant.ofEpochMilli((Long) f.get("until_ms")));
-      } else {
-        queue(f).pause();
-      }
-      return map("paused", true);
-    });
-    ops.put("resume", f -> { queue(f).resume(); return map("paused", false); });
-    ops.put("purge", f -> map("count", queue(f).purge()));
-    ops.put("remove", f -> map("count", queue(f).remove(f.containsKey("force"))));
-    ops.put("advance", f -> map("advanced_ms",
-        client.advance(Duration.ofMillis((Long) f.get("by_ms"))).toMillis()));
-    ops.put("health", f -> client.health());
   }
 }
