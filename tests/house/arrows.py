@@ -129,8 +129,11 @@ ALLOWED = {
                     "server/metrics", "metrics", "core", "net/http", "wire", "base"],
     "server/sqs": ["server/http_session", "server/session", "server/listening", "server/identity",
                    "server/limits", "server/audit", "core", "net/http", "net", "base"],
-    "server": ["server/http", "server/sqs", "server/http_session", "server/session",
-               "server/listening", "server/identity", "server/audit", "server/metrics",
+    "server/beanstalk": ["server/session", "server/listening", "server/identity",
+                         "server/metrics", "metrics", "core", "base"],
+    "server": ["server/http", "server/sqs", "server/beanstalk", "server/http_session",
+               "server/session", "server/listening",
+               "server/identity", "server/audit", "server/metrics",
                "server/presets", "metrics", "core", "wire", "base"],
     # The program, from the ground up. `app` itself is main and the composition root.
     "app/system": ["base"],
@@ -158,7 +161,8 @@ ALLOWED = {
     # This folder puts the server together.
     "app/commands/service": ["app/commands", "app/command_line", "app/serve", "app/config",
                              "app/relays", "app/output", "app/system", "server/http", "server/sqs",
-                             "server/session", "server/listening", "server/identity",
+                             "server/beanstalk", "server/session", "server/listening",
+                             "server/identity",
                              "server/audit", "server/presets", "server/metrics", "relay",
                              "relay/intakes", "worker", "open", "wire", "core", "base"],
     "app/commands/program": ["app/commands", "app/command_line", "app/relays", "app/pictures",

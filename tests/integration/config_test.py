@@ -59,6 +59,7 @@ class Config(ProgramTest):
         "store.wait": ("1s", "2s", "3s"),
         "server.listen": ("127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"),
         "server.sqs": ("127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"),
+        "server.beanstalk": ("127.0.0.1:4", "127.0.0.1:5", "127.0.0.1:6"),
         "server.names": ("a.example", "b.example,[2001:db8::1]", "c_1"),
         "server.insecure": ("true", "true", "true"),
         "server.port_file": ("a", "b", "c"),

@@ -36,6 +36,8 @@ std::vector<Setting> make_settings() {
        "free port"},
       {"server", "sqs", "--sqs", "TARRY_SQS", Kind::addresses, "ADDRESS,...", "", 0, 0, false,
        "Speak Amazon SQS's protocols at these addresses (default: none)"},
+      {"server", "beanstalk", "--beanstalk", "TARRY_BEANSTALK", Kind::addresses, "ADDRESS,...", "",
+       0, 0, false, "Speak beanstalkd's protocol at these addresses (default: none)"},
       {"server", "names", "--names", "TARRY_NAMES", Kind::names, "NAME,...", "", 0, 0, false,
        "Host names by which clients may call the server"},
       {"server", "insecure", "--insecure", "TARRY_INSECURE", Kind::yes_no, "", "false", 0, 1, false,

@@ -46,6 +46,7 @@ enum class Which : std::size_t {
   store_wait,
   listen,
   sqs,
+  beanstalk,
   names,
   insecure,
   port_file,
@@ -81,7 +82,7 @@ enum class Which : std::size_t {
 [[nodiscard]] const std::vector<Setting>& serve_settings();
 [[nodiscard]] const Setting& setting_of(Which which);
 /// The settings that say where the fronts listen. An empty one: not at all.
-inline constexpr std::array kListening = {Which::listen, Which::sqs};
+inline constexpr std::array kListening = {Which::listen, Which::sqs, Which::beanstalk};
 
 /// A setting's value: as displayed text and, if it is a number, as bytes, milliseconds, 0 or 1.
 struct Value {

@@ -129,7 +129,7 @@ void Connection::close() {
   state_ = State::closed;
   stream_.close();
   deadline_.end();
-  session_.close();
+  session_.close(on_close());
 }
 
 void Connection::read() {
@@ -200,9 +200,13 @@ void Connection::ask_more(core::Request request, Check check) {
 }
 
 void Connection::begin_answer(const RequestNote& note) {
+  begin_answers();
+  session_.answered(note);
+}
+
+void Connection::begin_answers() {
   state_ = State::writing;
   session_.become_busy();
-  session_.answered(note);
 }
 
 void Connection::send(std::string head, std::string body) {
@@ -278,8 +282,10 @@ void Connection::on_deadline() {
   }
 }
 
+Millis Connection::idle_deadline() const { return context().options.idle_deadline; }
+
 Millis Connection::between_requests() const {
-  const Millis idle = context().options.idle_deadline;
+  const Millis idle = idle_deadline();
   return context().draining ? std::min(kDrainGrace, idle) : idle;
 }
 

@@ -122,6 +122,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   virtual void on_sent() = 0;
   /// How long a new connection may stay silent.
   [[nodiscard]] virtual Millis first_deadline() const { return between_requests(); }
+  /// How long a connection may stay silent between two requests.
+  [[nodiscard]] virtual Millis idle_deadline() const;
+  /// The connection is closed, and the front is called no more. Returns what releases the messages
+  /// that the client has claimed and that a claim's end by its connection gives back.
+  [[nodiscard]] virtual std::vector<core::SettleRequest> on_close() noexcept { return {}; }
 
   // Services for a front.
 
@@ -141,6 +146,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// The front has the answer to the request, and will call `send`. From now on the request cannot
   /// be refused.
   void begin_answer(const RequestNote& note);
+  /// The same for answers to several requests, each of which was reported by `Session::answered`.
+  void begin_answers();
   /// Writes the answer; `on_sent` follows, or the connection closes.
   void send(std::string head, std::string body);
   /// Writes as much as the socket takes at once, and drops the rest; nothing may depend on it.

@@ -298,7 +298,7 @@ bool Session::revoke() {
   return true;
 }
 
-void Session::close() {
+void Session::close(std::vector<core::SettleRequest> releases) {
   const bool waits = claim_waits();
   closed_ = true;
   become_busy();
@@ -306,6 +306,9 @@ void Session::close() {
   in_peer_.leave();
   in_token_.leave();
   release_unsent();
+  for (core::SettleRequest& release : releases) {
+    UnsentClaims(std::move(release)).release(context_, stream_.get_executor());
+  }
   context_.closed(&connection_);
   if (!waits) return;
   try {

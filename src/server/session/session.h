@@ -22,6 +22,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/engine.h"
 #include "server/audit/entry.h"
@@ -127,8 +128,9 @@ class Session {
   /// Call `revoke` when the token is no longer valid: a waiting claim is refused. Returns false if
   /// no claim waits.
   [[nodiscard]] bool revoke();
-  /// Call `close` once, when the connection is closed.
-  void close();
+  /// Call `close` once, when the connection is closed. `releases`: of messages that the client has
+  /// got, and that are to be released because its claims end with its connection.
+  void close(std::vector<core::SettleRequest> releases);
 
  private:
   void note_act(const core::Request& request);

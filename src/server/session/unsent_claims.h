@@ -4,6 +4,8 @@
 // Thread safety: the server's thread only.
 #pragma once
 
+#include <utility>
+
 #include "core/reply.h"
 #include "core/request.h"
 #include "server/listening/socket.h"
@@ -13,6 +15,10 @@ namespace tarry::session {
 
 class UnsentClaims {
  public:
+  UnsentClaims() = default;
+  /// `release`: the messages to release.
+  explicit UnsentClaims(core::SettleRequest release) noexcept : settles_(std::move(release)) {}
+
   /// Notes the receipts. If it throws std::bad_alloc, nothing was noted.
   void note(const core::ClaimReply& reply);
   /// Call `clear` when the client has got the messages.

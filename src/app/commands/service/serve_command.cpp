@@ -34,6 +34,7 @@
 #include "base/text.h"
 #include "open/store_url.h"
 #include "server/audit/trail.h"
+#include "server/beanstalk/front.h"
 #include "server/http/front.h"
 #include "server/listening/reserved_port.h"
 #include "server/listening/unix_listener.h"
@@ -244,6 +245,25 @@ sqs::FrontOptions sqs_options(const Config& config, std::optional<ManualClock> c
   return options;
 }
 
+beanstalk::FrontOptions beanstalk_options(const std::string& url,
+                                          std::optional<ManualClock> clock) {
+  beanstalk::FrontOptions options;
+  if (const auto parts = detail::parse_store_url(url)) {
+    const auto most = std::visit(
+        [](const auto& store) -> std::optional<std::uint64_t> {
+          if constexpr (requires { store.max_payload; }) return store.max_payload;
+          return std::nullopt;
+        },
+        *parts);
+    options.max_job = most.value_or(core::kDefaultMaxPayload);
+  }
+  if (clock) {
+    const auto now = [clock] { return clock->now().time_since_epoch().count(); };
+    options.clocks = {now, now};
+  }
+  return options;
+}
+
 /// Addresses that are reserved for a front until the store is open and clients may connect.
 struct Places {
   std::vector<Address> addresses;  // with the ports that the server has got
@@ -286,6 +306,16 @@ std::vector<std::string> urls_of(std::string_view scheme, const std::vector<Addr
     urls.push_back(std::string(scheme) + address.url(has_tls));
   }
   return urls;
+}
+
+/// beanstalkd's protocol names jobs by numbers, and its reservations end.
+Result<void> check_beanstalk(const Places& places, const core::Capabilities& can) {
+  if (places.addresses.empty() || (can.by_key && can.leases && can.headers)) return {};
+  return Error{ErrorCode::invalid_argument,
+               fmt::format("server.beanstalk: a store of the engine {} cannot serve beanstalkd's "
+                           "protocol, which needs keys, leases and headers: use file:, memory: or "
+                           "redis: without a layout",
+                           can.keeper())};
 }
 
 /// Another process may give back a port that it holds; anything else must be mended in the
@@ -360,12 +390,14 @@ std::optional<Store> open_store(Session& session, const Config& config,
 /// which clock.
 Result<void> tell_ready(const Output& output, const Config& config, ServeLog& log,
                         std::vector<Address> addresses, const std::vector<Address>& sqs,
-                        const std::string& store) {
+                        const std::vector<Address>& beanstalk, const std::string& store) {
   const bool has_tls = !config.text(Which::tls_cert).empty();
   std::vector<std::string> urls = urls_of("", addresses, has_tls);
   for (std::string& url : urls_of("sqs+", sqs, has_tls)) urls.push_back(std::move(url));
+  for (const Address& address : beanstalk) urls.push_back("beanstalk://" + address.text());
   // The ports stand in the order of the settings: those of HTTP come first.
   addresses.insert(addresses.end(), sqs.begin(), sqs.end());
+  addresses.insert(addresses.end(), beanstalk.begin(), beanstalk.end());
   if (const std::string file = config.text(Which::port_file); !file.empty()) {
     if (auto written = write_port_file(file, addresses); !written) return written;
   }
@@ -412,6 +444,8 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   if (!http) return cannot_listen(session.output, http.error());
   auto sqs = reserve(*config, Which::sqs);
   if (!sqs) return cannot_listen(session.output, sqs.error());
+  auto beanstalk = reserve(*config, Which::beanstalk);
+  if (!beanstalk) return cannot_listen(session.output, beanstalk.error());
   // The limit is raised before the store is opened, because its files need descriptors too.
   const auto descriptors = descriptor_limit();
   static_cast<void>(raise_descriptor_limit());
@@ -425,6 +459,10 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   if (config->number(Which::test_clock) != 0) clock.emplace();
   auto store = open_store(session, *config, clock, log, code);
   if (!store) return code;
+  const core::Capabilities can = store->engine().capabilities();
+  if (const auto good = check_beanstalk(*beanstalk, can); !good) {
+    return session.output.fail(good.error());
+  }
   if (auto applied = apply_queue_rules(store->engine(), config->queues, log); !applied) {
     return session.output.fail(applied.error());
   }
@@ -439,13 +477,16 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   const SignalWatch watch([&events](int) { events.signalled(); }, [&events] { events.hung_up(); });
   const std::vector<Address> addresses = http->addresses;
   const std::vector<Address> sqs_addresses = sqs->addresses;
+  const std::vector<Address> beanstalk_addresses = beanstalk->addresses;
   std::vector<session::Listening> fronts;
   add_fronts(fronts, std::move(*http), http::make_front(http_options(*config, clock, **relays)));
   add_fronts(fronts, std::move(*sqs), sqs::make_front(sqs_options(*config, clock)));
+  add_fronts(fronts, std::move(*beanstalk), beanstalk::make_front(beanstalk_options(url, clock)));
   if (const auto begun = server.start(std::move(fronts)); !begun) {
     return cannot_listen(session.output, begun.error());
   }
-  if (const auto told = tell_ready(session.output, *config, log, addresses, sqs_addresses, url);
+  if (const auto told = tell_ready(session.output, *config, log, addresses, sqs_addresses,
+                                   beanstalk_addresses, url);
       !told) {
     return session.output.fail(told.error());
   }
