@@ -216,7 +216,7 @@ class Sqs(unittest.TestCase):
 
 class Waiting(unittest.TestCase):
     def test_a_receive_waits_for_a_message(self):
-        with Server("memory:", *SQS) as server:
+        with Server("memory:", "--sqs", "127.0.0.1:0") as server:
             sqs = server.client()
             url = sqs.create_queue(QueueName="q")["QueueUrl"]
             sqs.send_message(QueueUrl=url, MessageBody="x", DelaySeconds=1)
