@@ -8,6 +8,9 @@
 
 namespace tarry::net {
 
+/// Returns 32 bytes.
+[[nodiscard]] std::string hmac_sha256(std::string_view secret, std::string_view text);
+
 /// Returns 64 lower-case hex digits.
 [[nodiscard]] std::string hmac_sha256_hex(std::string_view secret, std::string_view text);
 

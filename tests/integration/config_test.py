@@ -86,6 +86,7 @@ class Config(ProgramTest):
         "tls.key": ("a", "b", "c"),
         "tls.passphrase_file": ("a", "b", "c"),
         "tls.client_ca": ("a", "b", "c"),
+        "sqs.keys_file": ("a", "b", "c"),
         "sqs.strict": ("true", "true", "true"),
         "log.level": ("debug", "warning", "error"),
         "log.format": ("json", "json", "json"),

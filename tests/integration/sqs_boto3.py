@@ -1,16 +1,26 @@
 """Amazon's SDK for Python, unchanged, is a client of tarry: the SQS front, by boto3."""
 
 import concurrent.futures
+import datetime
 import hashlib
 import itertools
 import json
 import os
 import tempfile
 import unittest
+import unittest.mock
+import urllib.error
+import urllib.parse
 import urllib.request
+import xml.etree.ElementTree
+from pathlib import Path
 
 import boto3
+import botocore
+import botocore.auth
+import botocore.awsrequest
 import botocore.config
+import botocore.credentials
 import botocore.exceptions
 
 from sqs_server import SQS
@@ -25,6 +35,10 @@ class Server(SqsServer):
             "sqs", endpoint_url=self.sqs_url, region_name="us-east-1", aws_access_key_id=access,
             aws_secret_access_key=secret,
             config=botocore.config.Config(retries={"max_attempts": 0}, **options))
+
+
+def digest(secret):
+    return "sha256:" + hashlib.sha256(secret.encode()).hexdigest()
 
 
 class Sqs(unittest.TestCase):
@@ -212,6 +226,227 @@ class Sqs(unittest.TestCase):
         self.assertEqual(message["Body"], "//4=")
         self.assertEqual(message["MessageAttributes"]["colour"]["StringValue"], "red")
         self.assertEqual(message["MessageAttributes"]["tarry.encoding"]["StringValue"], "base64")
+
+
+class DeadLetters(unittest.TestCase):
+    """A queue that SQS's clients see as the dead-letter queue of another one."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server("memory:", *SQS, "--test-clock").__enter__()
+        cls.sqs = cls.server.client()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__(None, None, None)
+
+    def setUp(self):
+        self.dead = self.sqs.create_queue(QueueName=self._testMethodName + "-dead")["QueueUrl"]
+        self.arn = self.sqs.get_queue_attributes(
+            QueueUrl=self.dead, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+        policy = {"deadLetterTargetArn": self.arn, "maxReceiveCount": 2}
+        self.url = self.sqs.create_queue(QueueName=self._testMethodName, Attributes={
+            "RedrivePolicy": json.dumps(policy)})["QueueUrl"]
+
+    def kill(self):
+        """Sends a message that nobody deletes; returns its id."""
+        sent = self.sqs.send_message(QueueUrl=self.url, MessageBody="poison", MessageAttributes={
+            "why": {"DataType": "String", "StringValue": "x"}})
+        for _ in range(2):
+            message, = self.receive(self.url)
+            self.sqs.change_message_visibility(QueueUrl=self.url, VisibilityTimeout=0,
+                                               ReceiptHandle=message["ReceiptHandle"])
+        return sent["MessageId"]
+
+    def receive(self, url):
+        return self.sqs.receive_message(
+            QueueUrl=url, MessageAttributeNames=["All"],
+            MessageSystemAttributeNames=["All"]).get("Messages", [])
+
+    def count(self, url):
+        name = "ApproximateNumberOfMessages"
+        return self.sqs.get_queue_attributes(QueueUrl=url, AttributeNames=[name])[
+            "Attributes"][name]
+
+    def test_a_message_that_was_received_too_often_goes_there(self):
+        sent = self.kill()
+        self.assertEqual(self.receive(self.url), [])
+        self.assertEqual(self.count(self.dead), "1")
+        message, = self.receive(self.dead)
+        self.assertEqual((message["MessageId"], message["Body"]), (sent, "poison"))
+        self.assertEqual(message["MessageAttributes"]["why"]["StringValue"], "x")
+        self.assertTrue(message["Attributes"]["DeadLetterQueueSourceArn"].endswith(
+            ":" + self._testMethodName))
+        self.sqs.delete_message(QueueUrl=self.dead, ReceiptHandle=message["ReceiptHandle"])
+        self.assertEqual(self.count(self.dead), "0")
+
+    def test_a_move_task_brings_it_back(self):
+        sent = self.kill()
+        self.assertEqual(self.count(self.dead), "1")
+        self.sqs.start_message_move_task(SourceArn=self.arn)
+        task, = self.sqs.list_message_move_tasks(SourceArn=self.arn)["Results"]
+        self.assertEqual((task["Status"], task["ApproximateNumberOfMessagesMoved"]),
+                         ("COMPLETED", 1))
+        self.assertEqual(self.count(self.dead), "0")
+        message, = self.receive(self.url)
+        self.assertEqual(message["MessageId"], sent)
+        self.assertEqual(message["Attributes"]["ApproximateReceiveCount"], "1")
+
+    def test_the_sources_are_listed(self):
+        listed = self.sqs.list_dead_letter_source_queues(QueueUrl=self.dead)
+        self.assertEqual(listed["queueUrls"], [self.url])
+        self.sqs.set_queue_attributes(QueueUrl=self.url, Attributes={"RedrivePolicy": ""})
+        listed = self.sqs.list_dead_letter_source_queues(QueueUrl=self.dead)
+        self.assertEqual(listed["queueUrls"], [])
+
+    def test_the_target_must_exist(self):
+        policy = {"deadLetterTargetArn": "arn:aws:sqs:us-east-1:000000000000:nothing",
+                  "maxReceiveCount": 2}
+        with self.assertRaises(botocore.exceptions.ClientError) as caught:
+            self.sqs.set_queue_attributes(QueueUrl=self.url, Attributes={
+                "RedrivePolicy": json.dumps(policy)})
+        self.assertEqual(caught.exception.response["Error"]["Code"], "InvalidParameterValue")
+
+
+class Tags(unittest.TestCase):
+    def test_they_are_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with Server(f"file:{folder}/store", *SQS) as server:
+                sqs = server.client()
+                url = sqs.create_queue(QueueName="q", tags={"a": "1"})["QueueUrl"]
+                sqs.tag_queue(QueueUrl=url, Tags={"b": "2", "c": "3"})
+                sqs.untag_queue(QueueUrl=url, TagKeys=["a"])
+            with Server(f"file:{folder}/store", *SQS) as server:
+                sqs = server.client()
+                url = sqs.get_queue_url(QueueName="q")["QueueUrl"]
+                self.assertEqual(sqs.list_queue_tags(QueueUrl=url)["Tags"], {"b": "2", "c": "3"})
+
+
+class Signed(unittest.TestCase):
+    """A server with tokens takes only requests that one of them has signed."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        folder = Path(cls.folder.name)
+        cls.secrets = {name: "secret-of-" + name + "-0123456789" for name in ("all", "push")}
+        (folder / "tokens").write_text("".join(
+            f"{name} {scopes} {queues} {digest(cls.secrets[name])}\n"
+            for name, scopes, queues in (("all", "read,push,consume,admin", "*"),
+                                         ("push", "push", "q*"))))
+        (folder / "keys").write_text("".join(f"{name} {secret}\n"
+                                             for name, secret in cls.secrets.items()))
+        for name in ("tokens", "keys"):
+            (folder / name).chmod(0o600)
+        cls.server = Server("memory:", *SQS, "--tokens-file", str(folder / "tokens"),
+                            "--sqs-keys-file", str(folder / "keys")).__enter__()
+        cls.all = cls.server.client("all", cls.secrets["all"])
+        cls.url = cls.all.create_queue(QueueName="q")["QueueUrl"]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__(None, None, None)
+        cls.folder.cleanup()
+
+    def refused(self, code, call, **params):
+        with self.assertRaises(botocore.exceptions.ClientError) as caught:
+            call(**params)
+        self.assertEqual(caught.exception.response["Error"]["Code"], code)
+
+    def test_rights_are_those_of_the_token(self):
+        push = self.server.client("push", self.secrets["push"])
+        push.send_message(QueueUrl=self.url, MessageBody="x")
+        self.refused("AccessDenied", push.receive_message, QueueUrl=self.url)
+        self.refused("AccessDenied", push.create_queue, QueueName="q2")
+        self.assertEqual(push.list_queues().get("QueueUrls", []), [])
+        self.assertEqual(len(self.all.receive_message(QueueUrl=self.url)["Messages"]), 1)
+
+    def test_nobody_else_is_let_in(self):
+        self.refused("SignatureDoesNotMatch", self.server.client("all", "wrong").list_queues)
+        self.refused("InvalidClientTokenId", self.server.client("other", "wrong").list_queues)
+        unsigned = self.server.client("all", "x", signature_version=botocore.UNSIGNED)
+        self.refused("MissingAuthenticationToken", unsigned.list_queues)
+
+    def signed(self, body, action="SendMessage", at=None):
+        """The signed request, as botocore makes it."""
+        credentials = botocore.credentials.Credentials("all", self.secrets["all"])
+        request = botocore.awsrequest.AWSRequest(
+            "POST", self.server.sqs_url + "/", data=json.dumps(body),
+            headers={"Content-Type": "application/x-amz-json-1.0",
+                     "X-Amz-Target": "AmazonSQS." + action})
+        signer = botocore.auth.SigV4Auth(credentials, "sqs", "us-east-1")
+        if at is None:
+            signer.add_auth(request)
+            return request.prepare()
+        with unittest.mock.patch("botocore.auth.get_current_datetime", return_value=at):
+            signer.add_auth(request)
+        return request.prepare()
+
+    def answer(self, request, **changes):
+        parts = {"url": request.url, "body": request.body, "headers": dict(request.headers)}
+        parts |= changes
+        body = parts["body"]
+        asked = urllib.request.Request(
+            parts["url"], body.encode() if isinstance(body, str) else body, parts["headers"])
+        try:
+            with urllib.request.urlopen(asked, timeout=60) as page:
+                return page.status, page.read().decode()
+        except urllib.error.HTTPError as refused:
+            with refused:
+                return refused.code, refused.read().decode()
+
+    def test_a_signed_request_that_was_changed_is_refused(self):
+        request = self.signed({"QueueUrl": self.url, "MessageBody": "honest"})
+        self.assertEqual(self.answer(request)[0], 200)
+        changed = request.body.replace("honest", "forged")
+        self.assertEqual(self.answer(request, body=changed)[0], 403)
+        self.assertEqual(self.answer(request, url=request.url + "?x=1")[0], 403)
+        headers = dict(request.headers)
+        self.assertEqual(self.answer(request, headers=headers | {
+            "X-Amz-Target": "AmazonSQS.PurgeQueue"})[0], 403)
+
+    def test_a_signature_is_over_after_a_quarter_of_an_hour(self):
+        old = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(minutes=16)
+        request = self.signed({"QueueUrl": self.url, "MessageBody": "old"}, at=old)
+        status, text = self.answer(request)
+        self.assertEqual((status, "expired" in text), (403, True))
+
+    def test_a_presigned_url_is_a_request_by_the_query_protocol(self):
+        request = botocore.awsrequest.AWSRequest(
+            "GET", self.server.sqs_url + "/?Action=GetQueueUrl&QueueName=q&Version=2012-11-05")
+        credentials = botocore.credentials.Credentials("all", self.secrets["all"])
+        botocore.auth.SigV4QueryAuth(credentials, "sqs", "us-east-1", expires=60).add_auth(request)
+        with urllib.request.urlopen(request.url, timeout=60) as page:
+            self.assertIn(f"<QueueUrl>{self.url}</QueueUrl>", page.read().decode())
+        forged = request.url.replace("QueueName=q", "QueueName=r")
+        with self.assertRaises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(forged, timeout=60)
+        with caught.exception as refused:
+            text = refused.read().decode()
+        self.assertIn("<Code>SignatureDoesNotMatch</Code>", text)
+
+
+class Query(unittest.TestCase):
+    """The older protocol, with XML, as a form."""
+
+    def test_it_sends_and_receives(self):
+        with Server("memory:", *SQS) as server:
+            def ask(path="/", **fields):
+                form = urllib.parse.urlencode(fields).encode()
+                with urllib.request.urlopen(server.sqs_url + path, form, timeout=60) as page:
+                    tree = xml.etree.ElementTree.fromstring(page.read())
+                return {part.tag.partition("}")[2]: part.text for part in tree.iter()}
+
+            url = ask(Action="CreateQueue", QueueName="q")["QueueUrl"]
+            path = urllib.parse.urlsplit(url).path
+            body = "<a & \"b\"> ☃"
+            sent = ask(path, Action="SendMessage", MessageBody=body, **{
+                "MessageAttribute.1.Name": "n", "MessageAttribute.1.Value.DataType": "String",
+                "MessageAttribute.1.Value.StringValue": "v"})
+            got = ask(path, Action="ReceiveMessage", **{"MessageAttributeName.1": "All"})
+            self.assertEqual((got["Body"], got["MessageId"]), (body, sent["MessageId"]))
+            self.assertEqual(got["MD5OfMessageAttributes"], sent["MD5OfMessageAttributes"])
+            ask(path, Action="DeleteMessage", ReceiptHandle=got["ReceiptHandle"])
 
 
 class Waiting(unittest.TestCase):

@@ -105,6 +105,8 @@ std::vector<Setting> make_settings() {
        "FILE", "", 0, 0, false, "The key's passphrase, in this file's first line"},
       {"tls", "client_ca", "--tls-client-ca", "TARRY_TLS_CLIENT_CA", Kind::text, "FILE", "", 0, 0,
        false, "Let in only clients with a certificate of these authorities"},
+      {"sqs", "keys_file", "--sqs-keys-file", "TARRY_SQS_KEYS_FILE", Kind::text, "FILE", "", 0, 0,
+       false, "The tokens with which SQS clients sign, each after its name"},
       {"sqs", "strict", "--sqs-strict", "TARRY_SQS_STRICT", Kind::yes_no, "", "false", 0, 1, false,
        "Refuse SQS clients delays over 900 s, as AWS does"},
       {"log", "level", "--log-level", "TARRY_LOG_LEVEL", Kind::choice, "", "info", 0, 0, true,

@@ -73,6 +73,7 @@ enum class Which : std::size_t {
   tls_key,
   tls_passphrase_file,
   tls_client_ca,
+  sqs_keys_file,
   sqs_strict,
   log_level,
   log_format,

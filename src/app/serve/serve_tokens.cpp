@@ -61,6 +61,11 @@ std::optional<ServeTokens> read_tokens(const Config& config, std::vector<std::st
       tokens.listed.push_back(std::move(one.identity));
     }
   }
+  if (const std::string keys = config.text(Which::sqs_keys_file); !keys.empty()) {
+    const auto text = identity::read_keys_file(keys);
+    if (!text) problems.push_back(text.error().message);
+    tokens.secrets = identity::parse_keys(text ? *text : "", keys, tokens.listed, problems);
+  }
   if (!problems.empty()) return std::nullopt;
   return tokens;
 }
@@ -80,6 +85,8 @@ identity::Tokens tokens_of(const ServeTokens& tokens) {
   auto valid = identity::Tokens::of(tokens.token);
   if (tokens.has_list) valid.require();
   for (const identity::Identity& one : tokens.listed) valid.add(one);
+  for (const identity::KeptSecret& one : tokens.secrets) valid.keep_secret(one.name, one.secret);
+  if (!tokens.token.empty()) valid.keep_secret(identity::kTokenFile, tokens.token);
   return valid;
 }
 

@@ -11,6 +11,7 @@
 #include "app/config/config.h"
 #include "app/output/output.h"
 #include "app/serve/log.h"
+#include "server/identity/keys_file.h"
 #include "server/identity/tokens.h"
 
 namespace tarry::app {
@@ -19,7 +20,8 @@ struct ServeTokens {
   std::string token;      // of token_file; empty: no file is named
   bool has_list = false;  // tokens_file is named
   std::vector<identity::Identity> listed;
-  std::vector<std::string> ended;  // a line for each listed token that has ended
+  std::vector<identity::KeptSecret> secrets;  // of sqs.keys_file
+  std::vector<std::string> ended;             // a line for each listed token that has ended
 };
 
 /// The tokens of the files that the settings name. On failure it adds every reason to `problems`,

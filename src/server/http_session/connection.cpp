@@ -145,6 +145,7 @@ void Connection::begin_answer_of(const Response& response) {
   note.route = route.empty() ? kNoRoute : route;
   note.status = response.status;
   note.reason = response.reason;
+  note.token_refused = response.token_refused;
   note.code = response.code;
   note.detail = response.detail;
   if (reader_.has_head()) {

@@ -23,6 +23,7 @@ struct Response {
   std::string_view code = {};
   std::string detail = {};
   std::string_view content_type = {};
+  bool token_refused = false;  // the client has shown no valid token; a 401 always means that
 };
 
 /// Writes what every head ends with: Content-Length, Cache-Control, Retry-After with 429 and 503,

@@ -20,6 +20,18 @@ void Tokens::add(Identity identity) {
   known_.push_back(std::make_shared<const Identity>(std::move(identity)));
 }
 
+void Tokens::keep_secret(std::string_view name, std::string secret) {
+  for (const IdentityPtr& known : known_) {
+    if (known->name == name) signers_.push_back({known, std::move(secret)});
+  }
+}
+
+const Tokens::Signer* Tokens::signer(std::string_view name) const {
+  const auto found = std::ranges::find_if(
+      signers_, [&](const Signer& signer) { return signer.identity->name == name; });
+  return found == signers_.end() ? nullptr : &*found;
+}
+
 IdentityPtr Tokens::find(std::string_view secret) const {
   if (!required_) return anyone();
   const std::string digest = digest_of(secret);

@@ -27,10 +27,20 @@ class Tokens {
   /// Also requires tokens. No two identities may have the same digest.
   void add(Identity identity);
 
+  /// Keeps the secret of a known token, for protocols in which clients sign requests with it
+  /// instead of sending it.
+  void keep_secret(std::string_view name, std::string secret);
+
   [[nodiscard]] bool required() const noexcept { return required_; }
   /// The identity of the client that sent this token, which may have ended; null if the token is
   /// unknown. The comparison takes the same time for every unknown token of one length.
   [[nodiscard]] IdentityPtr find(std::string_view secret) const;
+  struct Signer {
+    IdentityPtr identity;  // it may have ended
+    std::string secret;
+  };
+  /// The token of that name whose secret is kept; null if there is none.
+  [[nodiscard]] const Signer* signer(std::string_view name) const;
   /// Whether one of them has this name.
   [[nodiscard]] bool know_name(std::string_view name) const noexcept;
   /// Whether a client with that identity would still get exactly this identity.
@@ -39,6 +49,7 @@ class Tokens {
  private:
   bool required_ = false;
   std::vector<IdentityPtr> known_;
+  std::vector<Signer> signers_;
 };
 
 /// The digest under which a token is kept.

@@ -30,8 +30,9 @@ struct RequestNote {
   // The reason of a 401, a 429, a status from 500 on, or a 200 in which items of a batch failed
   // because of the store. Only one note a second for each status has it.
   std::string_view reason;
-  std::string_view code;    // of a refusal: "permission_denied"
-  std::string_view detail;  // of a refusal: its reason, for the client; may quote the request
+  bool token_refused = false;  // the client has shown no valid token; a 401 always means that
+  std::string_view code;       // of a refusal: "permission_denied"
+  std::string_view detail;     // of a refusal: its reason, for the client; may quote the request
   // For a request that was not let in: how many notes of the same status were left out before this
   // one. For any other request: how many reasons were left out.
   std::uint64_t left_out = 0;

@@ -99,6 +99,28 @@ std::optional<Refusal> Session::begin(Urgency urgency) {
   return count_request(urgency);
 }
 
+std::optional<Refusal> Session::recognise(identity::IdentityPtr identity, Urgency urgency) {
+  identity_ = std::move(identity);
+  if (identity_ == counted_for_ || identity_->name.empty()) {
+    return count_for_rate_of_token(urgency);
+  }
+  count_for_token();
+  if (on_reserve_ && urgency == Urgency::ordinary && over_) return refuse(*over_);
+  return count_for_rate_of_token(urgency);
+}
+
+std::optional<Refusal> Session::count_for_rate_of_token(Urgency urgency) {
+  limits::Account* const by_token = token();
+  if (by_token == nullptr) return std::nullopt;
+  const std::array<limits::Counting, 1> counting = {
+      {{limits::Scope::token, &by_token->requests, context_.options.requests_per_second.token,
+        by_token->name}}};
+  auto reached = limits::take_permits(counting, limits::RateBucket::Clock::now(),
+                                      urgency == Urgency::ordinary);
+  if (!reached) return std::nullopt;
+  return refuse(*std::move(reached));
+}
+
 void Session::count_for_token() {
   if (!token_ || token_->name != identity_->name) {
     limits::Accounts::User shown =
@@ -148,7 +170,8 @@ void Session::answered(const RequestNote& note) {
   const audit::Answer answer{note.status, note.code, note.detail};
   constexpr unsigned kNoToken = 401;
   constexpr unsigned kTooMany = 429;
-  if (note.status == kNoToken || (note.status == kTooMany && identity_ == nullptr)) {
+  const bool is_refused = note.status == kNoToken || note.token_refused;
+  if (is_refused || (note.status == kTooMany && identity_ == nullptr)) {
     context_.audited(context_.trail.record_refused_token(client_of(note.id), peer(), answer));
     entry_.reset();
   } else {
@@ -288,7 +311,9 @@ void Session::client_ended() {
 }
 
 bool Session::is_still_let_in() const noexcept {
-  return identity_ == nullptr || context_.options.tokens.still_know(*identity_);
+  // A request whose signature is checked later is nobody's until then.
+  return identity_ == nullptr || identity_ == identity::nobody() ||
+         context_.options.tokens.still_know(*identity_);
 }
 
 bool Session::revoke() {

@@ -89,6 +89,9 @@ class Session {
   /// if it is not urgent, and the connection is on the reserve or its client sends too many
   /// requests a second.
   [[nodiscard]] std::optional<Refusal> begin(Urgency urgency);
+  /// The client of a request that has begun has shown only now who it is, by a signature of the
+  /// whole request: from now on the request counts for its token.
+  [[nodiscard]] std::optional<Refusal> recognise(identity::IdentityPtr identity, Urgency urgency);
   /// Reports an answered request to the log, the metrics and, if it is an act, the audit log.
   void answered(const RequestNote& note);
 
@@ -151,6 +154,7 @@ class Session {
     return identity_ == counted_for_ ? token_.get() : nullptr;
   }
   [[nodiscard]] std::optional<Refusal> count_request(Urgency urgency);
+  [[nodiscard]] std::optional<Refusal> count_for_rate_of_token(Urgency urgency);
   [[nodiscard]] std::optional<Refusal> waiting_over();
   [[nodiscard]] Refusal refuse(limits::Reached reached);
   void begin_waiting() noexcept;

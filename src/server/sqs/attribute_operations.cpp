@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "server/sqs/operations.h"
 #include "server/sqs/queue_attributes.h"
 #include "server/sqs/queue_info.h"
@@ -31,7 +32,7 @@ Step show_attributes(const CallPtr& call, const QueueInfo& queue) {
     }
     const auto found = std::ranges::find(known, std::string_view(*name));
     if (found == known.end()) {
-      return Fault{Kind::invalid_attribute_name, "Unknown Attribute " + std::string(*name) + "."};
+      return Fault{Kind::invalid_attribute_name, "Unknown Attribute " + base::quoted(*name) + "."};
     }
     names.push_back(*found);
   }
@@ -71,7 +72,16 @@ Step change_attributes(const CallPtr& call, const QueueInfo& queue, const GivenA
 Step get_queue_attributes(const CallPtr& call) {
   return on_queue(
       call, identity::Scope::read,
-      [call](const QueueInfoPtr& queue) -> Step { return show_attributes(call, *queue); },
+      [call](const QueueInfoPtr& queue) -> Step {
+        if (queue->record.sources.empty()) return show_attributes(call, *queue);
+        // Dead messages count for the dead-letter queue, wherever they are.
+        return bring_dead(call, queue, [call, name = queue->name]() -> Step {
+          return with_queue(
+              call, name,
+              [call](const QueueInfoPtr& now) -> Step { return show_attributes(call, *now); },
+              Fresh::yes);
+        });
+      },
       Fresh::yes);
 }
 

@@ -26,6 +26,7 @@
 
 namespace tarry::sqs {
 
+class MoveTasks;
 class QueueCache;
 
 /// What all calls of a server share.
@@ -34,6 +35,7 @@ struct Service {
   bool strict = false;             // AWS's limits on delays
   std::function<Time()> now = {};  // the store's clock
   QueueCache* queues = nullptr;    // never null
+  MoveTasks* moves = nullptr;      // never null
 };
 
 struct Call {

@@ -48,19 +48,65 @@ std::optional<Response> Connection::check_head(const net::HttpMessage& message) 
           message, {front_.options().hosts, session().local_host(), session().is_encrypted()})) {
     return answer(fault_of_sender(*fault));
   }
+  auto read = read_signature(message);
+  signature_.reset();
+  if (auto* signature = std::get_if<Signature>(&read)) signature_ = std::move(*signature);
   if (!context().options.tokens.required()) {
     session().set_identity(identity::anyone());
     return std::nullopt;
   }
-  const bool slow_down = context().token_failures.too_many(session().peer(), Clock::now());
-  if (slow_down) {
+  if (const auto* fault = std::get_if<Fault>(&read)) return not_recognised(*fault);
+  if (!signature_) {
+    return not_recognised({Kind::missing_token, "Request is missing Authentication Token."});
+  }
+  const auto& options = context().options;
+  const identity::Tokens::Signer* signer = options.tokens.signer(signature_->access_key);
+  if (signer == nullptr || signer->identity->has_ended(options.token_clock())) {
+    return not_recognised(
+        {Kind::invalid_token, "The security token included in the request is invalid."});
+  }
+  if (const auto fault = check_time(*signature_, options.token_clock())) {
+    return not_recognised(*fault);
+  }
+  // The signature covers the body. Until that has arrived, nobody is known.
+  session().set_identity(identity::nobody());
+  return std::nullopt;
+}
+
+Response Connection::not_recognised(const Fault& fault) {
+  session().set_identity(nullptr);
+  if (context().token_failures.too_many(session().peer(), Clock::now())) {
     return answer({Kind::throttled, "Too many requests of this address had no valid signature."});
   }
-  return answer({Kind::missing_token, "Request is missing Authentication Token."});
+  return answer(fault);
+}
+
+std::optional<Response> Connection::recognise() {
+  const auto& tokens = context().options.tokens;
+  if (!tokens.required()) return std::nullopt;
+  const identity::Tokens::Signer* signer =
+      signature_ ? tokens.signer(signature_->access_key) : nullptr;
+  if (signer == nullptr) {  // the tokens have changed since the head arrived
+    return not_recognised(
+        {Kind::invalid_token, "The security token included in the request is invalid."});
+  }
+  const auto hash = body_hash(message());
+  if (const auto* fault = std::get_if<Fault>(&hash)) return not_recognised(*fault);
+  if (!is_signed_with(message(), *signature_, signer->secret, std::get<std::string>(hash))) {
+    return not_recognised(
+        {Kind::signature_wrong,
+         "The request signature we calculated does not match the signature you provided. Check "
+         "your AWS Secret Access Key and signing method."});
+  }
+  if (const auto refusal = session().recognise(signer->identity, urgency_of(message()))) {
+    return response_of(*refusal);
+  }
+  return std::nullopt;
 }
 
 void Connection::dispatch() {
   context().meter.held(context().held.requests(), context().held.answers());
+  if (auto refused = recognise()) return respond(*std::move(refused));
   set_route(kUnknown);
   auto decoded = decode_request(message(), protocol_);
   if (const auto* fault = std::get_if<Fault>(&decoded)) return refuse(*fault);
@@ -72,9 +118,10 @@ void Connection::dispatch() {
   }
   set_route(operation_->name);
   const std::string scheme = session().is_encrypted() ? "https://" : "http://";
-  auto call = std::make_shared<Call>(Call{front_.service(), session().identity(),
-                                          scheme + std::string(http_session::named_host(message())),
-                                          "us-east-1", std::move(params)});
+  auto call = std::make_shared<Call>(
+      Call{front_.service(), session().identity(),
+           scheme + std::string(http_session::named_host(message())),
+           signature_ ? signature_->region : std::string("us-east-1"), std::move(params)});
   queue_ = operation_->act && session().is_audited()
                ? std::string(name_in_url(Reader(call->params).text("QueueUrl").value_or("")))
                : std::string();

@@ -14,6 +14,7 @@
 #include "server/sqs/front.h"
 #include "server/sqs/operations.h"
 #include "server/sqs/protocol.h"
+#include "server/sqs/signature.h"
 
 namespace tarry::sqs {
 
@@ -39,11 +40,15 @@ class Connection final : public http_session::Connection {
  private:
   void go(Step step, bool is_first);
   void refuse(const Fault& fault);
+  /// Checks the signature of the whole request, and sets the identity. An answer: it is refused.
+  [[nodiscard]] std::optional<http_session::Response> recognise();
+  [[nodiscard]] http_session::Response not_recognised(const Fault& fault);
   [[nodiscard]] http_session::Response answer(const Fault& fault);
 
   Front& front_;
   // The request that is being answered:
   Protocol protocol_ = Protocol::json;
+  std::optional<Signature> signature_;
   const Operation* operation_ = nullptr;
   std::string queue_;  // for the audit log
   std::string fault_code_;

@@ -11,7 +11,7 @@ Front::Front(session::ServerContext& context, FrontOptions options)
     : session::Front(context, "sqs"),
       options_(std::move(options)),
       service_{context.engine.capabilities(), options_.strict,
-               options_.now ? options_.now : identity::now, &queues_} {}
+               options_.now ? options_.now : identity::now, &queues_, &moves_} {}
 
 std::shared_ptr<session::Connection> Front::connect(listening::Stream stream) {
   return std::make_shared<Connection>(*this, std::move(stream));

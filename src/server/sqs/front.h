@@ -11,6 +11,7 @@
 #include "server/http_session/options.h"
 #include "server/session/front.h"
 #include "server/sqs/call.h"
+#include "server/sqs/move_tasks.h"
 #include "server/sqs/queue_info.h"
 
 namespace tarry::sqs {
@@ -33,6 +34,7 @@ class Front final : public session::Front {
  private:
   const FrontOptions options_;
   QueueCache queues_;
+  MoveTasks moves_;
   Service service_;
 };
 

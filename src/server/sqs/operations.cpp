@@ -23,6 +23,13 @@ constexpr std::array kOperations = {
     Operation{"PurgeQueue", purge_queue, false, Act::purge},
     Operation{"GetQueueAttributes", get_queue_attributes},
     Operation{"SetQueueAttributes", set_queue_attributes, false, Act::configure},
+    Operation{"TagQueue", tag_queue},
+    Operation{"UntagQueue", untag_queue},
+    Operation{"ListQueueTags", list_queue_tags},
+    Operation{"ListDeadLetterSourceQueues", list_sources},
+    Operation{"StartMessageMoveTask", start_move, false, Act::move_away},
+    Operation{"ListMessageMoveTasks", list_moves},
+    Operation{"CancelMessageMoveTask", cancel_move},
 };
 
 }  // namespace

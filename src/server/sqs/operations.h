@@ -31,6 +31,16 @@ namespace tarry::sqs {
 [[nodiscard]] Step get_queue_attributes(const CallPtr& call);
 [[nodiscard]] Step set_queue_attributes(const CallPtr& call);
 
+[[nodiscard]] Step tag_queue(const CallPtr& call);
+[[nodiscard]] Step untag_queue(const CallPtr& call);
+[[nodiscard]] Step list_queue_tags(const CallPtr& call);
+
+// Dead-letter queues.
+[[nodiscard]] Step list_sources(const CallPtr& call);
+[[nodiscard]] Step start_move(const CallPtr& call);
+[[nodiscard]] Step list_moves(const CallPtr& call);
+[[nodiscard]] Step cancel_move(const CallPtr& call);
+
 struct Operation {
   std::string_view name;
   Step (*run)(const CallPtr& call);

@@ -75,6 +75,7 @@ Response encode_fault(Protocol protocol, const Fault& fault, std::string_view re
   constexpr unsigned kFirstFailure = 500;
   const bool is_refused = fault.kind == Kind::missing_token || fault.kind == Kind::invalid_token ||
                           fault.kind == Kind::signature_wrong;
+  response.token_refused = is_refused;
   if (is_refused || response.status == kTooMany || response.status >= kFirstFailure) {
     response.reason = fault.reason.empty() ? fault.message : fault.reason;
   }

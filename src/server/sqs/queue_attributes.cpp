@@ -114,7 +114,7 @@ MaybeFault check_attribute(std::string_view name, std::string_view value, bool a
     if (value == "false") return std::nullopt;
     return Fault{Kind::unsupported, "The attribute " + std::string(name) + " may only be false."};
   }
-  return Fault{Kind::invalid_attribute_name, "Unknown Attribute " + std::string(name) + "."};
+  return Fault{Kind::invalid_attribute_name, "Unknown Attribute " + base::quoted(name) + "."};
 }
 
 Millis lease_of(std::int64_t seconds) {
@@ -128,7 +128,7 @@ MaybeFault read_attributes(const json::object& from, bool allow_long, GivenAttri
   for (const auto& [name, value] : from) {
     const json::string* text = value.if_string();
     if (text == nullptr) {
-      return Fault{Kind::malformed, "The attribute " + std::string(name) + " is not a string."};
+      return Fault{Kind::malformed, "The attribute " + base::quoted(name) + " is not a string."};
     }
     if (auto fault = check_attribute(name, *text, allow_long, given)) return fault;
     given.texts.insert_or_assign(std::string(name), std::string(*text));

@@ -13,6 +13,7 @@
 #include "server/sqs/queue_attributes.h"
 #include "server/sqs/queue_info.h"
 #include "server/sqs/reader.h"
+#include "server/sqs/redrive.h"
 
 namespace tarry::sqs {
 namespace {
@@ -30,6 +31,8 @@ struct Wanted {
   std::vector<std::string> system;
   std::vector<std::string> attributes;
 };
+
+using ThenClaimed = base::UniqueFunction<Step(const core::ClaimReply&)>;
 
 std::vector<std::string> texts_in(const json::array* list, Reader& params) {
   std::vector<std::string> texts;
@@ -104,14 +107,36 @@ json::object message_of(const Call& call, const core::ClaimReply& reply,
   return fields;
 }
 
-Step claim(const CallPtr& call, const QueueInfo& queue) {
+/// A claim of a dead-letter queue looks for dead messages each second, because nothing tells it of
+/// them.
+Step claim_dead(const CallPtr& call, const QueueInfoPtr& queue, core::ClaimRequest request,
+                ThenClaimed next, Millis left) {
+  return bring_dead(
+      call, queue,
+      [call, queue, request = std::move(request), next = std::move(next), left]() mutable -> Step {
+        core::ClaimRequest part = request;
+        part.wait = std::min(left, Millis(1'000));
+        return ask_for<core::ClaimReply>(
+            std::move(part),
+            [call, queue, request = std::move(request), next = std::move(next),
+             left](const core::ClaimReply& reply) mutable -> Step {
+              left -= std::min(left, Millis(1'000));
+              if (!reply.items.empty() || left == Millis(0)) return next(reply);
+              return claim_dead(call, queue, std::move(request), std::move(next), left);
+            });
+      });
+}
+
+Step claim(const CallPtr& call, const QueueInfoPtr& info) {
+  const QueueInfo& queue = *info;
   Reader params(call->params);
   core::ClaimRequest request;
   request.queues.push_back(queue.name);
   request.max = static_cast<std::uint32_t>(
       params.number("MaxNumberOfMessages", 1, kMostMessages).value_or(1));
-  const auto wait = params.number("WaitTimeSeconds", 0, kLongestWait);
-  request.wait = Millis(1000 * wait.value_or(number_of(queue, "ReceiveMessageWaitTimeSeconds")));
+  const auto asked_wait = params.number("WaitTimeSeconds", 0, kLongestWait);
+  request.wait =
+      Millis(1000 * asked_wait.value_or(number_of(queue, "ReceiveMessageWaitTimeSeconds")));
   if (const auto lease = params.number("VisibilityTimeout", 0, kLongestVisibility)) {
     // The shortest lease of tarry; a message is visible again at once, as AWS has it.
     request.lease = std::max(Millis(1), Millis(1000 * *lease));
@@ -123,25 +148,28 @@ Step claim(const CallPtr& call, const QueueInfo& queue) {
     wanted.system.push_back(std::move(name));
   }
   if (params.fault()) return *params.fault();
-  return ask_for<core::ClaimReply>(
-      std::move(request),
-      [call, wanted = std::move(wanted)](const core::ClaimReply& reply) -> Step {
-        Fields fields;
-        if (reply.items.empty()) return fields;
-        json::array messages;
-        for (const core::ClaimedItem& item : reply.items) {
-          messages.emplace_back(message_of(*call, reply, item, wanted));
-        }
-        fields["Messages"] = std::move(messages);
-        return fields;
-      });
+  auto answer = [call, wanted = std::move(wanted)](const core::ClaimReply& reply) -> Step {
+    Fields fields;
+    if (reply.items.empty()) return fields;
+    json::array messages;
+    for (const core::ClaimedItem& item : reply.items) {
+      messages.emplace_back(message_of(*call, reply, item, wanted));
+    }
+    fields["Messages"] = std::move(messages);
+    return fields;
+  };
+  if (queue.record.sources.empty()) {
+    return ask_for<core::ClaimReply>(std::move(request), std::move(answer));
+  }
+  const Millis wait = request.wait;
+  return claim_dead(call, info, std::move(request), ThenClaimed(std::move(answer)), wait);
 }
 
 }  // namespace
 
 Step receive_message(const CallPtr& call) {
   return on_queue(call, identity::Scope::consume,
-                  [call](const QueueInfoPtr& queue) -> Step { return claim(call, *queue); });
+                  [call](const QueueInfoPtr& queue) -> Step { return claim(call, queue); });
 }
 
 }  // namespace tarry::sqs

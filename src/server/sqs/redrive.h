@@ -5,9 +5,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/unique_function.h"
 #include "server/sqs/call.h"
+#include "server/sqs/queue_info.h"
 
 namespace tarry::sqs {
 
@@ -20,5 +22,13 @@ using Next = base::UniqueFunction<Step()>;
 /// is noted if `target` is empty.
 [[nodiscard]] Step note_source(const CallPtr& call, std::string target, std::string source,
                                Next next);
+
+/// Goes on with the names of the queues whose RedrivePolicy points to this one.
+[[nodiscard]] Step with_sources(const CallPtr& call, const QueueInfoPtr& queue,
+                                base::UniqueFunction<Step(std::vector<std::string>)> next);
+
+/// Brings the dead messages of the queue's sources into it, and then goes on. Does nothing for a
+/// queue that is not a dead-letter queue.
+[[nodiscard]] Step bring_dead(const CallPtr& call, const QueueInfoPtr& queue, Next next);
 
 }  // namespace tarry::sqs

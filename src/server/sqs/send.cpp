@@ -73,6 +73,10 @@ MaybeFault add_message(const Call& call, const QueueInfo& queue, const json::obj
   const json::object* given = params.object("MessageAttributes");
   const json::object* system = params.object("MessageSystemAttributes");
   const auto group = params.text("MessageGroupId");
+  constexpr std::size_t kLongestGroup = 128;
+  if (group && (group->empty() || group->size() > kLongestGroup || !is_message_text(*group))) {
+    params.fail(invalid_value("The MessageGroupId is not 1 to 128 characters."));
+  }
   if (params.text("MessageDeduplicationId")) {
     params.fail(
         invalid_value("The request includes the parameter MessageDeduplicationId, which is "

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "server/sqs/message_attributes.h"
 
 namespace tarry::sqs {
 
@@ -14,9 +15,10 @@ MaybeFault read_tags(const boost::json::object& from, Texts& into) {
   for (const auto& [key, value] : from) {
     const boost::json::string* text = value.if_string();
     if (text == nullptr) return invalid_value("The tag " + base::quoted(key) + " is not a string.");
-    if (key.empty() || key.size() > kLongestKey || text->size() > kLongestValue) {
+    if (key.empty() || key.size() > kLongestKey || text->size() > kLongestValue ||
+        !is_message_text(key) || !is_message_text(*text)) {
       return invalid_value("The tag " + base::quoted(key) +
-                           " is not 1 to 128 bytes with a value of at most 256.");
+                           " is not 1 to 128 bytes of text with a value of at most 256.");
     }
     into.insert_or_assign(std::string(key), std::string(*text));
   }
