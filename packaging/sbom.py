@@ -5,7 +5,7 @@ import hashlib
 import json
 
 from parts import PARTS, installed, upstream_version
-from tree import epoch, version
+from tree import SOURCE, epoch, version
 
 
 def sbom(out, commit):
@@ -27,6 +27,17 @@ def sbom(out, commit):
             "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
                               "referenceLocator": f"pkg:deb/debian/{package}@{debian}"}]})
         links.append(("SPDXRef-tarry", "STATIC_LINK", ident))
+    # The console's script is in the program; esbuild, which made it, is not.
+    web = json.loads((SOURCE / "web/package.json").read_text(encoding="utf-8"))
+    preact = web["dependencies"]["preact"]
+    packages.append({
+        "SPDXID": "SPDXRef-preact", "name": "preact", "versionInfo": preact,
+        "licenseConcluded": "MIT", "licenseDeclared": "MIT",
+        "downloadLocation": "https://preactjs.com", "filesAnalyzed": False,
+        "copyrightText": "2015-present Jason Miller",
+        "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
+                          "referenceLocator": f"pkg:npm/preact@{preact}"}]})
+    links.append(("SPDXRef-tarry", "CONTAINS", "SPDXRef-preact"))
     name = f"tarry-{version()}"
     digest = hashlib.sha256(json.dumps(packages).encode()).hexdigest()[:32]
     document = {

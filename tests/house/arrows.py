@@ -124,7 +124,9 @@ ALLOWED = {
     # The common part of the fronts over HTTP.
     "server/http_session": ["server/session", "server/listening", "server/identity",
                             "server/limits", "core", "net/http", "base"],
-    "server/http": ["server/http_session", "server/session", "server/listening", "server/identity",
+    "server/console": ["server/identity", "core", "net/http", "wire", "base"],
+    "server/http": ["server/http_session", "server/session", "server/console",
+                    "server/listening", "server/identity",
                     "server/limits", "server/audit",
                     "server/metrics", "metrics", "core", "net/http", "wire", "base"],
     "server/sqs": ["server/http_session", "server/session", "server/listening", "server/identity",

@@ -24,11 +24,9 @@ std::optional<Response> Connection::check_head(const net::HttpMessage& message) 
           message, {front_.options().hosts, session().local_host(), session().is_encrypted()})) {
     return refused;
   }
-  auto who = recognise(message, context().options.tokens, context().options.token_clock());
-  if (auto* refused = std::get_if<Response>(&who)) {
-    const bool slow_down = context().token_failures.too_many(session().peer(), Clock::now());
-    return slow_down ? too_many_failures() : std::move(*refused);
-  }
+  auto who = recognise(message, context().options.tokens, context().options.token_clock(),
+                       &front_.sessions());
+  if (auto* refused = std::get_if<Response>(&who)) return slowed_down(std::move(*refused));
   session().set_identity(std::get<identity::IdentityPtr>(std::move(who)));
   const std::string* expect = message.find("Expect");
   if (expect != nullptr && !base::equals_ignoring_case(*expect, "100-continue")) {
@@ -39,15 +37,22 @@ std::optional<Response> Connection::check_head(const net::HttpMessage& message) 
   return std::nullopt;
 }
 
+Response Connection::slowed_down(Response refused) {
+  if (refused.status != 401) return refused;
+  const bool slow_down = context().token_failures.too_many(session().peer(), Clock::now());
+  return slow_down ? too_many_failures() : std::move(refused);
+}
+
 void Connection::dispatch() {
   context().meter.held(context().held.requests(), context().held.answers());
   std::string_view pattern;
-  Routed routed = http::route(front_.service(), message(), pattern,
-                              {session().identity(), session().address()});
+  Routed routed =
+      http::route(front_.service(), message(), pattern,
+                  {session().identity(), session().address(), session().is_encrypted()});
   set_route(pattern);
   if (auto* response = std::get_if<Response>(&routed)) {
     if (session().is_audited()) session().audit(refused_act(message()));
-    respond(std::move(*response));
+    respond(slowed_down(std::move(*response)));
     return;
   }
   auto& submission = std::get<Submission>(routed);

@@ -4,12 +4,15 @@
 // Thread safety and invariants: those of http_session::Connection, which reads and writes.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "net/http/http_parser.h"
+#include "server/console/stats_feed.h"
 #include "server/http/front.h"
 #include "server/http/response.h"
 #include "server/http/routes.h"
@@ -33,15 +36,31 @@ class Connection final : public http_session::Connection {
   [[nodiscard]] Response response_of(net::HttpFault fault, std::string_view text) override;
   [[nodiscard]] std::string head_of(const Response& response, bool keep_alive) override;
   void audit_refused() override;
+  void go_on() override;
 
  private:
   [[nodiscard]] core::Request begin(Submission submission);
+  /// The refusal; or a 429, if it is a 401 and the client's peer had too many of them.
+  [[nodiscard]] Response slowed_down(Response refused);
+
+  // The console's events, which go on until the connection ends.
+  void send_figures();
+  [[nodiscard]] std::string event();
 
   Front& front_;
   // The request at the engine:
   MakeResponse answer_;
   decltype(Submission::then) then_;
   Check check_ = Check::none;
+
+  /// What a client of the console's events looks at.
+  struct Looking {
+    std::unique_ptr<console::StatsFeed::Seat> seat;
+    std::string session;     // the id from its cookie; empty if it has none
+    std::uint64_t seen = 0;  // for StatsFeed::changes
+    bool has_news = false;   // there are new figures, which are not sent yet
+  };
+  std::optional<Looking> looking_;
 };
 
 }  // namespace tarry::http

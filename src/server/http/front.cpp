@@ -6,9 +6,12 @@
 
 namespace tarry::http {
 
-Front::Front(session::ServerContext& context, FrontOptions options)
+Front::Front(session::ServerContext& context, FrontOptions options,
+             std::shared_ptr<console::Sessions> sessions)
     : session::Front(context, "http"),
       options_(std::move(options)),
+      sessions_(std::move(sessions)),
+      feed_(std::make_shared<console::StatsFeed>(context.engine)),
       service_{context.engine.capabilities(),
                options_.advance_clock,
                false,
@@ -18,7 +21,10 @@ Front::Front(session::ServerContext& context, FrontOptions options)
                false,
                options_.relays,
                [&context] { return context.limit_figures(); },
-               &context.holders} {}
+               &context.holders,
+               sessions_.get(),
+               &context.options.tokens,
+               context.options.token_clock} {}
 
 std::shared_ptr<session::Connection> Front::connect(listening::Stream stream) {
   return std::make_shared<Connection>(*this, std::move(stream));
@@ -31,8 +37,9 @@ const Service& Front::service() {
 }
 
 session::MakeFront make_front(FrontOptions options) {
-  return [options = std::move(options)](session::ServerContext& context) {
-    return std::make_unique<Front>(context, options);
+  return [options = std::move(options),
+          sessions = std::make_shared<console::Sessions>()](session::ServerContext& context) {
+    return std::make_unique<Front>(context, options, sessions);
   };
 }
 

@@ -11,6 +11,8 @@
 #include <tarry/result.h>
 #include <tarry/time.h>
 
+#include "server/console/sessions.h"
+#include "server/console/stats_feed.h"
 #include "server/http/routes.h"
 #include "server/http_session/options.h"
 #include "server/metrics/relay_figures.h"
@@ -33,20 +35,26 @@ struct FrontOptions : http_session::Options {
 
 class Front final : public session::Front {
  public:
-  Front(session::ServerContext& context, FrontOptions options);
+  Front(session::ServerContext& context, FrontOptions options,
+        std::shared_ptr<console::Sessions> sessions);
 
   [[nodiscard]] std::shared_ptr<session::Connection> connect(listening::Stream stream) override;
 
   [[nodiscard]] const FrontOptions& options() const noexcept { return options_; }
   /// Updates the description of the server for `route`.
   [[nodiscard]] const Service& service();
+  [[nodiscard]] console::Sessions& sessions() noexcept { return *sessions_; }
+  [[nodiscard]] console::StatsFeed& feed() noexcept { return *feed_; }
 
  private:
   const FrontOptions options_;
+  const std::shared_ptr<console::Sessions> sessions_;
+  const std::shared_ptr<console::StatsFeed> feed_;
   Service service_;
 };
 
-/// Makes the front for an address at which a server listens.
+/// Makes the front for an address at which a server listens. The fronts that it makes share the
+/// console's sessions.
 [[nodiscard]] session::MakeFront make_front(FrontOptions options);
 
 }  // namespace tarry::http

@@ -46,4 +46,12 @@ namespace tarry::http {
 [[nodiscard]] Routed advance_clock(Asked& asked);  // also serves suspend, whose request is the same
 [[nodiscard]] Routed step_clock(Asked& asked);
 
+// The console.
+[[nodiscard]] Routed console_page(Asked& asked);
+[[nodiscard]] Routed console_asset(Asked& asked);
+[[nodiscard]] Routed console_session(Asked& asked);
+[[nodiscard]] Routed console_login(Asked& asked);
+[[nodiscard]] Routed console_logout(Asked& asked);
+[[nodiscard]] Routed console_events(Asked& asked);
+
 }  // namespace tarry::http

@@ -27,6 +27,8 @@ struct Route {
 
 using identity::Scope;
 constexpr std::optional<Act> kNoAct;
+constexpr std::string_view kConsole = "/console";
+constexpr std::string_view kLogin = "/console/login";
 
 constexpr std::array kRoutes = {
     Route{"POST", "/v1/claim", claim, {Scope::consume, Reach::body}},
@@ -66,6 +68,14 @@ constexpr std::array kRoutes = {
     Route{"POST", "/v1/clock/advance", advance_clock, {Scope::admin, Reach::store}},
     Route{"POST", "/v1/clock/suspend", advance_clock, {Scope::admin, Reach::store}},
     Route{"POST", "/v1/clock/step", step_clock, {Scope::admin, Reach::store}},
+    // The console's own; its pages use the routes above for everything else.
+    Route{"GET", "/console", console_page, {Scope::read, Reach::open}},
+    Route{"GET", "/console/", console_page, {Scope::read, Reach::open}},
+    Route{"GET", "/console/assets/*", console_asset, {Scope::read, Reach::open}},
+    Route{"GET", "/console/session", console_session, {Scope::read, Reach::known}},
+    Route{"POST", kLogin, console_login, {Scope::read, Reach::open}},
+    Route{"DELETE", "/console/session", console_logout, {Scope::read, Reach::known}},
+    Route{"GET", "/console/events", console_events, {Scope::read, Reach::answer}},
 };
 
 std::string_view next_segment(std::string_view& path) {
@@ -156,14 +166,25 @@ Response wrong_method(std::string_view method, std::string allow) {
 
 std::vector<RouteName> route_names() {
   std::vector<RouteName> names;
-  for (const Route& known : kRoutes) names.push_back({known.method, known.pattern, known.need});
+  for (const Route& known : kRoutes) {
+    if (known.pattern.starts_with(kConsole)) continue;
+    names.push_back({known.method, known.pattern, known.need});
+  }
   return names;
 }
 
 bool is_open(std::string_view path) {
-  return std::ranges::any_of(kRoutes, [path](const Route& known) {
-    return known.need.reach == Reach::open && known.pattern == path;
+  std::string_view segment;
+  return std::ranges::any_of(kRoutes, [&](const Route& known) {
+    return known.need.reach == Reach::open && known.method == "GET" &&
+           matches(known.pattern, path, segment);
   });
+}
+
+bool is_login(const net::HttpMessage& message) {
+  std::string_view segment;
+  const Route* found = route_of(message, segment);
+  return found != nullptr && found->pattern == kLogin;
 }
 
 bool leaves_less_work(const net::HttpMessage& message) {
@@ -228,7 +249,8 @@ Routed route(const Service& service, net::HttpMessage& message, std::string_view
               std::move(message.body),
               caller.peer,
               message.find("User-Agent"),
-              message};
+              message,
+              caller.is_encrypted};
   return found->handler(asked);
 }
 

@@ -25,6 +25,7 @@
 #include "net/http/http_message.h"
 #include "server/audit/act.h"
 #include "server/audit/entry.h"
+#include "server/console/sessions.h"
 #include "server/http/response.h"
 #include "server/http/rights.h"
 #include "server/http_session/options.h"
@@ -53,13 +54,17 @@ struct Service {
   bool draining = false;           // the server is about to stop
   std::function<std::vector<metrics::RelayFigures>()> relays = {};  // for /metrics; empty: none
   std::function<limits::Figures()> limits = {};                     // for /metrics; empty: none
-  session::Holders* holders = nullptr;  // records claims, and is asked by get; null: none
+  session::Holders* holders = nullptr;       // records claims, and is asked by get; null: none
+  console::Sessions* sessions = nullptr;     // of the console; null: none
+  const identity::Tokens* tokens = nullptr;  // for the console's login; null: none is required
+  std::function<Time()> token_clock = {};    // not empty if there are sessions
 };
 
 /// The client that sent a request.
 struct Caller {
   identity::IdentityPtr identity;  // never null
   std::string_view peer = {};      // its address
+  bool is_encrypted = false;       // it speaks TLS, or uses a unix socket
 };
 
 /// A request's parts, as a handler sees them.
@@ -73,6 +78,7 @@ struct Asked {
   std::string_view peer;            // the client's address
   const std::string* user_agent;    // as sent; null if there is none
   const net::HttpMessage& message;  // without its body
+  bool is_encrypted = false;        // Caller::is_encrypted
 };
 
 using MakeResponse = base::UniqueFunction<Response(core::Reply&)>;
@@ -105,6 +111,9 @@ using http_session::kNoRoute;
 /// Whether a GET of that path needs no token, because it shows nothing of the store's contents.
 [[nodiscard]] bool is_open(std::string_view path);
 
+/// Whether the request is the console's login, which needs no token yet.
+[[nodiscard]] bool is_login(const net::HttpMessage& message);
+
 /// Whether the request's route settles, extends or cancels, so that less work is left after it.
 [[nodiscard]] bool leaves_less_work(const net::HttpMessage& message);
 
@@ -120,7 +129,7 @@ struct RouteName {
   std::string_view pattern;
   Need need;
 };
-/// All routes that `route` knows, to compare them with their description.
+/// All routes that `route` knows but the console's, to compare them with their description.
 [[nodiscard]] std::vector<RouteName> route_names();
 
 /// For the handlers: a submission whose `make` gets the reply as the kind that belongs to the

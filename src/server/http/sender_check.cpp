@@ -4,12 +4,15 @@
 
 #include "base/ascii.h"
 #include "base/text.h"
+#include "server/console/cookie.h"
 #include "server/http/routes.h"
 #include "server/http_session/hosts.h"
 #include "server/session/token_failures.h"
 
 namespace tarry::http {
 namespace {
+
+using identity::IdentityPtr;
 
 // True if the body is not empty, or its length is not known yet.
 bool has_body(const net::HttpMessage& message) noexcept {
@@ -24,6 +27,22 @@ std::string_view path_read(const net::HttpMessage& message) noexcept {
   if (has_body(message)) return {};
   const std::string_view target = http_session::origin_form(message.target);
   return target.substr(0, target.find('?'));
+}
+
+std::variant<IdentityPtr, Response> recognise_cookie(const net::HttpMessage& message,
+                                                     std::string_view id,
+                                                     const identity::Tokens& tokens, Time now,
+                                                     console::Sessions& sessions) {
+  IdentityPtr found = sessions.find(id, tokens, now);
+  if (found == nullptr) {
+    return problem(401, ErrorCode::permission_denied,
+                   "the session of the console has ended; log in again");
+  }
+  if (!console::may_act_by_cookie(message)) {
+    return problem(403, ErrorCode::permission_denied,
+                   "a request that acts by the console's cookie needs the field X-Tarry-Console");
+  }
+  return found;
 }
 
 }  // namespace
@@ -42,9 +61,10 @@ std::optional<Response> check_sender(const net::HttpMessage& message,
 }
 
 std::variant<identity::IdentityPtr, Response> recognise(const net::HttpMessage& message,
-                                                        const identity::Tokens& tokens, Time now) {
+                                                        const identity::Tokens& tokens, Time now,
+                                                        console::Sessions* sessions) {
   if (!tokens.required()) return identity::anyone();
-  if (is_open(path_read(message))) return identity::nobody();
+  if (is_open(path_read(message)) || is_login(message)) return identity::nobody();
   const auto refused = [](const std::string& what) {
     return problem(
         401, ErrorCode::permission_denied,
@@ -52,6 +72,11 @@ std::variant<identity::IdentityPtr, Response> recognise(const net::HttpMessage& 
   };
   if (message.count("Authorization") > 1) return refused("occurs twice");
   const std::string* field = message.find("Authorization");
+  if (field == nullptr && sessions != nullptr) {
+    if (const auto id = console::session_in(message)) {
+      return recognise_cookie(message, *id, tokens, now, *sessions);
+    }
+  }
   if (field == nullptr) return refused("is missing");
   constexpr std::string_view kScheme = "Bearer ";
   std::string_view given = *field;

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "net/http/http_message.h"
+#include "server/console/sessions.h"
 #include "server/http/response.h"
 #include "server/http_session/hosts.h"
 #include "server/identity/tokens.h"
@@ -19,9 +20,13 @@ namespace tarry::http {
                                                    const http_session::Hosts& ours);
 
 /// The identity of the sender; or the 401, if it carries no token that is valid at `now`. GET and
-/// HEAD of an open route (`is_open`) without a body need no token: they are `nobody`'s.
+/// HEAD of an open route (`is_open`) without a body need no token: they are `nobody`'s, as is the
+/// console's login. Without the Authorization field, a cookie may name a session of the console; a
+/// request that changes something by it needs the field X-Tarry-Console, or gets 403. If `sessions`
+/// is null, no cookie counts.
 [[nodiscard]] std::variant<identity::IdentityPtr, Response> recognise(
-    const net::HttpMessage& message, const identity::Tokens& tokens, Time now);
+    const net::HttpMessage& message, const identity::Tokens& tokens, Time now,
+    console::Sessions* sessions = nullptr);
 
 /// The 429 that a peer gets instead of a 401 after session::TokenFailures::kMostFailures of them.
 [[nodiscard]] Response too_many_failures();

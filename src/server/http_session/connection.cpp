@@ -163,14 +163,19 @@ void Connection::respond_and_close(Response response) {
 
 void Connection::respond(Response response) {
   begin_answer_of(response);
-  keep_alive_ = keep_alive_ && !response.close && !context().draining;
+  keep_alive_ = keep_alive_ && !response.close && !response.goes_on && !context().draining;
   std::string head = head_of(response, keep_alive_);
   // A body after the head of an answer to HEAD would be taken for the next answer.
   const bool head_only = reader_.has_begun() && reader_.parser().message().method == "HEAD";
+  goes_on_ = response.goes_on && !head_only;
   send(std::move(head), head_only ? std::string() : std::move(response.body));
 }
 
 void Connection::on_sent() {
+  if (goes_on_) {
+    go_on();
+    return;
+  }
   reader_.next();
   session().set_identity(nullptr);
   if (keep_alive_) {

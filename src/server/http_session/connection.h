@@ -55,6 +55,9 @@ class Connection : public session::Connection {
   [[nodiscard]] virtual std::string head_of(const Response& response, bool keep_alive) = 0;
   /// Called before the answer to a request that `dispatch` has not seen, if there is an audit log.
   virtual void audit_refused() {}
+  /// The head of an answer that goes on, or more of it, has been sent. The front calls
+  /// `wait_to_send`, or closes.
+  virtual void go_on() { close(); }
 
   // Services for a front.
 
@@ -91,6 +94,7 @@ class Connection : public session::Connection {
   Clock::time_point began_;  // when the server had read its head
   std::string_view route_;
   bool keep_alive_ = false;
+  bool goes_on_ = false;  // the answer is a stream
 };
 
 }  // namespace tarry::http_session

@@ -48,6 +48,14 @@ bool is_ours(std::string_view host, const Hosts& ours) {
          });
 }
 
+// Through a proxy that ends TLS, and keeps the Host, a page of https comes to us without TLS.
+bool is_our_origin(std::string_view origin, std::string_view host, bool is_https) {
+  const std::string ours(host);
+  const bool may_be_https = is_https || !names_loopback(host);
+  return (may_be_https && base::equals_ignoring_case(origin, "https://" + ours)) ||
+         (!is_https && base::equals_ignoring_case(origin, "http://" + ours));
+}
+
 }  // namespace
 
 bool names_loopback(std::string_view host) noexcept {
@@ -83,8 +91,7 @@ std::optional<SenderFault> check_sender(const net::HttpMessage& message, const H
                            " is not this server's; its setting server.names lists its names"};
   }
   const std::string* origin = message.find("Origin");
-  const std::string our_origin = (ours.is_https ? "https://" : "http://") + std::string(named);
-  if (origin != nullptr && !base::equals_ignoring_case(*origin, our_origin)) {
+  if (origin != nullptr && !is_our_origin(*origin, named, ours.is_https)) {
     return SenderFault{403, ErrorCode::permission_denied,
                        "requests from the origin " + base::quoted(*origin) + " are not served"};
   }

@@ -107,6 +107,7 @@ bool Connection::give_way() {
 void Connection::check_token() {
   guard([this] {
     if (session_.is_still_let_in() || session_.revoke()) return;
+    if (state_ == State::streaming) return close();
     if (state_ == State::reading && incoming() == Incoming::body) {
       on_refused({Refusal::Why::token_not_valid});
     }
@@ -116,6 +117,7 @@ void Connection::check_token() {
 void Connection::drain() {
   guard([this] {
     session_.end_wait();
+    if (state_ == State::streaming) return close();
     if (state_ == State::greeting ||
         (state_ == State::reading && incoming() == Incoming::nothing)) {
       deadline_.set(between_requests());
@@ -172,7 +174,9 @@ void Connection::on_read(const error_code& error, std::size_t size) {
 void Connection::on_client_ended() {
   if (state_ == State::closed) return;
   session_.client_ended();
-  if (state_ == State::reading || state_ == State::lingering) close();
+  if (state_ == State::reading || state_ == State::streaming || state_ == State::lingering) {
+    close();
+  }
 }
 
 void Connection::throw_away(std::size_t size) {
@@ -258,6 +262,22 @@ void Connection::next_request() {
     return;
   }
   read();
+}
+
+void Connection::wait_to_send() {
+  if (session_.has_client_ended() || context().draining) {
+    close();
+    return;
+  }
+  state_ = State::streaming;
+  deadline_.clear();
+  read();
+}
+
+void Connection::send_more(std::string text) {
+  TARRY_ASSERT(state_ == State::streaming);
+  state_ = State::writing;
+  send(std::move(text), {});
 }
 
 void Connection::linger(Millis most) {

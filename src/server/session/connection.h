@@ -4,6 +4,7 @@
 //
 //     greeting -> reading -> asking -> writing -> reading ...     ask, send, next_request
 //                    \-------------------/   \--> lingering       linger
+//                                         \<-> streaming           wait_to_send, send_more
 //
 // Hang-ups are handled here and in the session; a front never sees one. A hang-up is noticed
 //  - by the outstanding read: a waiting claim is withdrawn; if no request is in progress, the
@@ -132,6 +133,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   [[nodiscard]] Session& session() noexcept { return session_; }
   [[nodiscard]] ServerContext& context() const noexcept;
+  [[nodiscard]] listening::Executor executor() { return stream_.get_executor(); }
   [[nodiscard]] bool is_reading() const noexcept { return state_ == State::reading; }
   [[nodiscard]] Millis between_requests() const;
   /// After this time `on_refused` is called with `late`, unless another deadline is set before.
@@ -153,6 +155,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Writes as much as the socket takes at once, and drops the rest; nothing may depend on it.
   void try_send(std::string_view text);
   void next_request();
+  /// The answer goes on: the front will send more of it. Until then only a hang-up, a token that is
+  /// no longer valid, and the drain end the connection.
+  void wait_to_send();
+  /// More of the answer, if the connection `is_streaming`; `on_sent` follows.
+  void send_more(std::string text);
+  [[nodiscard]] bool is_streaming() const noexcept { return state_ == State::streaming; }
   /// Closes once the client has closed, after `most` at the latest. Bytes that arrive until then
   /// are thrown away: closing with unread bytes would reset the connection, and the client might
   /// never see its answer.
@@ -161,7 +169,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
  private:
   using Clock = Deadline::Clock;
   // greeting: the stream's handshake is not done. The client has not been heard yet.
-  enum class State : std::uint8_t { greeting, reading, asking, writing, lingering, closed };
+  enum class State : std::uint8_t {
+    greeting,
+    reading,
+    asking,
+    writing,
+    streaming,
+    lingering,
+    closed
+  };
 
   void shake_hands();
   void on_handshake(listening::Stream::Progress progress);

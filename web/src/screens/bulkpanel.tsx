@@ -1,0 +1,175 @@
+// Acts on all messages that match: count first, then confirm, then watch the progress.
+import type { JSX } from "preact";
+import { useRef, useState } from "preact/hooks";
+
+import type { BulkFilter } from "../api";
+import { bulk, type Progress, type Verb } from "../bulk";
+import { count, parseDuration } from "../format";
+import { t } from "../i18n";
+import { storeNow, useLive } from "../live";
+import { Button, Confirm, Field, Notice, reasonOf } from "../ui";
+
+const typedAbove = 1000;
+
+interface Plan {
+  verb: Verb;
+  title: string;
+  matched: number;
+}
+
+export function BulkPanel(props: {
+  queue: string;
+  filter: BulkFilter;
+  verbs: ("cancel" | "run" | "move" | "revive")[];
+  locked: boolean;
+  onDone: () => void;
+}): JSX.Element {
+  const { queue, filter, verbs, locked } = props;
+  const [by, setBy] = useState("");
+  const [counting, setCounting] = useState<number>();
+  const [plan, setPlan] = useState<Plan>();
+  const [running, setRunning] = useState<{ all: number; so: Progress; ended: boolean }>();
+  const [error, setError] = useState<string>();
+  const going = useRef(true);
+  const goes = (): boolean => going.current;
+  const live = useLive();
+
+  const prepare = async (title: string, verb: Verb): Promise<void> => {
+    setError(undefined);
+    setRunning(undefined);
+    going.current = true;
+    setCounting(0);
+    try {
+      const found = await bulk(queue, filter, verb, true, (so) => {
+        setCounting(so.done);
+        return goes();
+      });
+      if (goes()) setPlan({ verb, title, matched: found.done });
+    } catch (failed) {
+      setError(reasonOf(failed));
+    }
+    setCounting(undefined);
+  };
+  const run = async ({ verb, matched }: Plan): Promise<void> => {
+    setPlan(undefined);
+    going.current = true;
+    try {
+      const so = await bulk(queue, filter, verb, false, (page) => {
+        setRunning({ all: matched, so: page, ended: false });
+        return goes();
+      });
+      setRunning({ all: matched, so, ended: true });
+    } catch (failed) {
+      setError(reasonOf(failed));
+    }
+    props.onDone();
+  };
+  const move = (): void => {
+    const ms = parseDuration(by);
+    if (ms === undefined || filter.due_from_ms === undefined || filter.due_to_ms === undefined) {
+      setError(t("bulk_needs_range"));
+      return;
+    }
+    void prepare(t("act_move"), { action: "reschedule", by_ms: ms });
+  };
+  const busy = counting !== undefined || running?.ended === false;
+  const off = locked || busy;
+  return (
+    <section class="panel" aria-label={t("bulk_all")}>
+      <h2>{t("bulk_all")}</h2>
+      {locked && <p class="quiet">{t("no_rights")}</p>}
+      <div class="buttons">
+        {verbs.includes("run") && (
+          <Button
+            disabled={off}
+            onClick={() =>
+              void prepare(t("act_run"), {
+                action: "reschedule",
+                due_ms: Math.floor(storeNow(live)),
+              })
+            }
+          >
+            {t("act_run")}
+          </Button>
+        )}
+        {verbs.includes("revive") && (
+          <Button
+            kind="main"
+            disabled={off}
+            onClick={() => void prepare(t("act_revive"), { action: "revive" })}
+          >
+            {t("act_revive")}
+          </Button>
+        )}
+        {verbs.includes("cancel") && (
+          <Button
+            kind="danger"
+            disabled={off}
+            onClick={() => void prepare(t("act_cancel"), { action: "cancel" })}
+          >
+            {t("act_cancel")}
+          </Button>
+        )}
+        {verbs.includes("move") && (
+          <>
+            <Field label={t("bulk_by")}>
+              <input
+                value={by}
+                disabled={off}
+                onInput={(event) => {
+                  setBy(event.currentTarget.value);
+                }}
+              />
+            </Field>
+            <Button disabled={off} onClick={move}>
+              {t("act_move")}
+            </Button>
+          </>
+        )}
+        {busy && (
+          <Button
+            onClick={() => {
+              going.current = false;
+            }}
+          >
+            {t("bulk_stop")}
+          </Button>
+        )}
+      </div>
+      {counting !== undefined && <p role="status">{t("bulk_counting", count(counting))}</p>}
+      {error !== undefined && <Notice kind="bad">{error}</Notice>}
+      {plan !== undefined && (
+        <Confirm
+          title={plan.title}
+          text={t("bulk_matches", count(plan.matched))}
+          typed={plan.matched > typedAbove ? String(plan.matched) : undefined}
+          danger={plan.verb.action === "cancel"}
+          onYes={() => void run(plan)}
+          onNo={() => {
+            setPlan(undefined);
+          }}
+        />
+      )}
+      {running !== undefined && (
+        <div role="status">
+          <progress
+            max={Math.max(1, running.all)}
+            value={running.so.done}
+            aria-label={t("bulk_all")}
+          />
+          <p>
+            {t("bulk_done", count(running.so.done), count(running.all))}{" "}
+            {Object.entries(running.so.outcomes)
+              .map(([name, value]) => `${name}: ${count(value)}`)
+              .join(", ")}
+          </p>
+          {running.so.failed > 0 && (
+            <Notice kind="bad">
+              {t("bulk_failed", count(running.so.failed), running.so.error ?? "")}
+            </Notice>
+          )}
+        </div>
+      )}
+    </section>
+  );
+}

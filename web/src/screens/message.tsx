@@ -1,0 +1,309 @@
+// One message: its life, its payload, and what can be done with it.
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+
+import {
+  call,
+  keyOf,
+  keyQuery,
+  keysOf,
+  may,
+  queuePath,
+  type Key,
+  type Message,
+  type Session,
+} from "../api";
+import { duration, fromNow, parseDuration, time } from "../format";
+import { t } from "../i18n";
+import { storeNow, useLive } from "../live";
+import { link } from "../route";
+import {
+  Button,
+  Chip,
+  Confirm,
+  Field,
+  Foreign,
+  KeyText,
+  Loading,
+  Notice,
+  reasonOf,
+  useLoaded,
+} from "../ui";
+import { Payload } from "./payload";
+
+interface Results {
+  results: { outcome?: string; error?: { detail?: string } }[];
+}
+
+function outcomeOf(answer: Results): string {
+  const first = answer.results[0];
+  return t("outcome", first?.outcome ?? first?.error?.detail ?? "?");
+}
+
+function curlOf(queue: string, key: Key): string {
+  const url = `${location.origin}${queuePath(queue, `/message?${keyQuery(key)}`)}`;
+  // A quote ends the shell's string, is written by itself, and begins the string again.
+  return `curl -H "Authorization: Bearer $TARRY_TOKEN" '${url.replaceAll("'", `'\\''`)}'`;
+}
+
+function Headers({ message }: { message: Message }): JSX.Element | null {
+  const list =
+    message.header_list?.map(
+      (one) => [one.name ?? one.name_base64 ?? "", one.value ?? one.value_base64 ?? ""] as const,
+    ) ?? Object.entries(message.headers);
+  if (list.length === 0) return null;
+  return (
+    <section>
+      <h2>{t("headers")}</h2>
+      <dl class="pairs">
+        {list.map(([name, value], at) => (
+          <div key={at}>
+            <dt>
+              <Foreign text={name} />
+            </dt>
+            <dd>
+              <Foreign text={value} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function Life({ message, now }: { message: Message; now: number }): JSX.Element {
+  const points: [string, number][] = [];
+  if (message.pushed_ms !== undefined) points.push([t("pushed"), message.pushed_ms]);
+  points.push([t("due"), message.due_ms]);
+  if (message.settlement !== undefined)
+    points.push([message.settlement.how, message.settlement.when_ms]);
+  if (message.kept_until_ms !== undefined) points.push([t("kept_until"), message.kept_until_ms]);
+  return (
+    <ol class="life">
+      {points.map(([name, at]) => (
+        <li key={name} class={at <= now ? "past" : ""}>
+          <b>{name}</b> <span>{time(at)}</span> <small>{fromNow(at, now)}</small>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+export function MessageScreen({
+  queue,
+  of,
+  session,
+}: {
+  queue: string;
+  of: Key;
+  session: Session;
+}): JSX.Element {
+  const live = useLive();
+  const now = storeNow(live);
+  const loaded = useLoaded(
+    () => call<Message>("GET", queuePath(queue, `/message?${keyQuery(of)}`)),
+    [queue, of.key, of.key_base64],
+  );
+  const [by, setBy] = useState("");
+  const [asking, setAsking] = useState(false);
+  const [result, setResult] = useState<{ good: boolean; text: string }>();
+  const act = async (work: () => Promise<string>): Promise<void> => {
+    setAsking(false);
+    try {
+      setResult({ good: true, text: await work() });
+    } catch (error) {
+      setResult({ good: false, text: reasonOf(error) });
+    }
+    loaded.reload();
+  };
+  const reschedule = (when: { delay_ms: number } | { due_ms: number }) => (): Promise<string> =>
+    call<Results>("POST", queuePath(queue, "/reschedule"), {
+      items: [{ ...keyOf(of), ...when }],
+    }).then(outcomeOf);
+  const move = (message: Message): void => {
+    const ms = parseDuration(by);
+    const at = new Date(by).getTime();
+    if (ms === undefined && Number.isNaN(at)) {
+      setResult({ good: false, text: t("delay_help") });
+      return;
+    }
+    const due = ms === undefined ? at : Math.max(1, message.due_ms + ms);
+    void act(reschedule({ due_ms: due }));
+  };
+  const bury = async (): Promise<string> => {
+    const claimed = await call<{ messages: { receipt: string }[] }>("POST", "/v1/claim", {
+      queues: [queue],
+      ...keysOf(of),
+      any_state: true,
+    });
+    const receipt = claimed.messages[0]?.receipt;
+    if (receipt === undefined) return t("messages_none");
+    return outcomeOf(
+      await call<Results>("POST", "/v1/settle", {
+        items: [{ receipt, action: "bury", reason: "buried by hand" }],
+      }),
+    );
+  };
+  const pushes = may(session, "push", queue);
+  return (
+    <>
+      <h1>
+        <a href={link(["queue", queue])}>
+          <Foreign text={queue} />
+        </a>
+        : <KeyText of={of} />
+      </h1>
+      {result !== undefined && <Notice kind={result.good ? "good" : "bad"}>{result.text}</Notice>}
+      <Loading of={loaded}>
+        {(message) => {
+          const waits = message.state === "scheduled" || message.state === "ready";
+          const dead = message.state === "dead";
+          return (
+            <>
+              <p>
+                <Chip kind={message.state}>{t(message.state)}</Chip>{" "}
+                {message.stopping === true && <Chip kind="paused">{t("stopping")}</Chip>}{" "}
+                {message.paused === true && <Chip kind="paused">{t("paused")}</Chip>}
+              </p>
+              <div class="buttons">
+                <Button
+                  kind="main"
+                  disabled={!pushes || !waits}
+                  onClick={() => void act(reschedule({ delay_ms: 0 }))}
+                >
+                  {t("act_run")}
+                </Button>
+                <Button
+                  kind="danger"
+                  disabled={!pushes || message.state === "remembered"}
+                  onClick={() => {
+                    setAsking(true);
+                  }}
+                >
+                  {t("act_cancel")}
+                </Button>
+                <Button
+                  disabled={!may(session, "admin", queue) || !dead}
+                  onClick={() =>
+                    void act(() =>
+                      call<{ count: number }>("POST", queuePath(queue, "/revive"), keysOf(of)).then(
+                        (one) => t("outcome", `revived ${one.count}`),
+                      ),
+                    )
+                  }
+                >
+                  {t("act_revive")}
+                </Button>
+                <Button
+                  disabled={!may(session, "consume", queue) || !waits}
+                  onClick={() => void act(bury)}
+                >
+                  {t("act_bury")}
+                </Button>
+                <Button
+                  onClick={() =>
+                    void act(() =>
+                      navigator.clipboard.writeText(curlOf(queue, of)).then(() => t("copied")),
+                    )
+                  }
+                >
+                  {t("copy_curl")}
+                </Button>
+                <Button onClick={loaded.reload}>{t("reload")}</Button>
+              </div>
+              <form
+                class="buttons"
+                onSubmit={(event) => {
+                  event.preventDefault();
+                  move(message);
+                }}
+              >
+                <Field label={t("move_to")} help="30m, -2h, 2030-01-31T08:30">
+                  <input
+                    value={by}
+                    disabled={!pushes || !waits}
+                    onInput={(event) => {
+                      setBy(event.currentTarget.value);
+                    }}
+                  />
+                </Field>
+                <button disabled={!pushes || !waits}>{t("act_move")}</button>
+              </form>
+              {!pushes && <p class="quiet">{t("no_rights")}</p>}
+              {asking && (
+                <Confirm
+                  title={t("act_cancel")}
+                  text={t("confirm_cancel")}
+                  danger
+                  onYes={() =>
+                    void act(() =>
+                      call<Results>("POST", queuePath(queue, "/cancel"), keysOf(of)).then(
+                        outcomeOf,
+                      ),
+                    )
+                  }
+                  onNo={() => {
+                    setAsking(false);
+                  }}
+                />
+              )}
+              <Life message={message} now={now} />
+              <dl class="pairs">
+                <div>
+                  <dt>id</dt>
+                  <dd>{message.id}</dd>
+                </div>
+                <div>
+                  <dt>{t("priority")}</dt>
+                  <dd>{message.priority}</dd>
+                </div>
+                <div>
+                  <dt>{t("attempt")}</dt>
+                  <dd>
+                    {message.attempt}
+                    {message.max_attempts !== undefined && ` / ${message.max_attempts}`}
+                  </dd>
+                </div>
+                <div>
+                  <dt>{t("tallies")}</dt>
+                  <dd>
+                    {Object.entries(message.tallies)
+                      .map(([name, value]) => `${name}: ${value}`)
+                      .join(", ")}
+                  </dd>
+                </div>
+                {message.reason !== undefined && (
+                  <div>
+                    <dt>{t("reason")}</dt>
+                    <dd>
+                      <Foreign text={message.reason} />
+                    </dd>
+                  </div>
+                )}
+                {message.lease_left_ms !== undefined && (
+                  <div>
+                    <dt>{t("lease_left")}</dt>
+                    <dd>{duration(message.lease_left_ms)}</dd>
+                  </div>
+                )}
+                {message.holder !== undefined && (
+                  <div>
+                    <dt>{t("holder")}</dt>
+                    <dd>
+                      <Foreign text={message.holder} />
+                    </dd>
+                  </div>
+                )}
+              </dl>
+              <Headers message={message} />
+              <section>
+                <h2>{t("payload")}</h2>
+                <Payload message={message} />
+              </section>
+            </>
+          );
+        }}
+      </Loading>
+    </>
+  );
+}

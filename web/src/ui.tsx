@@ -1,0 +1,187 @@
+// Small parts that every screen uses.
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { Failure, type Key } from "./api";
+import { visible } from "./format";
+import { t } from "./i18n";
+
+type Children = { children?: ComponentChildren };
+
+/** A name, key or header from outside. */
+export function Foreign({ text }: { text: string }): JSX.Element {
+  return (
+    <bdi class="foreign" dir="auto">
+      {visible(text)}
+    </bdi>
+  );
+}
+
+export function KeyText({ of }: { of: Key }): JSX.Element {
+  return of.key !== undefined ? (
+    <Foreign text={of.key} />
+  ) : (
+    <span class="foreign">base64:{of.key_base64}</span>
+  );
+}
+
+export function Button(props: {
+  onClick: () => void;
+  disabled?: boolean | undefined;
+  kind?: "main" | "danger";
+  label?: string;
+  children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <button
+      type="button"
+      class={props.kind}
+      disabled={props.disabled}
+      aria-label={props.label}
+      onClick={props.onClick}
+    >
+      {props.children}
+    </button>
+  );
+}
+
+export function Field({
+  label,
+  help,
+  children,
+}: Children & { label: string; help?: string }): JSX.Element {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      {children}
+      {help !== undefined && <small>{help}</small>}
+    </label>
+  );
+}
+
+export function Notice({
+  kind,
+  children,
+}: Children & { kind: "good" | "bad" | "note" }): JSX.Element {
+  return (
+    <p class={`notice ${kind}`} role={kind === "bad" ? "alert" : "status"}>
+      {children}
+    </p>
+  );
+}
+
+export function Chip({ kind, children }: Children & { kind: string }): JSX.Element {
+  return <span class={`chip ${kind}`}>{children}</span>;
+}
+
+/** What a request failed with, in words. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof Failure) return error.status === 0 ? t("away") : visible(error.message);
+  return String(error);
+}
+
+/** A question before an act; `typed` must be typed in if it is given. */
+export function Confirm(props: {
+  title: string;
+  text: string;
+  typed?: string | undefined;
+  danger?: boolean;
+  onYes: () => void;
+  onNo: () => void;
+}): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [given, setGiven] = useState("");
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  const ready = props.typed === undefined || given === props.typed;
+  return (
+    <dialog ref={dialog} aria-label={props.title} onCancel={props.onNo}>
+      <h2>{props.title}</h2>
+      <p>{props.text}</p>
+      {props.typed !== undefined && (
+        <Field label={t("bulk_confirm", props.typed)}>
+          <input
+            value={given}
+            onInput={(event) => {
+              setGiven(event.currentTarget.value);
+            }}
+          />
+        </Field>
+      )}
+      <div class="buttons">
+        <Button
+          kind={props.danger === true ? "danger" : "main"}
+          disabled={!ready}
+          onClick={props.onYes}
+        >
+          {t("yes")}
+        </Button>
+        <Button onClick={props.onNo}>{t("cancel")}</Button>
+      </div>
+    </dialog>
+  );
+}
+
+export interface Loaded<Value> {
+  value?: Value;
+  error?: unknown;
+  loading: boolean;
+  reload: () => void;
+}
+
+/** Loads a value, and again when `of` changes, or when the server is back. */
+export function useLoaded<Value>(load: () => Promise<Value>, of: unknown[]): Loaded<Value> {
+  const [state, setState] = useState<{ value?: Value; error?: unknown; loading: boolean }>({
+    loading: true,
+  });
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    let wanted = true;
+    let again: number | undefined;
+    setState((old) => ({ ...old, loading: true }));
+    load().then(
+      (value) => {
+        if (wanted) setState({ value, loading: false });
+      },
+      (error: unknown) => {
+        if (!wanted) return;
+        setState((old) => ({ ...old, error, loading: false }));
+        if (error instanceof Failure && error.status === 0) {
+          again = window.setTimeout(() => {
+            setTurn((one) => one + 1);
+          }, 2000);
+        }
+      },
+    );
+    return () => {
+      wanted = false;
+      window.clearTimeout(again);
+    };
+  }, [...of, turn]);
+  return {
+    ...state,
+    reload: () => {
+      setTurn((one) => one + 1);
+    },
+  };
+}
+
+/** The states of a screen that loads: loading, failed, or its content. */
+export function Loading<Value>(props: {
+  of: Loaded<Value>;
+  children: (value: Value) => ComponentChildren;
+}): JSX.Element {
+  const { value, error, loading, reload } = props.of;
+  return (
+    <>
+      {error !== undefined && (
+        <Notice kind="bad">
+          {reasonOf(error)} <Button onClick={reload}>{t("reload")}</Button>
+        </Notice>
+      )}
+      {value !== undefined && props.children(value)}
+      {value === undefined && loading && <p aria-busy="true">{t("loading")} …</p>}
+    </>
+  );
+}
