@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+"""The console: in a real Chromium (web/test/console.mjs), and as a stranger would attack it.
+
+TARRY_CONSOLE_CAPTURES=DIRECTORY writes the captures of docs/guide/console.md there.
+"""
+
+import base64
+import http.client
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import unittest
+
+from kept import Kept, run
+from program import PROGRAM, SOURCE, ProgramTest, Server, environment
+
+sys.path.insert(0, str(SOURCE / "clients/conformance"))
+import servers  # pylint: disable=wrong-import-position
+
+WEB = SOURCE / "web"
+CHECKED = ("package.json", "package-lock.json", "tsconfig.json", "eslint.config.mjs",
+           ".prettierrc.json", ".prettierignore", "build.mjs")
+
+
+class Tokens:
+    """A tokens file."""
+
+    def __init__(self, directory):
+        self.path = directory / "tokens"
+        self.secrets = {}
+
+    def add(self, name, scopes, queues="*"):
+        """A new token; returns its secret."""
+        made = subprocess.run(
+            [PROGRAM, "token", "new", name, "--scopes", scopes, "--queues", queues,
+             "--tokens-file", self.path], env=environment(), capture_output=True, check=True)
+        return made.stdout.decode().strip()
+
+    def remove(self, name):
+        """Takes a token back; SIGHUP tells the server."""
+        kept = [line for line in self.path.read_text().splitlines(True)
+                if line.split()[:1] != [name]]
+        self.path.write_text("".join(kept))
+
+
+def ask(server, method, path, body=None, **fields):
+    """Returns the status, the fields and the body of the answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    try:
+        headers = {name.replace("_", "-"): value for name, value in fields.items()}
+        if body is not None:
+            headers.setdefault("Content-Type", "application/json")
+            body = json.dumps(body)
+        connection.request(method, path, body, headers)
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read()
+    finally:
+        connection.close()
+
+
+def push(server, queue, messages, **fields):
+    """Pushes them in one batch."""
+    status, _, answer = ask(server, "POST", f"/v1/queues/{queue}/push", {"messages": messages},
+                            **fields)
+    if status != 200 or b'"error"' in answer:
+        raise AssertionError(answer)
+
+
+def fill(server, **fields):
+    """What the browser finds."""
+    push(server, "orders", [{"key": f"order:{n}", "payload": "close it", "delay": f"{n * 3 + 1}m"}
+                            for n in range(40)], **fields)
+    push(server, "orders", [{"key": f"campaign:{n}", "payload": "", "delay": "9h"}
+                            for n in range(1100)], **fields)
+    push(server, "hostile", [
+        {"key": "<img src=x onerror=alert(1)>", "delay": "1h",
+         "payload": json.dumps({"html": "<script>alert(2)</script>"}),
+         "headers": {"x-note": "<b onmouseover=alert(4)>"}},
+        {"key": "invoice\u202egnp.exe", "payload": "\u202e\u0007", "delay": "1h"},
+        {"key_base64": base64.b64encode(b"\x00\xff\xfe").decode(), "delay": "1h",
+         "payload_base64": base64.b64encode(bytes([0, 255] * 40)).decode()},
+        {"key": "large", "payload": "x" * 1_000_000, "delay": "1h"}], **fields)
+    push(server, "mails", [{"key": f"mail:{n}", "payload": "hello"} for n in range(4)], **fields)
+    _, _, claimed = ask(server, "POST", "/v1/claim", {"queues": ["mails"], "max": 4}, **fields)
+    buried = [{"receipt": one["receipt"], "action": "bury",
+               "reason": "connection refused" if n else "<u>no such mailbox</u>"}
+              for n, one in enumerate(json.loads(claimed)["messages"])]
+    ask(server, "POST", "/v1/settle", {"items": buried}, **fields)
+
+
+class InTheBrowser(Kept):
+    """Each screen and act, in one browser."""
+
+    def modules(self):
+        """npm's packages, with what the console is checked with."""
+        def install(work):
+            for name in ("package.json", "package-lock.json", ".npmrc"):
+                shutil.copy(WEB / name, work)
+            run("npm", "ci", "--silent", "--prefer-offline", "--ignore-scripts", cwd=work)
+
+        return self.made("console-modules", [(WEB / "package-lock.json").read_text()], install)
+
+    def test_the_sources_are_well_typed_and_tidy(self):
+        with_modules = self.modules()
+        work = self.directory / "web"
+        work.mkdir()
+        for name in CHECKED:
+            shutil.copy(WEB / name, work)
+        shutil.copytree(WEB / "src", work / "src")
+        shutil.copytree(WEB / "test", work / "test")
+        (work / "node_modules").symlink_to(with_modules / "node_modules")
+        run("npm", "run", "--silent", "check", cwd=work)
+
+    def test_every_screen(self):
+        with_modules = self.modules()
+        tokens = Tokens(self.directory)
+        admin = tokens.add("admin", "read,push,consume,admin")
+        reader = tokens.add("reader", "read")
+        script = self.directory / "console.mjs"
+        shutil.copy(WEB / "test/console.mjs", script)
+        (self.directory / "node_modules").symlink_to(with_modules / "node_modules")
+        bearer = {"Authorization": f"Bearer {admin}"}
+        flags = ("--tokens-file", str(tokens.path))
+        redis = servers.Redis()
+        self.addCleanup(redis.close)
+        with Server(redis.store()) as open_server:
+            push(open_server, "orders", [{"key": "order:1", "payload": "x", "delay": "1h"}])
+            server = Server(self.store, *flags)
+            port = server.port
+            try:
+                fill(server, **bearer)
+                where = {"chromium": shutil.which("chromium"),
+                         "captures": os.environ.get("TARRY_CONSOLE_CAPTURES"),
+                         "file": {"url": server.url, "admin": admin, "reader": reader},
+                         "redis": {"url": open_server.url}}
+                with subprocess.Popen(["node", script], stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                      text=True) as browser:
+                    def tell(text):
+                        browser.stdin.write(text + "\n")
+                        browser.stdin.flush()
+
+                    tell(json.dumps(where))
+                    told = ""
+                    for line in browser.stdout:
+                        told += line
+                        print(line, end="", flush=True)
+                        if line == "demand stop\n":
+                            server.stop()
+                        elif line == "demand start\n":
+                            server = Server(self.store, "--listen", f"127.0.0.1:{port}", *flags)
+                        elif line == "demand revoke\n":
+                            tokens.remove("reader")
+                            server.process.send_signal(signal.SIGHUP)
+                        else:
+                            continue
+                        tell("done")
+                    self.assertEqual(browser.wait(timeout=60), 0, told)
+            finally:
+                server.stop()
+
+
+class Attacks(ProgramTest):
+    """By plain HTTP, on a server with tokens."""
+
+    def setUp(self):
+        super().setUp()
+        self.tokens = Tokens(self.directory)
+        self.admin = self.tokens.add("admin", "read,push,consume,admin")
+        self.reader = self.tokens.add("reader", "read", "orders.*")
+        self.server = Server(self.store, "--tokens-file", str(self.tokens.path))
+        self.addCleanup(self.server.stop)
+
+    def log_in(self, token, **fields):
+        """The cookie of a new session."""
+        status, headers, body = ask(self.server, "POST", "/console/login", {"token": token},
+                                    X_Tarry_Console="1", **fields)
+        self.assertEqual(status, 200, body)
+        return headers["Set-Cookie"].partition(";")[0]
+
+    def status(self, method, path, body=None, **fields):
+        return ask(self.server, method, path, body, **fields)[0]
+
+    def test_the_page_is_in_no_frame_and_runs_no_other_script(self):
+        status, headers, body = ask(self.server, "GET", "/console", Accept_Encoding="gzip")
+        self.assertEqual(status, 200, body)
+        policy = headers["Content-Security-Policy"]
+        self.assertIn("default-src 'none'", policy)
+        self.assertIn("frame-ancestors 'none'", policy)
+        self.assertNotIn("unsafe", policy)
+        self.assertEqual(headers["X-Frame-Options"], "DENY")
+        self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
+        self.assertEqual(headers["Cache-Control"], "no-store")
+        self.assertEqual(self.status("GET", "/console/", Accept_Encoding="gzip"), 200)
+        self.assertEqual(self.status("GET", "/console"), 406)
+        for path in ("/console/assets/nothing.js", "/console/assets/index.html",
+                     "/console/assets/..%2findex.html"):
+            self.assertEqual(self.status("GET", path, Accept_Encoding="gzip"), 404, path)
+
+    def test_a_session_needs_a_token_and_begins_anew_with_each(self):
+        self.assertEqual(self.status("GET", "/console/session"), 401)
+        for token in ("", "wrong", self.admin + "x"):
+            self.assertEqual(self.status("POST", "/console/login", {"token": token},
+                                         X_Tarry_Console="1"), 401, token)
+        planted = "tarry_session=" + "0" * 64
+        cookie = self.log_in(self.admin, Cookie=planted)
+        self.assertNotEqual(cookie, planted)
+        self.assertEqual(self.status("GET", "/v1/stats", Cookie=planted), 401)
+        self.assertEqual(self.status("GET", "/v1/stats", Cookie=cookie), 200)
+        again = self.log_in(self.admin, Cookie=cookie)
+        self.assertEqual(self.status("GET", "/v1/stats", Cookie=cookie), 401)
+        self.assertEqual(self.status("GET", "/v1/stats", Cookie=f"{again}; {planted}"), 401)
+        self.assertEqual(self.status("GET", "/v1/stats", Cookie=f"a=b; {again}"), 200)
+
+    def test_the_cookie_keeps_to_itself(self):
+        _, headers, _ = ask(self.server, "POST", "/console/login", {"token": self.admin},
+                            X_Tarry_Console="1")
+        self.assertIn("HttpOnly", headers["Set-Cookie"])
+        self.assertIn("SameSite=Strict", headers["Set-Cookie"])
+
+    def test_no_foreign_page_acts_by_the_cookie(self):
+        cookie = self.log_in(self.admin)
+        path = "/v1/queues/orders.eu/messages"
+        message = {"payload": "x"}
+        self.assertEqual(self.status("POST", path, message, Cookie=cookie), 403)
+        self.assertEqual(self.status("POST", path, message, Cookie=cookie, X_Tarry_Console="1",
+                                     Origin="http://evil.example"), 403)
+        self.assertEqual(self.status("POST", path, message, Cookie=cookie, X_Tarry_Console="1",
+                                     Host="evil.example"), 421)
+        self.assertEqual(self.status("POST", path, message, Cookie=cookie, X_Tarry_Console="1",
+                                     Content_Type="text/plain"), 415)
+        self.assertEqual(self.status("DELETE", "/console/session", Cookie=cookie), 403)
+        self.assertEqual(self.status("POST", "/console/login", {"token": self.admin}), 403)
+        self.assertEqual(self.status("POST", path, message, Cookie=cookie, X_Tarry_Console="1",
+                                     Origin=self.server.url), 200)
+
+    def test_a_session_may_do_what_its_token_may(self):
+        cookie = self.log_in(self.reader)
+        acts = {"Cookie": cookie, "X_Tarry_Console": "1"}
+        self.assertEqual(self.status("POST", "/v1/queues/orders.eu/pause", {}, **acts), 403)
+        self.assertEqual(self.status("POST", "/v1/queues/orders.eu/messages", {}, **acts), 403)
+        self.assertEqual(self.status("GET", "/v1/queues/mails/messages", **acts), 403)
+        bearer = {"Authorization": f"Bearer {self.admin}"}
+        push(self.server, "mails", [{"payload": "x"}], **bearer)
+        push(self.server, "orders.eu", [{"payload": "x"}], **bearer)
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
+        connection.request("GET", "/console/events", headers={"Cookie": cookie})
+        answer = connection.getresponse()
+        event = json.loads(answer.readline().decode().removeprefix("data: "))
+        self.assertEqual([one["queue"] for one in event["queues"]], ["orders.eu"])
+        self.assertEqual(event["store"]["disk_bytes"], 0)
+        # The stream ends with the token.
+        self.tokens.remove("reader")
+        self.server.process.send_signal(signal.SIGHUP)
+        while answer.readline():
+            pass
+        connection.close()
+        self.assertEqual(self.status("GET", "/v1/stats", Cookie=cookie), 401)
+
+    def test_a_logout_ends_the_session_and_its_stream(self):
+        cookie = self.log_in(self.admin)
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
+        connection.request("GET", "/console/events", headers={"Cookie": cookie})
+        answer = connection.getresponse()
+        self.assertTrue(answer.readline().startswith(b"data: {"))
+        self.assertEqual(self.status("DELETE", "/console/session", Cookie=cookie,
+                                     X_Tarry_Console="1"), 200)
+        while answer.readline():
+            pass
+        connection.close()
+        self.assertEqual(self.status("GET", "/v1/stats", Cookie=cookie), 401)
+
+    def test_guesses_are_slowed_down(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
+        answers = []
+        for _ in range(260):
+            connection.request("POST", "/console/login", '{"token": "guess"}',
+                               {"Content-Type": "application/json", "X-Tarry-Console": "1"})
+            answer = connection.getresponse()
+            answer.read()
+            answers.append(answer.status)
+        connection.close()
+        self.assertEqual(set(answers), {401, 429})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,335 @@
+// Tries the console in a real browser. tests/integration/console_test.py starts the servers, says
+// in one line of JSON on standard input where they are, and stops or starts one when asked to.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createInterface } from "node:readline";
+
+import { chromium } from "playwright-core";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+const given = JSON.parse((await lines.next()).value);
+
+/** Asks the test that runs this one for something, and waits until it is done. */
+async function demand(what) {
+  console.log(`demand ${what}`);
+  assert.equal((await lines.next()).value, "done");
+}
+
+const browser = await chromium.launch({
+  executablePath: given.chromium,
+  args: ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb"],
+});
+const faults = [];
+
+async function open(url, options = {}) {
+  const context = await browser.newContext({
+    locale: "en-GB",
+    viewport: { width: 1200, height: 800 },
+    ...options,
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  page.on("pageerror", (error) => faults.push(`error on the page: ${error}`));
+  page.on("console", (message) => {
+    if (/Content Security Policy|TrustedHTML/.test(message.text())) faults.push(message.text());
+  });
+  page.on("dialog", (dialog) => {
+    faults.push(`a script ran: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith(url) && !request.url().startsWith("data:")) {
+      faults.push(`asked outside: ${request.url()}`);
+    }
+  });
+  await page.goto(`${url}/console`);
+  return page;
+}
+
+async function logIn(page, token) {
+  await page.getByLabel("Token").fill(token);
+  await page.getByRole("button", { name: "Log in" }).click();
+}
+
+/** Opens another screen of the same page. */
+async function visit(page, hash) {
+  await page.evaluate((to) => {
+    location.hash = to;
+  }, hash);
+}
+
+const button = (page, name) => page.getByRole("button", { name, exact: true });
+const outcome = (page, text) =>
+  page.getByRole("status").filter({ hasText: text }).first().waitFor();
+
+async function checkAccess(page, where) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  const told = violations.map(
+    (one) => `${where}: ${one.id} at ${one.nodes.map((node) => node.target.join(" ")).join(", ")}`,
+  );
+  assert.deepEqual(told, []);
+}
+
+/** In both colours and at the width of a telephone. */
+async function checkLook(page, where) {
+  await checkAccess(page, `${where}, light`);
+  await button(page, "Light or dark").click();
+  await checkAccess(page, `${where}, dark`);
+  await button(page, "Light or dark").click();
+  const size = page.viewportSize();
+  await page.setViewportSize({ width: 360, height: 740 });
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(wide <= 360, `${where} is ${wide} wide on a screen of 360`);
+  await page.setViewportSize(size);
+}
+
+async function capture(page, name) {
+  if (given.captures) await page.screenshot({ path: `${given.captures}/${name}.png` });
+}
+
+const tests = {
+  async "a wrong token is refused, the right one lets in, and no script sees the cookie"() {
+    const page = await open(given.file.url);
+    await checkAccess(page, "login");
+    await logIn(page, "no such token");
+    await page.getByRole("alert").filter({ hasText: "no token of this server" }).waitFor();
+    await logIn(page, given.file.admin);
+    await page.getByRole("heading", { name: "Queues" }).waitFor();
+    assert.equal(await page.evaluate(() => document.cookie), "");
+    assert.equal(await page.evaluate(() => JSON.stringify(localStorage).includes("tarry_")), false);
+    return page;
+  },
+  async "the overview is live"(page) {
+    await page.getByRole("link", { name: "orders" }).waitFor();
+    const row = page.getByRole("row", { name: /orders/ });
+    const scheduled = row.locator("td").first();
+    const before = Number((await scheduled.textContent()).replace(",", ""));
+    await page.evaluate(() =>
+      fetch("/v1/queues/orders/messages", {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-Tarry-Console": "1" },
+        body: JSON.stringify({ key: "live:1", payload: "x", delay: "1h" }),
+      }),
+    );
+    await page.waitForFunction(
+      (wanted) =>
+        [...document.querySelectorAll("tbody tr")]
+          .find((row) => row.textContent.startsWith("orders"))
+          ?.querySelector("td")
+          ?.textContent.replace(",", "") === String(wanted),
+      before + 1,
+    );
+    await checkLook(page, "overview");
+    await capture(page, "overview");
+  },
+  async "a queue is paused and resumed, and its settings change"(page) {
+    await page.getByRole("link", { name: "orders" }).click();
+    await page.getByRole("heading", { name: "Due calendar" }).waitFor();
+    await button(page, "Pause").click();
+    await button(page, "Yes").click();
+    await button(page, "Resume").waitFor();
+    await button(page, "Resume").click();
+    await button(page, "Pause").waitFor();
+    await page.getByLabel("Lease", { exact: true }).fill("45s");
+    await button(page, "Save").click();
+    await outcome(page, "Saved.");
+    await page.getByLabel("Lease", { exact: true }).fill("soon");
+    await button(page, "Save").click();
+    await page.getByRole("alert").filter({ hasText: "lease" }).waitFor();
+    await checkLook(page, "queue");
+    await page.evaluate(() => scrollTo(0, 0));
+    await capture(page, "queue");
+  },
+  async "the calendar leads to the messages of a bar"(page) {
+    await page.getByRole("group", { name: "Due calendar" }).getByRole("link").first().click();
+    await page.getByRole("heading", { name: /Messages/ }).waitFor();
+    assert.match(page.url(), /due_from=\d+&due_to=\d+/);
+    await page.locator("tbody tr").first().waitFor();
+    await checkLook(page, "messages");
+  },
+  async "hostile keys and payloads are only text"(page) {
+    await visit(page, "#/queue/hostile/messages");
+    await page.locator("tbody tr").nth(3).waitFor();
+    await page.getByText("<img src=x onerror=alert(1)>").waitFor();
+    await page.getByText("\\u202e").first().waitFor();
+    await page.getByRole("link", { name: "<img src=x onerror=alert(1)>" }).click();
+    await page.getByText("<script>alert(2)</script>").first().waitFor();
+    await checkLook(page, "message");
+    await visit(page, "#/queue/hostile/messages");
+    await page.getByRole("link", { name: /^base64:/ }).click();
+    await button(page, "Hex").waitFor();
+    await page.getByText("000000  00 ff").waitFor();
+    await visit(page, "#/queue/%3Cscript%3Ealert(3)%3C%2Fscript%3E");
+    await page.getByRole("heading", { name: "<script>alert(3)</script>" }).waitFor();
+    assert.equal(await page.locator("main img, main script").count(), 0);
+  },
+  async "a message is pushed, moved, run, buried, revived and cancelled"(page) {
+    await visit(page, "#/push?queue=hand");
+    await page.getByLabel("Key", { exact: false }).first().fill("order:42");
+    await page.getByLabel("Delay", { exact: false }).fill("2h");
+    await page.getByLabel("Payload").fill('{"order": 42, "lines": [{"sku": "a-1"}]}');
+    await button(page, "Push").click();
+    await outcome(page, "pushed");
+    await checkLook(page, "push");
+    await page.getByRole("link", { name: "order:42" }).click();
+    await page.getByText('"a-1"').waitFor();
+    await page.evaluate(() => scrollTo(0, 0));
+    await capture(page, "message");
+    await page.getByLabel("Move by or to", { exact: false }).fill("-30m");
+    await button(page, "Move").click();
+    await outcome(page, "rescheduled");
+    await button(page, "Run now").click();
+    await page.locator(".chip.ready").waitFor();
+    await button(page, "Bury").click();
+    await page.locator(".chip.dead").waitFor();
+    await button(page, "Revive").click();
+    await page.locator(".chip.ready").waitFor();
+    await button(page, "Cancel").click();
+    await button(page, "Yes").click();
+    await outcome(page, "cancelled");
+  },
+  async "many are cancelled: counted first, confirmed by typing, with progress"(page) {
+    await visit(page, "#/queue/orders/messages?prefix=campaign%3A");
+    await page.locator("tbody tr").first().waitFor();
+    await button(page, "Cancel").click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("1,100 messages match.").waitFor();
+    assert.ok(await button(dialog, "Yes").isDisabled());
+    await checkAccess(page, "confirm");
+    await dialog.getByRole("textbox").fill("1100");
+    await button(dialog, "Yes").click();
+    await page.getByText("1,100 of 1,100 done.").waitFor();
+    await page.getByText("cancelled: 1,100").waitFor();
+  },
+  async "the dead are grouped by reason, and a group is revived"(page) {
+    await visit(page, "#/queue/mails/dead");
+    await page.getByRole("rowheader", { name: "connection refused" }).waitFor();
+    await checkLook(page, "dead");
+    await capture(page, "dead");
+    await page
+      .getByRole("row", { name: /connection refused/ })
+      .getByRole("button")
+      .click();
+    await page.getByRole("region", { name: "All that match" }).getByRole("button").first().click();
+    await page.getByRole("dialog").getByText("3 messages match.").waitFor();
+    await button(page, "Yes").click();
+    await page.getByText("revived: 3").waitFor();
+  },
+  async "relays, and pages that do not exist"(page) {
+    await visit(page, "#/relays");
+    await page.getByText("This server runs no relay.").waitFor();
+    await checkLook(page, "relays");
+    await visit(page, "#/nothing");
+    await page.getByText("There is no such page.").waitFor();
+    await visit(page, "#/queue/orders/message?key=nobody");
+    await page.getByRole("alert").waitFor();
+  },
+  async "it speaks Chinese"(page) {
+    await visit(page, "#/");
+    await button(page, "English / 中文").click();
+    await page.getByRole("heading", { name: "队列" }).waitFor();
+    assert.equal(await page.evaluate(() => document.documentElement.lang), "zh-CN");
+    await checkAccess(page, "Chinese");
+    await button(page, "English / 中文").click();
+  },
+  async "the keyboard reaches the content"(page) {
+    await page.reload();
+    await page.getByRole("link", { name: "orders" }).waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.evaluate(() => document.activeElement?.id), "content");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Due calendar" }).waitFor();
+  },
+  async "a hidden page closes its stream"(page) {
+    await visit(page, "#/");
+    const hide = (hidden) =>
+      page.evaluate((value) => {
+        Object.defineProperty(document, "hidden", { value, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+      }, hidden);
+    const closed = page.waitForEvent("requestfailed", (one) => one.url().endsWith("/events"));
+    await hide(true);
+    await closed;
+    const opened = page.waitForRequest((one) => one.url().endsWith("/console/events"));
+    await hide(false);
+    await opened;
+  },
+  async "the server goes away and comes back"(page) {
+    await demand("stop");
+    await page.getByRole("alert").filter({ hasText: "does not answer" }).waitFor();
+    await demand("start");
+    // A restart ends the sessions.
+    await page.getByLabel("Token").waitFor();
+    await logIn(page, given.file.reader);
+    await page.getByRole("link", { name: "orders" }).waitFor();
+  },
+  async "a token that may only read finds no button to press"(page) {
+    await page.getByRole("link", { name: "orders" }).click();
+    await page.getByText("read only").waitFor();
+    assert.ok(await button(page, "Pause").isDisabled());
+    assert.ok(await button(page, "Save").isDisabled());
+    await visit(page, "#/queue/orders/messages?prefix=live");
+    await page.getByRole("link", { name: "live:1" }).click();
+    await button(page, "Run now").waitFor();
+    for (const name of ["Run now", "Cancel", "Revive", "Bury", "Move"]) {
+      assert.ok(await button(page, name).isDisabled(), name);
+    }
+    await visit(page, "#/push?queue=orders");
+    assert.ok(await page.locator("form button").isDisabled());
+  },
+  async "a token that is taken back ends the session"(page) {
+    await demand("revoke");
+    await page.getByLabel("Token").waitFor();
+    await logIn(page, given.file.admin);
+    await page.getByRole("button", { name: "Log out admin" }).waitFor();
+  },
+  async "a logout ends the session"(page) {
+    await page.getByRole("button", { name: /Log out/ }).click();
+    await page.getByLabel("Token").waitFor();
+    const status = await page.evaluate(() => fetch("/v1/stats").then((one) => one.status));
+    assert.equal(status, 401);
+    await page.context().close();
+  },
+  async "an open server on Redis needs no login"() {
+    const page = await open(given.redis.url);
+    await page.getByRole("link", { name: "orders" }).click();
+    await page.getByRole("heading", { name: "Due calendar" }).waitFor();
+    await visit(page, "#/queue/orders/messages");
+    await page.getByRole("link", { name: "order:1" }).click();
+    await button(page, "Run now").click();
+    await page.locator(".chip.ready").waitFor();
+    await visit(page, "#/queue/orders/messages");
+    await button(page, "Cancel").click();
+    await page.getByRole("dialog").getByText("1 messages match.").waitFor();
+    await button(page, "Yes").click();
+    await page.getByText("cancelled: 1").waitFor();
+    await page.context().close();
+  },
+};
+
+let page;
+let failed = false;
+for (const [name, test] of Object.entries(tests)) {
+  const began = performance.now();
+  try {
+    page = (await test(page)) ?? page;
+    assert.deepEqual(faults, []);
+    console.log(`ok ${name} (${Math.round(performance.now() - began)} ms)`);
+  } catch (error) {
+    console.log(`FAILED ${name}: ${error.stack}`);
+    const seen = await page
+      ?.locator("body")
+      .innerText()
+      .catch(() => "");
+    console.log(`the page: ${page?.url()}\n${seen?.slice(0, 1500)}`);
+    failed = true;
+    break;
+  }
+}
+await browser.close();
+process.exit(failed ? 1 : 0);
