@@ -15,7 +15,7 @@ PAGES = ("README.md", "README.zh-CN.md", "docs/guide/first-steps.md", "docs/sema
          "docs/guide/relays.md", "docs/guide/cpp.md", "docs/guide/testing.md",
          "docs/guide/top.md", "docs/guide/operating.md", "docs/reference/urls.md",
          "docs/guide/command-line.md", "docs/guide/sizing.md", "docs/guide/network.md",
-         "docs/guide/proxies.md", "docs/guide/containers.md")
+         "docs/guide/proxies.md", "docs/guide/containers.md", "docs/guide/console.md")
 
 # Their links are checked too. These pages are for readers who build tarry or read its files.
 MORE = ("CONTRIBUTING.md", "CHANGELOG.md", "docs/releasing.md",
