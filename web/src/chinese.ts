@@ -51,6 +51,7 @@ export const chinese: Record<Word, string> = {
   flow: "消息去向",
   flow_adds: "已接收 {0} = 仍在 {1} + 已结束 {2}",
   headers: "消息头",
+  heat_hint: "自打开本页以来领取的触发延迟；颜色越深，数量越多。",
   hex: "十六进制",
   holder: "领取者",
   if_exists: "键已存在时",

@@ -50,6 +50,7 @@ export const english = {
   flow: "Where the messages went",
   flow_adds: "{0} accepted = {1} still here + {2} ended",
   headers: "Headers",
+  heat_hint: "How late claims were, since you opened this page; the darker, the more.",
   hex: "Hex",
   holder: "Claimed by",
   if_exists: "If the key exists",

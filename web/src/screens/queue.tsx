@@ -9,6 +9,7 @@ import { storeNow, useLive } from "../live";
 import { link } from "../route";
 import { Button, Chip, Confirm, Field, Foreign, Notice, reasonOf } from "../ui";
 import { Calendar } from "./calendar";
+import { HeatMap } from "./heatmap";
 
 const ends = ["acked", "cancelled", "replaced", "expired", "purged", "moved_away"] as const;
 
@@ -237,6 +238,7 @@ export function QueueScreen({ name, session }: { name: string; session: Session 
         {figure(t("claims_waiting"), count(queue.waiting_claims))}
       </dl>
       <Calendar queue={name} now={now} fresh={live.at} />
+      <HeatMap queue={name} />
       <Flow queue={queue} />
       <SettingsForm key={name} queue={queue} locked={!admin} />
     </>
