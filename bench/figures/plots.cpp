@@ -11,9 +11,9 @@
 
 #include <tarry/store.h>
 
+#include "app/commands/program/load_generator.h"
 #include "app/output/progress.h"
 #include "app/pictures/chart.h"
-#include "app/pictures/lateness_at_load.h"
 #include "app/pictures/lateness_plot.h"
 #include "designs/lmdb_queue.h"
 #include "designs/rocksdb_queue.h"
