@@ -86,13 +86,16 @@ export function Dead({ queue, session }: { queue: string; session: Session }): J
                         </a>
                       </td>
                       <td data-name={t("act_revive")}>
-                        <Button
-                          onClick={() => {
-                            setChosen(one.reason);
-                          }}
-                        >
-                          {t("act_revive")} …
-                        </Button>
+                        {/* No pattern matches only the messages without a reason. */}
+                        {one.reason !== "" && (
+                          <Button
+                            onClick={() => {
+                              setChosen(one.reason);
+                            }}
+                          >
+                            {t("act_revive")} …
+                          </Button>
+                        )}
                       </td>
                     </tr>
                   ))}
@@ -107,9 +110,7 @@ export function Dead({ queue, session }: { queue: string; session: Session }): J
                 <BulkPanel
                   key={chosen}
                   queue={queue}
-                  filter={
-                    chosen === "" ? { state: "dead" } : { state: "dead", reason: patternOf(chosen) }
-                  }
+                  filter={{ state: "dead", reason: patternOf(chosen) }}
                   verbs={["revive", "cancel"]}
                   locked={!may(session, "admin", queue)}
                   onDone={loaded.reload}
