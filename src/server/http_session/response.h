@@ -24,9 +24,9 @@ struct Response {
   std::string detail = {};
   std::string_view content_type = {};
   bool token_refused = false;  // the client has shown no valid token; a 401 always means that
-  std::string fields = {};  // further fields of the head, each with its line's end
-  bool cacheable = false;   // the body of this URL never changes
-  bool goes_on = false;     // the body is a stream, which ends with the connection
+  std::string fields = {};     // further fields of the head, each with its line's end
+  bool cacheable = false;      // the body of this URL never changes
+  bool goes_on = false;        // the body is a stream, which ends with the connection
 };
 
 /// Writes what every head ends with: Content-Length, Cache-Control, Retry-After with 429 and 503,
