@@ -526,7 +526,10 @@ class Intake(ProgramTest):
         self.channel.queue_delete("brief")
         self.assertEqual(self.rows("brief"), [])
         self.server.process.send_signal(signal.SIGCONT)
-        self.assertIn(b"is down: queue 'brief' is gone", intake.stderr.readline())
+        said = intake.stderr.readline()
+        while b"no answer in time" in said:  # the server was halted for long, on a busy machine
+            said = intake.stderr.readline()
+        self.assertIn(b"is down: queue 'brief' is gone", said)
         counts = self.stop(intake)
         self.assertEqual((counts["pushed"], counts["acked"]), (10, 10))
 

@@ -17,7 +17,7 @@ SOURCES = SOURCE / "tests/integration/generated"
 def run(*command, cwd=None, **variables):
     """Runs the command and returns its output. A failure shows all its output."""
     done = subprocess.run([str(word) for word in command], cwd=cwd, env=os.environ | variables,
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=280)
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=550)
     if done.returncode != 0:
         raise AssertionError(f"{' '.join(map(str, command))}: {done.stdout}{done.stderr}")
     return done.stdout

@@ -20,6 +20,14 @@
 
 namespace tarry::http {
 
+/// What a client of the console's events looks at.
+struct Looking {
+  std::unique_ptr<console::StatsFeed::Seat> seat;
+  std::string session;     // the id from its cookie; empty if it has none
+  std::uint64_t seen = 0;  // for StatsFeed::changes
+  bool has_news = false;   // there are new figures, which are not sent yet
+};
+
 class Connection final : public http_session::Connection {
  public:
   Connection(Front& front, listening::Stream stream)
@@ -53,13 +61,6 @@ class Connection final : public http_session::Connection {
   decltype(Submission::then) then_;
   Check check_ = Check::none;
 
-  /// What a client of the console's events looks at.
-  struct Looking {
-    std::unique_ptr<console::StatsFeed::Seat> seat;
-    std::string session;     // the id from its cookie; empty if it has none
-    std::uint64_t seen = 0;  // for StatsFeed::changes
-    bool has_news = false;   // there are new figures, which are not sent yet
-  };
   std::optional<Looking> looking_;
 };
 

@@ -2,6 +2,8 @@
 store accepts. Waits are short, so that the run is not slow.
 """
 
+import re
+
 import schemathesis
 from hypothesis import strategies as st
 
@@ -13,7 +15,10 @@ schemathesis.openapi.format(
 
 @schemathesis.hook
 def map_body(context, body):
-    """Limits a wait to a tenth of a second."""
-    if isinstance(body, dict) and isinstance(body.get("wait_ms"), (int, float)):
-        body["wait_ms"] = min(body["wait_ms"], 100)
+    """Limits a wait to a tenth of a second, also that of the document's example."""
+    if isinstance(body, dict):
+        if isinstance(body.get("wait_ms"), (int, float)):
+            body["wait_ms"] = min(body["wait_ms"], 100)
+        if re.fullmatch(r"\d+[smhd]", str(body.get("wait"))):
+            body["wait"] = "100ms"
     return body
