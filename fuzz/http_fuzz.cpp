@@ -25,6 +25,7 @@
 #include "engines/embedded/embedded_engine.h"
 #include "fuzz/input.h"
 #include "net/http/http_parser.h"
+#include "server/console/sessions.h"
 #include "server/http/front.h"
 #include "timing/manual_clock.h"
 #include "wire/json_reader.h"
@@ -162,7 +163,7 @@ class Client {
   boost::asio::io_context context_{1};
   Prompt engine_;
   session::ServerContext server_{engine_, server_options()};
-  http::Front front_{server_, front_options()};
+  http::Front front_{server_, front_options(), std::make_shared<console::Sessions>()};
   int fd_ = -1;
   int closed_ = 0;
   std::string received_;
