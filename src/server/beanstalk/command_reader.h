@@ -33,7 +33,7 @@ class CommandReader {
   /// The body that is arriving is thrown away, and its command has the fault `out_of_memory`.
   void refuse_body() noexcept;
 
-  /// Of the body that is arriving: its bytes in all; 0 if none arrives.
+  /// The size in bytes of the body that is arriving; 0 if none is.
   [[nodiscard]] std::uint64_t awaited() const noexcept { return awaited_; }
   [[nodiscard]] bool is_empty() const noexcept {
     return at_ == bytes_.size() && skip_ == 0 && !in_long_line_;

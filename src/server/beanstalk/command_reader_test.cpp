@@ -10,7 +10,7 @@
 namespace tarry::beanstalk {
 namespace {
 
-/// What the reader makes of the bytes, fed in pieces of that size.
+/// Feeds the bytes to a reader, `piece` bytes at a time, and returns the commands that it read.
 std::vector<std::string> read_in(const std::string& bytes, std::size_t piece) {
   CommandReader reader(100);
   std::vector<std::string> read;

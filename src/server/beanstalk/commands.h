@@ -29,7 +29,7 @@ struct Clocks {
   std::function<std::int64_t()> wall_ms;     // by which messages are due
 };
 
-/// What the commands need of their connection.
+/// Host: the services of a connection that its commands use.
 class Host {
  public:
   Host() = default;

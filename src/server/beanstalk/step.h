@@ -40,7 +40,7 @@ struct Next {
   return next;
 }
 
-/// What the client gets for an error of the store, `times` times.
+/// The store failed: the client gets the reply to this error, `times` times.
 [[nodiscard]] Next fail(const Error& error, std::size_t times = 1);
 [[nodiscard]] std::string_view word_of(const Error& error) noexcept;
 

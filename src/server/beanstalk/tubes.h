@@ -53,7 +53,7 @@ class Tubes {
   Map all_;
 };
 
-/// What is known of a job, and neither its number nor the engine says.
+/// JobNote: facts about a job that follow neither from its id nor from its message.
 struct JobNote {
   std::string tube;
   std::string key;

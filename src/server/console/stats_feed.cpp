@@ -62,7 +62,7 @@ void StatsFeed::take(Result<core::Reply> reply) {
     take_queues(*stats);
     store_ = std::move(*stats);
   }
-  // One that is told may give its own seat back, but no other.
+  // A callback may destroy the seat that it belongs to, but no other seat.
   for (auto seat = seats_.begin(); seat != seats_.end();) {
     const auto next = std::next(seat);
     const Told told = *seat;  // its seat may go meanwhile

@@ -125,8 +125,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] virtual Millis first_deadline() const { return between_requests(); }
   /// How long a connection may stay silent between two requests.
   [[nodiscard]] virtual Millis idle_deadline() const;
-  /// The connection is closed, and the front is called no more. Returns what releases the messages
-  /// that the client has claimed and that a claim's end by its connection gives back.
+  /// The connection is closed, and calls the front no more. A front whose protocol ends claims with
+  /// their connection returns the requests that release these messages.
   [[nodiscard]] virtual std::vector<core::SettleRequest> on_close() noexcept { return {}; }
 
   // Services for a front.
