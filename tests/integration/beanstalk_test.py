@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """beanstalkd's protocol: the same commands to Debian's beanstalkd and to tarry, on each engine."""
 
+import itertools
 import os
 import random
 import time
@@ -45,6 +46,7 @@ class Random(Servers):
         self.watched = {}
         self.jobs = []
         self.count = 0
+        self.delays = itertools.count(1000, 10)  # tarry has the order of equal times to the ms
 
     def priority(self):
         return next(self.priorities, None)
@@ -60,7 +62,7 @@ class Random(Servers):
         pick, tube = self.random.random(), self.random.choice(self.TUBES)
         if pick < 0.22:
             self.count += 1
-            delay = self.random.choice((0, 0, 0, 1000 + 10 * self.count))
+            delay = self.random.choice((0, 0, 0, next(self.delays)))
             body = self.random.randbytes(self.random.choice((0, 1, 5, 5, 300))).replace(b"{", b"\n")
             return b"put %d %d %d %d\r\n%s\r\n" % (
                 self.next, delay, self.random.choice((100, 100, 500)), len(body), body)
@@ -70,7 +72,7 @@ class Random(Servers):
                 (0.49, lambda: b"delete %s\r\n" % self.job()),
                 (0.57, lambda: b"release %s %d %d\r\n" % (
                     self.job(), self.next,
-                    self.random.choice((0, 0, 2000 + 10 * self.count)))),
+                    self.random.choice((0, 0, next(self.delays))))),
                 (0.63, lambda: b"bury %s %d\r\n" % (self.job(), self.next)),
                 (0.66, lambda: b"touch %s\r\n" % self.job()),
                 (0.69, lambda: b"kick %d\r\n" % self.random.choice((0, 1, 2, 100))),
@@ -118,7 +120,7 @@ class Random(Servers):
             if command is None:
                 self.pair.close(client)
                 self.watched.pop(client)
-                self.gone(client)
+                self.gone()
                 continue
             name = b"j%d" % self.count
             reply = self.pair.ask(client, command, name)
@@ -134,16 +136,15 @@ class Random(Servers):
         while time.monotonic() < begun + 0.002:
             pass
 
-    def gone(self, client):
-        """Until both servers have noticed; what a client had reserved is ready then."""
-        for side in self.pair.sides:
-            expected = len(side.clients)
-            for _ in range(10_000):
-                text = side.client("keeper").ask(b"stats\r\n")
-                if b"current-connections: %d\n" % expected in text:
-                    break
-            else:
-                self.fail(f"{text!r} has not {expected} connections")
+    def gone(self):
+        """Until both servers have noticed; what a client had reserved is ready then. Both are asked
+        equally often, because they count it."""
+        counts = [b"current-connections: %d\n" % len(side.clients) for side in self.pair.sides]
+        for _ in range(10_000):
+            texts = [side.client("keeper").ask(b"stats\r\n") for side in self.pair.sides]
+            if all(count in text for count, text in zip(counts, texts)):
+                return
+        self.fail(f"{texts!r} have not {counts!r}")
 
     def start_anew(self):
         """No job is left, and all priorities are free again."""
