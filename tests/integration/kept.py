@@ -14,10 +14,10 @@ from program import PROGRAM, SOURCE, ProgramTest
 SOURCES = SOURCE / "tests/integration/generated"
 
 
-def run(*command, cwd=None, **variables):
+def run(*command, cwd=None, timeout=550, **variables):
     """Runs the command and returns its output. A failure shows all its output."""
     done = subprocess.run([str(word) for word in command], cwd=cwd, env=os.environ | variables,
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=550)
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)
     if done.returncode != 0:
         raise AssertionError(f"{' '.join(map(str, command))}: {done.stdout}{done.stderr}")
     return done.stdout
@@ -43,11 +43,11 @@ class Kept(ProgramTest):
             new.rename(folder)
         return folder
 
-    def environment(self, requirement):
-        """A Python environment with that pip requirement; returns its python."""
+    def environment(self, *requirements):
+        """A Python environment with those pip requirements; returns its python."""
         def make(folder):
             run(sys.executable, "-m", "venv", folder)
-            run(folder / "bin/python", "-m", "pip", "-q", "install", requirement)
+            run(folder / "bin/python", "-m", "pip", "-q", "install", *requirements)
 
-        name = "python-" + requirement.partition("=")[0]
-        return self.made(name, [requirement, sys.version], make) / "bin/python"
+        name = "python-" + requirements[0].partition("=")[0]
+        return self.made(name, [*requirements, sys.version], make) / "bin/python"
