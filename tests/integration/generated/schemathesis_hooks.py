@@ -14,11 +14,12 @@ schemathesis.openapi.format(
 
 
 @schemathesis.hook
-def map_body(context, body):
-    """Limits a wait to a tenth of a second, also that of the document's example."""
+def before_call(context, case, kwargs):
+    """Limits a wait to a tenth of a second, wherever it comes from: generated, or the example of
+    the document."""
+    body = case.body
     if isinstance(body, dict):
         if isinstance(body.get("wait_ms"), (int, float)):
             body["wait_ms"] = min(body["wait_ms"], 100)
         if re.fullmatch(r"\d+[smhd]", str(body.get("wait"))):
             body["wait"] = "100ms"
-    return body
