@@ -172,7 +172,8 @@ def _refusal(fate):
     if code == "bare":
         body, extra = b"", b""
     else:
-        code = code or {"429": "unavailable", "503": "unavailable", "500": "io_error"}[status]
+        code = code or {"400": "invalid_argument", "429": "unavailable", "503": "unavailable",
+                        "500": "io_error"}[status]
         body = json.dumps({"type": "about:blank", "title": "no", "status": int(status),
                            "detail": f"the proxy answers {fate}", "code": code}).encode()
     if status in ("429", "503") and code != "bare":

@@ -11,8 +11,8 @@ import (
 //   - A lease counts from before its claim or its extension was sent, so never for longer than it
 //     does in the store. It is extended after a third of its length. If the server is away, the
 //     extension is tried again after a tenth of that length, at most 1 s later.
-//   - Settlements that gather while a request of settlements is under way go together in the next.
-//     If the answer is lost, or the server is away, they are sent again while the lease holds; after
+//   - Settlements that gather while a request with settlements is under way go together in the
+//     next: in the next claim, if one is about to be sent. If the answer is lost, or the server is away, they are sent again while the lease holds; after
 //     a stop, for 10 s. The verdict stays the same, so a repeat does no harm.
 //   - A claim that is lost is neither extended nor settled.
 type book struct {
@@ -20,6 +20,7 @@ type book struct {
 	counts    Counts
 	outbox    []*settlement
 	settling  bool
+	alone     bool          // a server has refused settlements in a claim
 	stoppedAt time.Duration // 0: not stopped
 }
 
@@ -93,8 +94,12 @@ func (b *book) end(one *held, verdict Verdict) {
 
 func (b *book) isSettling() bool { return b.settling || len(b.outbox) > 0 }
 
-// settlements are those to send now, in one request; settled follows.
+// settlements are those to send now, in one request; settled follows. None while a request with
+// settlements is under way.
 func (b *book) settlements() []*settlement {
+	if b.settling {
+		return nil
+	}
 	count := len(b.outbox)
 	if count > maxWorkerItems {
 		count = maxWorkerItems
@@ -132,6 +137,54 @@ func (b *book) settled(batch []*settlement, results []Result[SettleResult], now 
 	}
 	b.outbox = append(again, b.outbox...)
 	return took, refused
+}
+
+// joined are the settlements that go with the claim that is sent now; claimed follows.
+func (b *book) joined() []*settlement {
+	if b.alone {
+		return nil
+	}
+	return b.settlements()
+}
+
+// claimed notes what became of the settlements that went with a claim. The error is that of the
+// claim itself.
+func (b *book) claimed(batch []*settlement, answer claimed, failed error, now time.Duration) (
+	refused []error, err error) {
+	switch {
+	case failed == nil && len(batch) > 0:
+		took, refused := b.settled(batch, answer.settled, now)
+		if answer.failed == nil && !took {
+			return refused, passingOf(answer.settled)
+		}
+		return refused, answer.failed
+	case failed == nil:
+		return nil, answer.failed
+	case errors.Is(failed, ErrUnknownOutcome) && len(batch) > 0:
+		results := make([]Result[SettleResult], len(batch))
+		for index := range results {
+			results[index].Err = failed
+		}
+		_, refused = b.settled(batch, results, now)
+		return refused, failed
+	case len(batch) > 0:
+		b.settling = false
+		b.outbox = append(batch, b.outbox...)
+		if errors.Is(failed, ErrInvalid) {
+			b.alone = true // an older server: the next claim goes alone
+			return nil, nil
+		}
+	}
+	return nil, failed
+}
+
+func passingOf(results []Result[SettleResult]) error {
+	for _, one := range results {
+		if one.Err != nil && isPassing(one.Err) {
+			return one.Err
+		}
+	}
+	return nil
 }
 
 func (b *book) mayRepeat(one *settlement, now time.Duration) bool {

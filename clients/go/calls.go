@@ -194,24 +194,33 @@ func (a *answers) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &said); err != nil {
 		return err
 	}
-	if len(said.Results) != a.count {
-		return fmt.Errorf("%d results for %d items", len(said.Results), a.count)
+	results, err := readItems(said.Results, a.count)
+	a.results = results
+	return err
+}
+
+type itemError struct{ Code, Message string }
+
+func (e *itemError) of() *Error {
+	return &Error{Code: e.Code, Message: e.Message, Status: http.StatusOK}
+}
+
+func readItems(said []json.RawMessage, count int) ([]itemResult, error) {
+	if len(said) != count {
+		return nil, fmt.Errorf("%d results for %d items", len(said), count)
 	}
-	a.results = make([]itemResult, a.count)
-	for index, raw := range said.Results {
-		var failed struct {
-			Error *struct{ Code, Message string }
-		}
+	results := make([]itemResult, count)
+	for index, raw := range said {
+		var failed struct{ Error *itemError }
 		if err := json.Unmarshal(raw, &failed); err != nil {
-			return err
+			return nil, err
 		}
-		a.results[index].raw = raw
+		results[index].raw = raw
 		if failed.Error != nil {
-			a.results[index].err = &Error{Code: failed.Error.Code, Message: failed.Error.Message,
-				Status: http.StatusOK}
+			results[index].err = failed.Error.of()
 		}
 	}
-	return nil
+	return results, nil
 }
 
 func readItem[T any](item itemResult) (value T, err error) {

@@ -169,66 +169,6 @@ func (c *Client) Close() {
 // Queue is a handle. It asks the server nothing.
 func (c *Client) Queue(name string) *Queue { return &Queue{client: c, name: name} }
 
-// ClaimOption is a property of a claim.
-type ClaimOption func(*call, fields)
-
-// Max is how many messages are claimed at most; the default is 1.
-func Max(messages int) ClaimOption {
-	return func(_ *call, body fields) { body["max"] = messages }
-}
-
-// MaxBytes is at how many bytes of payload a claim stops; it always claims one message.
-func MaxBytes(size int64) ClaimOption {
-	return func(_ *call, body fields) { body["max_bytes"] = size }
-}
-
-// Lease is how long the claim holds; the default is the queue's.
-func Lease(lease time.Duration) ClaimOption {
-	return func(_ *call, body fields) { body.putDuration("lease", &lease) }
-}
-
-// Wait is how long the claim waits for a first message; the default is not to wait.
-func Wait(wait time.Duration) ClaimOption {
-	return func(one *call, body fields) {
-		one.wait = wait
-		body.putDuration("wait", &wait)
-	}
-}
-
-// Keys claims only these messages, of the one queue named.
-func Keys(keys ...string) ClaimOption {
-	return func(_ *call, body fields) { body.putKeys(keys) }
-}
-
-// AnyState claims scheduled and dead messages too; with Keys.
-func AnyState() ClaimOption { return func(_ *call, body fields) { body["any_state"] = true } }
-
-type claimed struct {
-	Messages []Claimed `json:"messages"`
-	WaitedMS *int64    `json:"waited_ms"`
-}
-
-func claimCall(queues []string, given []ClaimOption) call {
-	one := call{method: "POST", path: "/v1/claim"}
-	if queues == nil {
-		queues = []string{}
-	}
-	body := fields{"queues": queues}
-	for _, option := range given {
-		option(&one, body)
-	}
-	one.body = body.encode()
-	return one
-}
-
-// Claim claims due messages of one or more queues. When the context ends, the claim is withdrawn.
-// Measure leases from before this call; a Worker does it for you.
-func (c *Client) Claim(ctx context.Context, queues []string, given ...ClaimOption) ([]Claimed, error) {
-	var answer claimed
-	err := c.run(ctx, claimCall(queues, given), &answer)
-	return answer.Messages, err
-}
-
 var (
 	settleLane = lane{"/v1/settle", "items", false}
 	extendLane = lane{"/v1/extend", "items", true}

@@ -4,7 +4,7 @@ import unittest
 
 from tarry.book import Book
 from tarry.errors import InvalidRequest, Unavailable, UnknownOutcome
-from tarry.model import Action, Claimed, Outcome, Settled
+from tarry.model import Action, Claim, Claimed, Outcome, Settled
 
 DONE, STALE = Settled(Outcome.DONE), Settled(Outcome.STALE)
 AWAY = Unavailable("away", "unavailable")
@@ -99,6 +99,49 @@ class Settling(unittest.TestCase):
         refusal = InvalidRequest("no dead here", "unsupported")
         self.assertTrue(self.book.settled(self.book.settlements(), [refusal], 1.0))
         self.assertEqual(self.book.refusals, [refusal])
+
+
+class Joining(unittest.TestCase):
+    """Settlements that go with a claim."""
+
+    def setUp(self):
+        self.book = Book()
+        for n in range(2):
+            self.book.end(self.book.hold(message(f"r{n}"), 0.0), Action.ACK)
+        self.batch = self.book.joined()
+
+    def test_no_other_request_has_them_meanwhile(self):
+        self.assertEqual(len(self.batch), 2)
+        self.assertFalse(self.book.has_settlements)
+        self.assertIsNone(self.book.claimed(self.batch, Claim((), 0, (DONE, STALE)), 1.0))
+        self.assertEqual((self.book.counts.acked, self.book.counts.stale), (1, 1))
+
+    def test_a_claim_that_failed_after_them_is_told(self):
+        error = self.book.claimed(self.batch, Claim((), 0, (DONE, DONE), AWAY), 1.0)
+        self.assertIs(error, AWAY)
+        self.assertFalse(self.book.is_settling)
+
+    def test_settlements_that_fail_for_the_moment_hold_the_next_claim_up(self):
+        self.assertIs(self.book.claimed(self.batch, Claim((), 0, (DONE, AWAY)), 1.0), AWAY)
+        self.assertTrue(self.book.has_settlements)
+
+    def test_a_refusal_leaves_them_in_their_order(self):
+        self.assertIs(self.book.claimed(self.batch, AWAY, 50.0), AWAY)
+        self.assertEqual(self.book.joined(), self.batch)
+
+    def test_a_lost_answer_is_repeated_while_the_lease_holds(self):
+        self.assertIs(self.book.claimed(self.batch, LOST, 29.0), LOST)
+        again = self.book.joined()
+        self.assertEqual(again, self.batch)
+        self.book.claimed(again, LOST, 30.0)
+        self.assertEqual(self.book.counts.stale, 2)
+
+    def test_an_older_server_is_asked_for_claims_alone(self):
+        refusal = InvalidRequest("unknown field settle", "invalid_argument")
+        self.assertIsNone(self.book.claimed(self.batch, refusal, 1.0))
+        self.assertEqual(self.book.joined(), [])
+        self.assertTrue(self.book.has_settlements)
+        self.assertIs(self.book.claimed([], refusal, 1.0), refusal)
 
 
 if __name__ == "__main__":

@@ -3,16 +3,16 @@
 // - A lease counts from before its claim or its extension was sent, so never for longer than it
 //   does in the store. It is extended after a third of its length. If the server is away, the
 //   extension is tried again after a tenth of that length, at most 1 s later.
-// - A settlement waits while an earlier request of settlements is under way, and goes together with
-//   all others that have gathered. If its answer is lost, or the server is away, it is sent again
-//   while the lease holds; after a stop, for 10 s.
+// - A settlement waits while an earlier request with settlements is under way, and goes together with
+//   all others that have gathered: in the next claim, if one is about to be sent. If the answer is
+//   lost, or the server is away, it is sent again while the lease holds; after a stop, for 10 s.
 // - A claim that is lost is neither extended nor settled.
 //
 // All times are in milliseconds, of the clock in elapsed.ts.
 
 import type { Result } from "./calls.js";
-import { TarryError, isPassing } from "./errors.js";
-import type { Action, Claimed, Settled } from "./model.js";
+import { InvalidRequest, TarryError, UnknownOutcome, isPassing } from "./errors.js";
+import type { Action, Claim, Claimed, Settled } from "./model.js";
 import type { Settlement } from "./verbs.js";
 
 const maxItems = 1000;
@@ -56,7 +56,7 @@ export class Held {
   }
 }
 
-interface Ending {
+export interface Ending {
   held: Held;
   settlement: Settlement;
 }
@@ -73,6 +73,7 @@ export class Book {
   };
   #outbox: Ending[] = [];
   #settling = false;
+  #joins = true; // until a server refuses settlements in a claim
   #stoppedAt: number | undefined;
 
   /** Whether something is still to be settled. */
@@ -135,6 +136,43 @@ export class Book {
     });
     this.#outbox = again.concat(this.#outbox);
     return { refusals, wait };
+  }
+
+  /** Whether a claim may take settlements with it. */
+  get joins(): boolean {
+    return this.#joins;
+  }
+
+  /** Those that go with the claim that is sent now; `claimed` follows. */
+  joined(): Ending[] {
+    return this.#joins && this.hasSettlements ? this.settlements() : [];
+  }
+
+  /** Notes what became of those that went with a claim; `error` is that of the claim itself. */
+  claimed(
+    batch: readonly Ending[],
+    answer: Claim | TarryError,
+    now: number,
+  ): { refusals: TarryError[]; error?: TarryError | undefined } {
+    if (batch.length === 0) {
+      return { refusals: [], error: answer instanceof TarryError ? answer : answer.error };
+    }
+    if (!(answer instanceof TarryError)) {
+      const results = answer.settled ?? [];
+      const { refusals } = this.settled(batch, results, now);
+      const passing = (one: Result<Settled>): one is TarryError =>
+        one instanceof TarryError && isPassing(one);
+      return { refusals, error: answer.error ?? results.find(passing) };
+    }
+    if (answer instanceof UnknownOutcome) {
+      const results = batch.map(() => answer);
+      return { refusals: this.settled(batch, results, now).refusals, error: answer };
+    }
+    this.#settling = false;
+    this.#outbox = batch.concat(this.#outbox);
+    if (!(answer instanceof InvalidRequest)) return { refusals: [], error: answer };
+    this.#joins = false; // an older server: the next claim goes alone
+    return { refusals: [] };
   }
 
   #mayRepeat(one: Ending, now: number): boolean {

@@ -35,25 +35,26 @@ export function laneCall<T>(lane: Lane<T>, items: readonly string[]): Call<Resul
     path: lane.path,
     body: `{"${lane.list}":[${items.join(",")}]}`,
     repeatable: lane.repeatable,
-    read: (said: { results: ItemSaid[] }) => resultsOf(said, items.length, lane.read),
+    read: (said: { results: ItemSaid[] }) => resultsOf(said.results, items.length, lane.read),
   };
 }
 
-interface ItemSaid {
+/** A part of an answer, which may have an error in its place. */
+export interface ItemSaid {
   error?: { code: string; message: string };
 }
 
-function resultsOf<T>(
-  said: { results: ItemSaid[] },
+export function resultsOf<T>(
+  results: ItemSaid[],
   count: number,
   read: (said: never) => T,
 ): Result<T>[] {
-  if (said.results.length !== count) {
-    throw new Error(`${said.results.length} results for ${count} items`);
-  }
-  return said.results.map((one) =>
-    one.error ? errorOf(one.error.code, one.error.message, 200) : read(one as never),
-  );
+  if (results.length !== count) throw new Error(`${results.length} results for ${count} items`);
+  return results.map((one) => errorIn(one) ?? read(one as never));
+}
+
+export function errorIn(said: ItemSaid): TarryError | undefined {
+  return said.error && errorOf(said.error.code, said.error.message, 200);
 }
 
 export function queuePath(queue: string, rest = ""): string {

@@ -2,7 +2,9 @@
 
 import type { Duration, Fields, Moment } from "./moments.js";
 import { putDuration, putMoment } from "./moments.js";
+import type { Result } from "./calls.js";
 import { errorOf } from "./errors.js";
+import type { TarryError } from "./errors.js";
 
 /** Text, or bytes that need not be UTF-8. */
 export type Bytes = string | Uint8Array;
@@ -101,10 +103,15 @@ export interface Claimed {
   readonly priority: number;
 }
 
-/** The answer to a claim. `waitedMs` as in docs/guide/http.md; absent if it is not known. */
+/**
+ * The answer to a claim. `waitedMs` as in docs/guide/http.md; absent if it is not known. `settled`:
+ * results of the settlements that went with it; `error`: why it failed after them.
+ */
 export interface Claim {
   readonly messages: Claimed[];
   readonly waitedMs?: number;
+  readonly settled?: Result<Settled>[];
+  readonly error?: TarryError | undefined;
 }
 
 /** A message as `get` and `list` show it. `raw` is the server's whole answer. */

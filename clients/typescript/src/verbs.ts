@@ -1,8 +1,8 @@
 // The verbs as calls: what they send, and how they are read.
 
 import * as answers from "./answers.js";
-import type { Call, Lane } from "./calls.js";
-import { queuePath, withQuery } from "./calls.js";
+import type { Call, ItemSaid, Lane } from "./calls.js";
+import { errorIn, queuePath, resultsOf, withQuery } from "./calls.js";
 import { errorOf } from "./errors.js";
 import { messageBody, putBytes, putKeys } from "./model.js";
 import type {
@@ -168,11 +168,15 @@ function cut(reason: string): string {
 }
 
 export function settleItem(one: Settlement): Item<Settled> {
+  return { lane: settleLane, json: JSON.stringify(settleBody(one)) };
+}
+
+function settleBody(one: Settlement): Fields {
   const body: Fields = { receipt: one.receipt, action: one.action };
   putDuration(body, "delay", one.delay);
   if (one.reason !== undefined) body["reason"] = cut(one.reason);
   if (one.priority !== undefined) body["priority"] = one.priority;
-  return { lane: settleLane, json: JSON.stringify(body) };
+  return body;
 }
 
 export function extendItem(receipt: string, lease: Duration | undefined): Item<Settled> {
@@ -186,6 +190,7 @@ export function claim(
   options: ClaimOptions,
   keys?: readonly Bytes[],
   anyState?: boolean,
+  settle: readonly Settlement[] = [],
 ): Call<Claim> {
   const body: Fields = { queues };
   if (keys) putKeys(body, keys);
@@ -195,7 +200,21 @@ export function claim(
   putDuration(body, "lease", options.lease);
   const wait = options.wait === undefined ? 0 : millisecondsOf("wait", options.wait);
   if (wait) body["wait_ms"] = wait;
-  return post("/v1/claim", body, answers.readClaim, false, wait);
+  if (settle.length > 0) body["settle"] = settle.map(settleBody);
+  const read = (said: ClaimSaid): Claim => readClaim(said, settle.length);
+  return post("/v1/claim", body, read, false, wait);
+}
+
+interface ClaimSaid extends ItemSaid {
+  settled?: ItemSaid[];
+}
+
+function readClaim(said: ClaimSaid, settlements: number): Claim {
+  const claim = answers.readClaim(said);
+  if (settlements === 0) return claim;
+  const results = said.settled as ItemSaid[];
+  const settled = resultsOf(results, settlements, answers.readSettled);
+  return { ...claim, settled, error: errorIn(said) };
 }
 
 function post<T>(

@@ -1,15 +1,16 @@
 // Worker: claims due messages and runs a handler for each.
 
 import { Book } from "./book.js";
-import type { Counts, Held } from "./book.js";
+import type { Counts, Ending, Held } from "./book.js";
 import { Backoff, laneCall } from "./calls.js";
 import type { Result } from "./calls.js";
 import type { Client } from "./client.js";
 import { Delivery } from "./delivery.js";
 import { elapsed } from "./elapsed.js";
 import { TarryError, errorOf, isPassing } from "./errors.js";
-import type { Settled } from "./model.js";
+import type { Claim, Settled } from "./model.js";
 import type { Duration } from "./moments.js";
+import { News, turn } from "./news.js";
 import { found, handling } from "./tracing.js";
 import { settlementOf, settlementOfThrown } from "./verdicts.js";
 import * as verbs from "./verbs.js";
@@ -54,9 +55,10 @@ export class Worker {
   readonly #waiting: Held[] = [];
   readonly #running = new Map<string, Delivery>();
   readonly #stop = new AbortController();
-  readonly #services = new Set<() => void>();
+  readonly #news = new News();
   #extendTimer: NodeJS.Timeout | undefined;
   #extending = false;
+  #claimIdle = false; // the next claim is sent as soon as there is room
   #finished = false;
   #ran = false;
   #failure: Error | undefined;
@@ -84,7 +86,7 @@ export class Worker {
     this.#stop.abort(new Error("the worker stops"));
     for (const delivery of this.#running.values()) delivery.end("stopped");
     for (const held of this.#waiting.splice(0)) this.#giveBack(held);
-    this.#wake();
+    this.#news.tell();
   }
 
   /**
@@ -106,7 +108,7 @@ export class Worker {
       await this.#drained();
       this.#finished = true;
       clearTimeout(this.#extendTimer);
-      this.#wake();
+      this.#news.tell();
       await settling;
     } finally {
       given?.removeEventListener("abort", stop);
@@ -121,11 +123,14 @@ export class Worker {
   async #claimAll(): Promise<void> {
     const backoff = new Backoff();
     while (!this.#stop.signal.aborted) {
-      const room = this.#room();
-      if (room === 0) {
-        await this.#news();
+      this.#claimIdle = true;
+      if (this.#room() === 0) {
+        await this.#news.next();
         continue;
       }
+      await turn();
+      const room = this.#room();
+      if (room === 0) continue;
       try {
         await this.#claim(room);
         backoff.reset();
@@ -138,7 +143,7 @@ export class Worker {
         }
         this.#warn("claim", error);
         const asked = (error instanceof TarryError && error.retryAfter) || 0;
-        await this.#sleep(Math.max(backoff.next(), asked), () => this.#stop.signal.aborted);
+        await this.#news.sleep(Math.max(backoff.next(), asked), () => this.#stop.signal.aborted);
       }
     }
   }
@@ -149,12 +154,49 @@ export class Worker {
     return Math.max(0, this.#concurrency + this.#prefetch - this.#book.held.size);
   }
 
+  /** Whether the next claim is about to be sent, and takes the settlements with it. */
+  #claimTakesThem(): boolean {
+    return this.#claimIdle && this.#book.joins && !this.#stop.signal.aborted && this.#room() > 0;
+  }
+
   async #claim(max: number): Promise<void> {
+    if (this.#stop.signal.aborted) return;
     const { lease } = this.#options;
-    const options = { max, wait: claimWait, ...(lease === undefined ? {} : { lease }) };
-    const call = verbs.claim([...this.#handlers.keys()], options);
+    const batch = this.#book.joined();
+    this.#claimIdle = false;
+    // A claim that settles does not wait, so a stop need not end it.
+    const alone = batch.length === 0;
+    const options = {
+      max,
+      wait: alone ? claimWait : 0,
+      ...(lease === undefined ? {} : { lease }),
+    };
+    const settle = batch.map((one) => one.settlement);
+    const queues = [...this.#handlers.keys()];
+    const call = verbs.claim(queues, options, undefined, undefined, settle);
+    const how = { patience: 0, ...(alone ? { signal: this.#stop.signal } : {}) };
     const sent = elapsed();
-    const claim = await this.#client.run(call, { patience: 0, signal: this.#stop.signal });
+    let answer: Claim | TarryError;
+    try {
+      answer = await this.#client.run(call, how);
+    } catch (error) {
+      if (!(error instanceof TarryError)) throw error;
+      answer = error;
+    }
+    this.#claimed(batch, answer, sent);
+  }
+
+  /** Takes an answer. Throws the error that the claim has. */
+  #claimed(batch: readonly Ending[], answer: Claim | TarryError, sent: number): void {
+    const { refusals, error } = this.#book.claimed(batch, answer, elapsed());
+    for (const refusal of refusals) this.#warn("settle", refusal);
+    this.#claimIdle = error === undefined;
+    if (!(answer instanceof TarryError)) this.#took(answer, sent);
+    this.#news.tell();
+    if (error) throw error;
+  }
+
+  #took(claim: Claim, sent: number): void {
     const begun = claim.waitedMs === undefined ? elapsed() : sent + claim.waitedMs;
     for (const message of claim.messages) {
       const held = this.#book.hold(message, begun);
@@ -182,7 +224,7 @@ export class Worker {
       this.#running.set(held.message.receipt, delivery);
       void this.#handle(held, delivery);
     }
-    if (this.#room() > 0) this.#wake();
+    if (this.#room() > 0) this.#news.tell();
   }
 
   async #handle(held: Held, delivery: Delivery): Promise<void> {
@@ -195,19 +237,19 @@ export class Worker {
     this.#running.delete(receipt);
     this.#book.end(held, settlement);
     this.#begin();
-    this.#wake();
+    this.#news.tell();
   }
 
   #giveBack(held: Held): void {
     this.#book.end(held, { receipt: held.message.receipt, action: "release" });
-    this.#wake();
+    this.#news.tell();
   }
 
   /** Resolves when all handlers have ended, or the drain has, and all is settled, or 10 s on. */
   async #drained(): Promise<void> {
     const { drain } = this.#options;
-    await this.#sleep(drain ?? Infinity, () => this.#running.size === 0);
-    await this.#sleep(10_000, () => !this.#book.isSettling);
+    await this.#news.sleep(drain ?? Infinity, () => this.#running.size === 0);
+    await this.#news.sleep(10_000, () => !this.#book.isSettling);
   }
 
   // -- settlements and extensions
@@ -215,19 +257,19 @@ export class Worker {
   async #settleAll(): Promise<void> {
     const backoff = new Backoff();
     for (;;) {
-      while (!this.#book.hasSettlements) {
+      while (!this.#book.hasSettlements || this.#claimTakesThem()) {
         if (this.#finished) return;
-        await this.#news();
+        await this.#news.next();
       }
-      // What ends in this turn of the event loop goes together.
-      await new Promise((resolve) => setImmediate(resolve));
+      await turn();
+      if (!this.#book.hasSettlements || this.#claimTakesThem()) continue;
       const batch = this.#book.settlements();
       const items = batch.map((one) => verbs.settleItem(one.settlement));
       const results = await this.#asked(items, this.#client.timeout);
       const { refusals, wait } = this.#book.settled(batch, results, elapsed());
       for (const refusal of refusals) this.#warn("settle", refusal);
-      this.#wake();
-      if (wait) await this.#sleep(backoff.next(), () => this.#finished);
+      this.#news.tell();
+      if (wait) await this.#news.sleep(backoff.next(), () => this.#finished);
       else backoff.reset();
     }
   }
@@ -284,33 +326,6 @@ export class Worker {
       const said = error instanceof TarryError ? error : errorOf("unknown_outcome", String(error));
       return items.map(() => said);
     }
-  }
-
-  // -- waiting for each other
-
-  /** Resolves when something has changed. */
-  #news(): Promise<void> {
-    return new Promise((resolve) => this.#services.add(resolve));
-  }
-
-  #wake(): void {
-    const services = [...this.#services];
-    this.#services.clear();
-    for (const resolve of services) resolve();
-  }
-
-  /** Waits so long, or until it is so. */
-  async #sleep(pause: number, until: () => boolean): Promise<void> {
-    let over = false;
-    const timer =
-      pause === Infinity
-        ? undefined
-        : setTimeout(() => {
-            over = true;
-            this.#wake();
-          }, pause);
-    while (!over && !until()) await this.#news();
-    clearTimeout(timer);
   }
 
   #warn(what: string, error: unknown): void {

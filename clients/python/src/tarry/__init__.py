@@ -2,6 +2,7 @@
 
 from .book import Counts
 from .client import Client, Queue
+from .delivery import Delivery, WorkerOptions
 from .errors import (
                      Conflict,
                      InvalidRequest,
@@ -32,7 +33,7 @@ from .model import (
 from .tasks import Task, Tasks
 from .verdicts import Verdict, ack, bury, release, retry
 from .version import __version__
-from .worker import Delivery, Worker, WorkerOptions, work
+from .worker import Worker, work
 
 __all__ = [
     "Action", "Bulk", "Changed", "Claimed", "Client", "Conflict", "Counts", "Delivery", "IfExists",

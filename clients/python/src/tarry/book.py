@@ -3,9 +3,9 @@
 - A lease counts from before its claim or its extension was sent, so never for longer than it does
   in the store. It is extended after a third of its length. If the server is away, the extension is
   tried again after a tenth of that length, at most 1 s later.
-- A settlement waits while an earlier request of settlements is under way, and goes together with
-  all others that have gathered. If its answer is lost, or the server is away, it is sent again
-  while the lease holds; after a stop, for 10 s.
+- A settlement waits while an earlier request with settlements is under way, and goes together with
+  all others that have gathered: in the next claim, if one is about to be sent. If the answer is
+  lost, or the server is away, it is sent again while the lease holds; after a stop, for 10 s.
 - A claim that is lost is neither extended nor settled.
 
 Thread safety: none; the worker locks.
@@ -14,10 +14,10 @@ Thread safety: none; the worker locks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Dict, List, Optional, Sequence
+from typing import Dict, List, Optional, Sequence, Union
 
-from .errors import NoSpace, TarryError, Unavailable, UnknownOutcome
-from .model import Action, Claimed, Result, Settled
+from .errors import InvalidRequest, NoSpace, TarryError, Unavailable, UnknownOutcome
+from .model import Action, Claim, Claimed, Result, Settled
 from .verbs import settle_body
 
 _MAX_ITEMS = 1000
@@ -82,6 +82,7 @@ class Book:
         self.refusals: List[TarryError] = []
         self._outbox: List[Settlement] = []
         self._settling = False
+        self._joins = True  # until a server refuses settlements in a claim
         self._stopped_at: Optional[float] = None
 
     @property
@@ -120,6 +121,11 @@ class Book:
         self._settling = bool(batch)
         return batch
 
+    def unsent(self, batch: Sequence[Settlement]) -> None:
+        """The server did nothing with them: they go again, before all others."""
+        self._settling = False
+        self._outbox = [*batch, *self._outbox]
+
     def settled(self, batch: Sequence[Settlement], results: Sequence[Result[Settled]],
                 now: float) -> bool:
         """Whether the server took them; if not, wait a little before the next request."""
@@ -141,6 +147,35 @@ class Book:
                 self.counts.stale += 1
         self._outbox = again + self._outbox
         return took
+
+    # -- settlements that go with a claim
+
+    @property
+    def joins(self) -> bool:
+        """Whether a claim may take settlements with it."""
+        return self._joins
+
+    def joined(self) -> List[Settlement]:
+        """Those that go with the claim that is sent now; `claimed` follows."""
+        return self.settlements() if self._joins and self.has_settlements else []
+
+    def claimed(self, batch: Sequence[Settlement], answer: Union[Claim, TarryError],
+                now: float) -> Optional[TarryError]:
+        """Notes what became of those that went with a claim. The error of the claim itself."""
+        if isinstance(answer, Claim):
+            if self.settled(batch, answer.settled, now):
+                return answer.error
+            refused = (one for one in answer.settled
+                       if isinstance(one, TarryError) and is_passing(one))
+            return answer.error or next(refused)
+        if isinstance(answer, UnknownOutcome):
+            self.settled(batch, [answer] * len(batch), now)
+            return answer
+        self.unsent(batch)
+        if batch and isinstance(answer, InvalidRequest):
+            self._joins = False  # an older server: the next claim goes alone
+            return None
+        return answer
 
     def _may_repeat(self, one: Settlement, now: float) -> bool:
         if self._stopped_at is not None and now > self._stopped_at + _AFTER_STOP:

@@ -50,16 +50,19 @@ class Lane:
         """A batch of these items."""
         count = len(items)
         return Call("POST", self.path, self.body(items),
-                    lambda said: results_of(said, count, read), self.repeatable)
+                    lambda said: results_of(said["results"], count, read), self.repeatable)
 
 
-def results_of(said: Any, count: int, read: Callable[[Any], U]) -> List[Result[U]]:
+def results_of(results: Any, count: int, read: Callable[[Any], U]) -> List[Result[U]]:
     """The result of each item, in their order."""
-    results = said["results"]
     if len(results) != count:
         raise ValueError(f"{len(results)} results for {count} items")
-    return [error_of(one["error"]["code"], one["error"]["message"], 200) if "error" in one
-            else read(one) for one in results]
+    return [error_in(one) if "error" in one else read(one) for one in results]
+
+
+def error_in(said: Any) -> TarryError:
+    """The error of a part of an answer that has one."""
+    return error_of(said["error"]["code"], said["error"]["message"], 200)
 
 
 def queue_path(queue: str, rest: str = "") -> str:

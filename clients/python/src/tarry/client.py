@@ -49,7 +49,7 @@ from .tasks import Function, R, Task, Tasks
 from .version import __version__
 
 if TYPE_CHECKING:
-    from .worker import Delivery
+    from .delivery import Delivery
 
 T = TypeVar("T")
 

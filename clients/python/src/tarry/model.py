@@ -232,15 +232,13 @@ class Claimed:
 
 @dataclass(frozen=True)
 class Claim:
-    """The answer to a claim. `waited_ms` as in docs/guide/http.md; -1 if it is not known."""
+    """The answer to a claim. `waited_ms` as in docs/guide/http.md; -1 if it is not known.
+    `settled`: results of the settlements that went with it; `error`: why it failed after them."""
 
     messages: Tuple[Claimed, ...]
     waited_ms: int = -1
-
-    @staticmethod
-    def of(said: Mapping[str, Any]) -> Claim:
-        return Claim(tuple(Claimed.of(one) for one in said["messages"]),
-                     said.get("waited_ms", -1))
+    settled: Tuple[Result[Settled], ...] = ()
+    error: Optional[TarryError] = None
 
 
 @dataclass(frozen=True)

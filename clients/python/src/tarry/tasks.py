@@ -31,7 +31,8 @@ from .verdicts import retry, settlement_of
 
 if TYPE_CHECKING:
     from .client import Client
-    from .worker import Delivery, Worker
+    from .delivery import Delivery
+    from .worker import Worker
 
 R = TypeVar("R")
 Function = Callable[..., R]
@@ -145,7 +146,7 @@ class Tasks:
 
         Messages that become due meanwhile are handled too.
         """
-        from .worker import Delivery
+        from .delivery import Delivery
         handlers = self.handlers()
         count = 0
         while True:

@@ -6,12 +6,13 @@ import base64
 from datetime import timedelta
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
-from .calls import Call, Lane, encode, queue_path, with_query
+from .calls import Call, Lane, encode, error_in, queue_path, results_of, with_query
 from .model import (
     Action,
     Bytes,
     Changed,
     Claim,
+    Claimed,
     Message,
     Page,
     Pushed,
@@ -103,7 +104,9 @@ def by_lane(items: Sequence[Item]) -> Dict[Lane, List[int]]:
 
 def claim(queues: Sequence[str], max: Optional[int], max_bytes: Optional[int],
           lease: Optional[Duration], wait: Optional[timedelta],
-          keys: Optional[Sequence[Bytes]] = None, any_state: bool = False) -> Call[Claim]:
+          keys: Optional[Sequence[Bytes]] = None, any_state: bool = False,
+          settle: Sequence[bytes] = ()) -> Call[Claim]:
+    """`settle`: claims that end first, each as `settle_body` makes it."""
     body: Dict[str, Any] = {"queues": list(queues)}
     if keys is not None:
         put_keys(body, keys)
@@ -116,7 +119,17 @@ def claim(queues: Sequence[str], max: Optional[int], max_bytes: Optional[int],
     put_duration(body, "lease", lease)
     put_duration(body, "wait", wait)
     seconds = 0.0 if wait is None else wait.total_seconds()
-    return Call("POST", "/v1/claim", encode(body), Claim.of, False, seconds)
+    sent = encode(body)
+    if settle:
+        sent = sent[:-1] + b',"settle":[' + b",".join(settle) + b"]}"
+    return Call("POST", "/v1/claim", sent, lambda said: _read_claim(said, len(settle)), False,
+                seconds)
+
+
+def _read_claim(said: Any, settlements: int) -> Claim:
+    settled = results_of(said["settled"], settlements, read_settled) if settlements else ()
+    return Claim(tuple(Claimed.of(one) for one in said["messages"]), said.get("waited_ms", -1),
+                 tuple(settled), error_in(said) if "error" in said else None)
 
 
 def put_keys(body: Dict[str, Any], keys: Sequence[Bytes]) -> None:

@@ -6,81 +6,23 @@ import logging
 import signal
 import threading
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
-from typing import Any, Callable, Deque, Dict, List, Mapping, Optional
+from typing import Any, Deque, Dict, List, Mapping, Optional, Union
 
 from . import tracing, verbs
-from .book import Book, Counts, Held, is_passing
+from .book import Book, Counts, Held, Settlement, is_passing
 from .calls import Backoff, Lane
 from .client import Client, Queue
 from .connection import Connection, NotSent
+from .delivery import Delivery, Handler, WorkerOptions
 from .errors import TarryError, error_of
-from .model import Action, Claimed, Result, Settled
-from .moments import Duration, elapsed
+from .model import Action, Claim, Result, Settled
+from .moments import elapsed
 from .verdicts import settlement_of
 
 log = logging.getLogger("tarry")
 CLAIM_WAIT = timedelta(seconds=20)
-
-
-class Delivery:
-    """A message in a handler's hands, and the signal that it should end."""
-
-    def __init__(self, message: Claimed) -> None:
-        self.message = message
-        self.stop = threading.Event()
-        """Set when the worker stops, and when the claim is lost: another delivery may begin."""
-        self.lost = False
-
-    @property
-    def queue(self) -> str:
-        return self.message.queue
-
-    @property
-    def id(self) -> str:
-        """The same in each delivery of this message: drop duplicates by it."""
-        return self.message.id
-
-    @property
-    def key(self) -> str:
-        return self.message.key
-
-    @property
-    def payload(self) -> bytes:
-        return self.message.payload
-
-    @property
-    def text(self) -> str:
-        return self.message.text
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        return self.message.headers
-
-    @property
-    def attempt(self) -> int:
-        return self.message.attempt
-
-
-Handler = Callable[[Delivery], Any]
-
-
-@dataclass(frozen=True)
-class WorkerOptions:
-    """`concurrency`: handlers at once, each in a thread. `prefetch`: messages claimed ahead.
-    `lease`: else the queue's. `drain`: seconds for which a stop waits for running handlers."""
-
-    concurrency: int = 4
-    prefetch: int = 64
-    lease: Optional[Duration] = None
-    drain: Optional[float] = None
-
-    def __post_init__(self) -> None:
-        for name, value, least, most in (("concurrency", self.concurrency, 1, 1024),
-                                         ("prefetch", self.prefetch, 0, 8976)):
-            if not least <= value <= most:
-                raise ValueError(f"{name} {value} must be from {least} to {most}")
 
 
 class Worker:
@@ -110,6 +52,7 @@ class Worker:
         self._stopping = threading.Event()
         self._finished = False
         self._claiming: Optional[Connection] = None
+        self._claim_idle = False
         self._failure: Optional[TarryError] = None
         self._ran = False
 
@@ -180,7 +123,11 @@ class Worker:
                 if not room:
                     return
                 try:
-                    if connection is None:
+                    if connection is None or not connection.is_open():
+                        if connection is not None:
+                            connection.close()
+                            connection = None
+                        self._claims_later()
                         connection = self._client.pool.take()
                     connection = self._claim(connection, room)
                     backoff.reset()
@@ -197,49 +144,83 @@ class Worker:
 
     def _room(self) -> int:
         """Waits until there is room for more; 0 after a stop."""
-        options = self._options
         with self._lock:
+            self._claim_idle = True
             while not self._stopping.is_set():
-                if len(self._waiting) <= options.prefetch // 2:
-                    room = options.concurrency + options.prefetch - len(self._book.held)
-                    if room > 0:
-                        return room
+                room = self._space()
+                if room > 0:
+                    return room
                 self._room_news.wait()
             return 0
 
+    def _space(self) -> int:
+        """How many messages to claim now."""
+        options = self._options
+        if len(self._waiting) > options.prefetch // 2:
+            return 0
+        return options.concurrency + options.prefetch - len(self._book.held)
+
+    def _claims_later(self) -> None:
+        """Settlements do not wait while the thread of the claims waits."""
+        with self._lock:
+            self._claim_idle = False
+            self._settle_news.notify_all()
+
+    def _claim_takes_them(self) -> bool:
+        """Whether the next claim is about to be sent, and takes the settlements with it."""
+        takes = (self._claim_idle and self._book.joins and not self._stopping.is_set()
+                 and self._space() > 0)
+        if takes:
+            self._room_news.notify()
+        return takes
+
     def _claim(self, connection: Connection, room: int) -> Optional[Connection]:
         """Claims once; returns the connection if it can be kept."""
-        if not connection.is_open():
-            connection.close()
-            connection = self._client.pool.take()
         with self._lock:
             if self._stopping.is_set():
                 connection.close()
                 return None
-            self._claiming = connection
-        call = verbs.claim(list(self._handlers), room, None, self._options.lease, CLAIM_WAIT)
+            batch = self._book.joined()
+            self._claim_idle = False
+            # A claim that settles does not wait, so a stop need not end it.
+            self._claiming = None if batch else connection
+        call = verbs.claim(list(self._handlers), room, None, self._options.lease,
+                           None if batch else CLAIM_WAIT, settle=[one.item for one in batch])
         sent = elapsed()
+        keep = False
+        answer: Union[Claim, TarryError]
         try:
-            claim, answer = self._client.once(connection, call)
-        except BaseException:
+            claim, http = self._client.once(connection, call)
+            answer, keep = claim, http.keep
+        except TarryError as failed:
+            answer = failed
+        error = self._claimed(batch, answer, sent)
+        if error is not None or not keep:
             connection.close()
-            raise
-        finally:
-            with self._lock:
-                self._claiming = None
-        begun = sent + claim.waited_ms / 1000 if claim.waited_ms >= 0 else elapsed()
+        if error is not None:
+            raise error
+        return connection if keep else None
+
+    def _claimed(self, batch: List[Settlement], answer: Union[Claim, TarryError], sent: float
+                 ) -> Optional[TarryError]:
+        """Takes an answer; the error that the claim has."""
         with self._lock:
-            for message in claim.messages:
-                held = self._book.hold(message, begun)
-                if self._stopping.is_set():
-                    self._give_back(held)
-                else:
-                    self._waiting.append(held)
+            self._claiming = None
+            error = self._book.claimed(batch, answer, elapsed())
+            refusals, self._book.refusals = self._book.refusals, []
+            if isinstance(answer, Claim):
+                begun = sent + answer.waited_ms / 1000 if answer.waited_ms >= 0 else elapsed()
+                for message in answer.messages:
+                    held = self._book.hold(message, begun)
+                    if self._stopping.is_set():
+                        self._give_back(held)
+                    else:
+                        self._waiting.append(held)
+            self._claim_idle = error is None
             self._wake()
-        if answer.keep:
-            return connection
-        connection.close()
-        return None
+        for refusal in refusals:
+            log.error("settle: %s", refusal)
+        return error
 
     def _pause(self, error: TarryError, backoff: Backoff) -> None:
         """Waits before the next claim; an error that waiting does not end stops the worker."""
@@ -304,7 +285,8 @@ class Worker:
         backoff = Backoff()
         while True:
             with self._lock:
-                while not self._book.has_settlements and not self._finished:
+                while not self._finished and (
+                        not self._book.has_settlements or self._claim_takes_them()):
                     self._settle_news.wait()
                 if not self._book.has_settlements:
                     return

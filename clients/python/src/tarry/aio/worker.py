@@ -7,17 +7,18 @@ import logging
 import signal
 from collections import deque
 from dataclasses import replace
-from typing import Any, Awaitable, Callable, Deque, Dict, List, Mapping, Optional, Set
+from typing import Any, Awaitable, Callable, Deque, Dict, List, Mapping, Optional, Set, Union
 
 from .. import tracing, verbs
-from ..book import Book, Counts, Held, is_passing
+from ..book import Book, Counts, Held, Settlement, is_passing
 from ..calls import Backoff, Lane
 from ..connection import NotSent
+from ..delivery import WorkerOptions
 from ..errors import TarryError, error_of
-from ..model import Action, Claimed, Result, Settled
+from ..model import Action, Claim, Claimed, Result, Settled
 from ..moments import elapsed
 from ..verdicts import settlement_of
-from ..worker import CLAIM_WAIT, WorkerOptions
+from ..worker import CLAIM_WAIT
 from .client import Client
 from .connection import Connection
 
@@ -64,6 +65,8 @@ class Worker:
         self._stopping = False
         self._finished = False
         self._claim_task: Optional[asyncio.Task[None]] = None
+        self._claim_idle = False
+        self._claim_settles = False
         self._failure: Optional[TarryError] = None
         self._room_news = asyncio.Event()
         self._settle_news = asyncio.Event()
@@ -81,7 +84,9 @@ class Worker:
         self._stopping = True
         self._book.stop(elapsed())
         claiming = self._claim_task
-        if claiming is not None and claiming is not asyncio.current_task():
+        if self._claim_settles and claiming is not None:  # it does not wait: let it end
+            asyncio.get_running_loop().call_later(10, claiming.cancel)
+        elif claiming is not None and claiming is not asyncio.current_task():
             claiming.cancel()
         for delivery in self._running.values():
             delivery.stop.set()
@@ -131,6 +136,8 @@ class Worker:
                 room = await self._room()
                 try:
                     if connection is None or not connection.is_open():
+                        self._claim_idle = False
+                        self._settle_news.set()
                         connection = await self._client.pool.take()
                     if not await self._claim(connection, room):
                         connection.close()
@@ -148,30 +155,74 @@ class Worker:
                 connection.close()
 
     async def _room(self) -> int:
-        options = self._options
+        self._claim_idle = True
         while True:
-            if len(self._waiting) <= options.prefetch // 2:
-                room = options.concurrency + options.prefetch - len(self._book.held)
-                if room > 0:
-                    return room
+            room = self._space()
+            if room > 0:
+                return room
             self._room_news.clear()
             await self._room_news.wait()
 
+    def _space(self) -> int:
+        """How many messages to claim now."""
+        options = self._options
+        if len(self._waiting) > options.prefetch // 2:
+            return 0
+        return options.concurrency + options.prefetch - len(self._book.held)
+
+    def _claim_takes_them(self) -> bool:
+        """Whether the next claim is about to be sent, and takes the settlements with it."""
+        takes = (self._claim_idle and self._book.joins and not self._stopping
+                 and self._space() > 0)
+        if takes:
+            self._room_news.set()
+        return takes
+
     async def _claim(self, connection: Connection, room: int) -> bool:
         """Claims once; whether the connection can be kept."""
-        call = verbs.claim(list(self._handlers), room, None, self._options.lease, CLAIM_WAIT)
+        batch = self._book.joined()
+        self._claim_idle = False
+        self._claim_settles = bool(batch)
+        call = verbs.claim(list(self._handlers), room, None, self._options.lease,
+                           None if batch else CLAIM_WAIT, settle=[one.item for one in batch])
         sent = elapsed()
-        claim, answer = await self._client.once(connection, call)
-        begun = sent + claim.waited_ms / 1000 if claim.waited_ms >= 0 else elapsed()
-        for message in claim.messages:
-            held = self._book.hold(message, begun)
-            if self._stopping:
-                self._book.end(held, Action.RELEASE)
-            else:
-                self._waiting.append(held)
+        keep = False
+        answer: Union[Claim, TarryError] = error_of("unknown_outcome", "the claim was cancelled")
+        try:
+            claim, http = await self._client.once(connection, call)
+            answer, keep = claim, http.keep
+        except TarryError as failed:
+            answer = failed
+        finally:
+            error = self._claimed(batch, answer, sent)
+        if error is not None:
+            raise error
+        return keep
+
+    def _claimed(self, batch: List[Settlement], answer: Union[Claim, TarryError], sent: float
+                 ) -> Optional[TarryError]:
+        """Takes an answer; the error that the claim has."""
+        self._claim_settles = False
+        error = self._book.claimed(batch, answer, elapsed())
+        self._tell_refusals()
+        if isinstance(answer, Claim):
+            begun = sent + answer.waited_ms / 1000 if answer.waited_ms >= 0 else elapsed()
+            for message in answer.messages:
+                held = self._book.hold(message, begun)
+                if self._stopping:
+                    self._book.end(held, Action.RELEASE)
+                else:
+                    self._waiting.append(held)
+        self._claim_idle = error is None
         self._start()
         self._extend_news.set()
-        return answer.keep
+        self._settle_news.set()
+        return error
+
+    def _tell_refusals(self) -> None:
+        refusals, self._book.refusals = self._book.refusals, []
+        for refusal in refusals:
+            log.error("settle: %s", refusal)
 
     async def _pause(self, error: TarryError, backoff: Backoff) -> None:
         if not is_passing(error):
@@ -219,7 +270,7 @@ class Worker:
     async def _settle_all(self) -> None:
         backoff = Backoff()
         while True:
-            if not self._book.has_settlements:
+            if not self._book.has_settlements or self._claim_takes_them():
                 if self._finished:
                     return
                 self._settle_news.clear()
@@ -229,9 +280,7 @@ class Worker:
             results = await self._asked(verbs.SETTLE, [one.item for one in batch],
                                         self._client.timeout)
             took = self._book.settled(batch, results, elapsed())
-            refusals, self._book.refusals = self._book.refusals, []
-            for refusal in refusals:
-                log.error("settle: %s", refusal)
+            self._tell_refusals()
             self._room_news.set()
             if took:
                 backoff.reset()
