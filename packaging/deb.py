@@ -120,7 +120,7 @@ def program(work, tree):
     made = Package(work, "tarry", "delay queue: server and command line",
                    "This package has the server, its service and the command line.",
                    Depends="adduser, init-system-helpers (>= 1.54)",
-                   Recommends="ca-certificates, logrotate", Suggests="tarry-relay-modules")
+                   Recommends="ca-certificates, logrotate, tzdata", Suggests="tarry-relay-modules")
     usr = made.root / "usr"
     move(tree / "bin" / "tarry", usr / "bin" / "tarry")
     for place in ("man", "bash-completion", "zsh", "fish"):

@@ -12,6 +12,7 @@ NOBODY = 65534
 LOADED = ("libcurl.so.4", "librabbitmq.so.4", "librdkafka.so.1", "libzookeeper_mt.so.2")
 # Debian's own. /etc/ssl/certs of this machine may have authorities that its owner added.
 AUTHORITIES = Path("/usr/share/ca-certificates/mozilla")
+ZONES = Path("/usr/share/zoneinfo")
 BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
 
 PASSWD = f"""root:x:0:0:root:/:/sbin/nologin
@@ -106,7 +107,19 @@ def system():
         raise SystemExit(f"release: {AUTHORITIES} has no certificates: install ca-certificates")
     files.file(BUNDLE, b"".join(path.read_bytes().rstrip() + b"\n" for path in certificates))
     files.link("/usr/lib/ssl/cert.pem", BUNDLE)  # OpenSSL's name for it; libcurl has the other
+    add_zones(files)
     return files
+
+
+def add_zones(files):
+    """The time zones, for schedules. The other two sets of the same zones are left out."""
+    for path in sorted(ZONES.rglob("*")):
+        if path.relative_to(ZONES).parts[0] in ("posix", "right", "localtime"):
+            continue
+        if path.is_symlink():
+            files.link(path, path.readlink())
+        elif path.is_file():
+            files.file(path, path.read_bytes())
 
 
 def add_libraries(files, program):
@@ -122,7 +135,7 @@ def add_libraries(files, program):
     files.file(folder / loader.name, found[loader.name].read_bytes(), 0o755)
     if loader.parent != folder:
         files.link(loader, folder / loader.name)
-    packages = owners([*found.values(), next(AUTHORITIES.glob("*.crt"))])
+    packages = owners([*found.values(), next(AUTHORITIES.glob("*.crt")), ZONES / "tzdata.zi"])
     facts = output("dpkg-query", "-s", *packages).strip().split("\n\n")
     for package, text in zip(packages, facts, strict=True):
         files.file(f"/usr/share/doc/{package}/copyright",

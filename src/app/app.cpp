@@ -159,6 +159,7 @@ ExitCode run(std::vector<std::string> arguments) {
   add_dead_commands(root, session);
   add_queue_commands(root, session);
   add_forecast_command(root, session);
+  add_schedule_commands(root, session);
   add_top_command(root, session);
   add_health_command(root, session);
   add_clock_command(root, session);
