@@ -28,6 +28,7 @@
 #include <tarry/settings.h>
 #include <tarry/time.h>
 #include <tarry/unique_function.h>
+#include <tarry/why.h>
 
 namespace tarry {
 
@@ -217,6 +218,12 @@ class Queue {
   Result<std::vector<Result<MessageInfo>>> get(std::initializer_list<std::string_view> keys) const;
   void get(std::initializer_list<std::string_view> keys,
            Callback<std::vector<Result<MessageInfo>>> done) const;
+
+  /// Why the message has not been delivered, or what has become of it. Asks twice, for the message
+  /// and for its queue. `not_found` if the queue does not know the message, or does not exist. A
+  /// store behind a server cannot tell of that server's relays; the server's own answer does.
+  Result<Why> why(std::string_view key) const;
+  void why(std::string_view key, Callback<Why> done) const;
 
   // -- claim and settle
   /// Empty if nothing was due within `wait`, the queue is paused, or it does not exist.

@@ -13,4 +13,5 @@
 #include <tarry/time.h>
 #include <tarry/unique_function.h>
 #include <tarry/version.h>
+#include <tarry/why.h>
 #include <tarry/worker.h>

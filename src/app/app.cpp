@@ -151,6 +151,7 @@ ExitCode run(std::vector<std::string> arguments) {
   add_serve_command(root, session);
   add_push_command(root, session);
   add_message_commands(root, session);
+  add_why_command(root, session);
   add_claim_command(root, session);
   add_settle_commands(root, session);
   add_work_command(root, session);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/why.h"
 #include "open/ask.h"
 #include "open/claim.h"
 #include "open/questions.h"
@@ -108,6 +109,37 @@ Result<std::vector<Result<MessageInfo>>> Queue::get(
 void Queue::get(std::initializer_list<std::string_view> keys,
                 Callback<std::vector<Result<MessageInfo>>> done) const {
   get(std::span(keys.begin(), keys.size()), std::move(done));
+}
+
+namespace {
+
+Result<Why> why_of(std::string_view key, Result<MessageInfo> message, Result<QueueStats> queue) {
+  if (!queue) return std::move(queue).error();
+  if (message) return core::why(*std::move(message), *std::move(queue));
+  Error error = std::move(message).error();
+  if (error.code == ErrorCode::not_found) error.message = core::why_unknown(key, *queue);
+  return error;
+}
+
+}  // namespace
+
+Result<Why> Queue::why(std::string_view key) const {
+  auto message = get(key);
+  if (!message && message.error().code != ErrorCode::not_found) return std::move(message).error();
+  return why_of(key, std::move(message), stats());
+}
+
+void Queue::why(std::string_view key, Callback<Why> done) const {
+  get(key, [queue = *this, asked = std::string(key),
+            done = std::move(done)](Result<MessageInfo> message) mutable {
+    if (!message && message.error().code != ErrorCode::not_found) {
+      return done(std::move(message).error());
+    }
+    queue.stats([asked = std::move(asked), message = std::move(message),
+                 done = std::move(done)](Result<QueueStats> stats) mutable {
+      done(why_of(asked, std::move(message), std::move(stats)));
+    });
+  });
 }
 
 // -- claim and settle

@@ -46,25 +46,9 @@ constexpr std::array kGauges = {
     Gauge{"waiting_claims", &QueueStats::waiting_claims},
 };
 
-void write_queue(JsonWriter& out, const QueueStats& stats) {
-  out.begin_object().text_field("queue", stats.queue);
-  out.name("settings").begin_object();
-  write_settings(out, stats.settings);
-  out.end_object();
-  for (const Gauge& gauge : kGauges) out.field(gauge.name, stats.*gauge.member);
-  out.field_bool("paused", stats.paused);
-  if (stats.paused_until) out.time_field("paused_until", *stats.paused_until);
-  if (stats.oldest_ready) out.time_field("oldest_ready", *stats.oldest_ready);
-  out.name("counters").begin_object();
-  for (const Counter& counter : kCounters) {
-    out.field(counter.name, stats.counters.*counter.member);
-  }
-  out.end_object().end_object();
-}
-
 void write_queue_list(JsonWriter& out, const StoreStats& stats) {
   out.name("queues").begin_array();
-  for (const QueueStats& queue : stats.queues) write_queue(out, queue);
+  for (const QueueStats& queue : stats.queues) write_queue_stats(out, queue);
   out.end_array();
   if (stats.unreadable.empty()) return;
   out.name("unreadable").begin_array();
@@ -109,10 +93,26 @@ MaybeError read_queue(const boost::json::value& value, QueueStats& stats) {
 
 }  // namespace
 
+void write_queue_stats(JsonWriter& out, const QueueStats& stats) {
+  out.begin_object().text_field("queue", stats.queue);
+  out.name("settings").begin_object();
+  write_settings(out, stats.settings);
+  out.end_object();
+  for (const Gauge& gauge : kGauges) out.field(gauge.name, stats.*gauge.member);
+  out.field_bool("paused", stats.paused);
+  if (stats.paused_until) out.time_field("paused_until", *stats.paused_until);
+  if (stats.oldest_ready) out.time_field("oldest_ready", *stats.oldest_ready);
+  out.name("counters").begin_object();
+  for (const Counter& counter : kCounters) {
+    out.field(counter.name, stats.counters.*counter.member);
+  }
+  out.end_object().end_object();
+}
+
 std::string encode_queue_stats(const QueueStats& stats) {
   std::string text;
   JsonWriter out(text);
-  write_queue(out, stats);
+  write_queue_stats(out, stats);
   return text;
 }
 

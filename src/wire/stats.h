@@ -21,6 +21,8 @@
 
 namespace tarry::wire {
 
+/// Writes one queue as an object.
+void write_queue_stats(JsonWriter& out, const QueueStats& stats);
 [[nodiscard]] std::string encode_queue_stats(const QueueStats& stats);
 [[nodiscard]] std::string encode_queues(const StoreStats& stats);
 [[nodiscard]] std::string encode_store_stats(const StoreStats& stats);

@@ -171,6 +171,8 @@ QUERIES = (
     ("getMessage", {}, 400, ('"key"', "missing")),
     ("getMessage", {"key": LONG_KEY}, 413, ("key", "512")),
     ("getMessage", {"key_base64": "?"}, 400, ('"key_base64"', "?")),
+    ("whyMessage", {}, 400, ('"key"', "missing")),
+    ("whyMessage", {"key": LONG_KEY}, 413, ("key", "512")),
     ("getStats", {"names_only": "1"}, 400, ('names_only "1"', "true", "false")),
     ("forecastQueue", {"width": "0s"}, 400, ("width", "1ms")),
     ("forecastQueue", {"width": "5"}, 400, ("width", "5")),
@@ -389,7 +391,7 @@ class BadInput(ProgramTest):
                 name = operation["operationId"]
                 if "{queue}" not in path:
                     continue
-                query = {"key": "k"} if name == "getMessage" else None
+                query = {"key": "k"} if name in ("getMessage", "whyMessage") else None
                 body = {"pushMessage": {}, "pushMessages": {"messages": [{}]},
                         "cancelMessages": {"keys": ["k"]},
                         "getMessages": {"keys": ["k"]},

@@ -113,6 +113,9 @@ class Agreement(ProgramTest):
         self.ask("listMessages", query={"after": page["next"], "prefix_base64": "YQ=="})
         self.ask("listMessages", query={"whole": "true"})
         self.ask("getMessage", query={"key": "a"})
+        self.ask("whyMessage", query={"key": "a"})
+        self.ask("whyMessage", query={"key_base64": "YQ=="})
+        self.ask("whyMessage", 404, query={"key": "nobody"})
         self.ask("getMessage", query={"key_base64": "YQ=="})
         self.ask("getMessage", 404, query={"key": "none"})
         self.ask("getMessages", body={"keys": ["a", "none"], "payload": False})
@@ -433,7 +436,7 @@ class Away(Redis):
                 name = operation["operationId"]
                 # The server itself works: restarting it would not help.
                 if "503" in operation["responses"] and name not in ("getHealth", "getAbout"):
-                    query = {"key": "k"} if name == "getMessage" else None
+                    query = {"key": "k"} if name in ("getMessage", "whyMessage") else None
                     with self.subTest(name):
                         problem = client.ask(name, 503, body=bodies.get(name), query=query).json
                         self.assertEqual(problem["code"], "unavailable")

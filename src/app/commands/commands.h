@@ -23,6 +23,7 @@ void add_pause_commands(CLI::App& queue, Session& session);
 void add_queue_verbs(CLI::App& queue, Session& session);        // queue set, pause, resume, purge
 void add_reshard_command(CLI::App& queue, Session& session);    // queue reshard
 void add_forecast_command(CLI::App& root, Session& session);    // forecast_command.cpp
+void add_why_command(CLI::App& root, Session& session);         // why_command.cpp
 void add_schedule_commands(CLI::App& root, Session& session);   // schedule next
 void add_top_command(CLI::App& root, Session& session);         // top_command.cpp
 void add_health_command(CLI::App& root, Session& session);      // health_command.cpp

@@ -11,6 +11,7 @@ namespace tarry::http {
 [[nodiscard]] Routed list(Asked& asked);
 [[nodiscard]] Routed get_one(Asked& asked);
 [[nodiscard]] Routed get_many(Asked& asked);
+[[nodiscard]] Routed why(Asked& asked);
 [[nodiscard]] Routed cancel(Asked& asked);
 [[nodiscard]] Routed reschedule(Asked& asked);
 [[nodiscard]] Routed bulk(Asked& asked);
