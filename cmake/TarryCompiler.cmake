@@ -35,6 +35,16 @@ elseif(NOT TARRY_SANITIZE STREQUAL "")
   message(FATAL_ERROR "TARRY_SANITIZE=${TARRY_SANITIZE}: must be empty, address or thread")
 endif()
 
+# Some 40 large programs are linked then. lld takes a quarter of the default linker's time.
+if(NOT TARRY_SANITIZE STREQUAL "" AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  cmake_path(GET CMAKE_CXX_COMPILER FILENAME compiler)
+  string(REPLACE "clang++" "ld.lld" lld ${compiler})
+  find_program(TARRY_LLD ${lld})
+  if(TARRY_LLD)
+    add_link_options(-fuse-ld=lld)
+  endif()
+endif()
+
 if(TARRY_FUZZ AND NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   message(FATAL_ERROR "TARRY_FUZZ needs clang's libFuzzer; this is ${CMAKE_CXX_COMPILER_ID}")
 endif()
@@ -76,10 +86,14 @@ function(tarry_compile target)
 endfunction()
 
 # For libraries that wait for sockets or people, not for the processor. Under a sanitizer they are
-# not optimised: they then take half the time to compile.
+# not optimised: they then take half the time to compile. Of UBSan's checks those of each pointer are
+# left out, a fifth of what remains: ASan finds null pointers too.
 function(tarry_compile_outer target)
   tarry_compile(${target})
   target_compile_options(${target} PRIVATE -O0)
+  if(TARRY_SANITIZE STREQUAL "address")
+    target_compile_options(${target} PRIVATE -fno-sanitize=null,alignment)
+  endif()
 endfunction()
 
 # For test programs. To optimise the code that GoogleTest and rapidcheck expand to, to check it and
