@@ -71,7 +71,7 @@ class Daemon:
         if not ready:
             code = self._process.wait()
             raise ServerFailure(f"the server did not start: {code}\n{self.log()}")
-        self.port = int(port_file.read_text())
+        self.port = int(port_file.read_text().split()[0])
 
     def start_and_kill(self, seconds):
         """Starts it, and kills it that many seconds after its start."""
