@@ -6,13 +6,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -20,6 +18,7 @@
 #include "app/command_line/command.h"
 #include "app/commands/commands.h"
 #include "app/commands/service/serve_flags.h"
+#include "app/commands/service/serve_fronts.h"
 #include "app/config/listen.h"
 #include "app/output/line_writer.h"
 #include "app/output/printable.h"
@@ -34,13 +33,8 @@
 #include "base/text.h"
 #include "open/store_url.h"
 #include "server/audit/trail.h"
-#include "server/beanstalk/front.h"
-#include "server/http/front.h"
-#include "server/listening/reserved_port.h"
-#include "server/listening/unix_listener.h"
 #include "server/presets/preset_engine.h"
 #include "server/session/fronts.h"
-#include "server/sqs/front.h"
 
 namespace tarry::app {
 namespace {
@@ -164,52 +158,6 @@ Relays::Hooks hooks_of(ServeLog& log, Events& events) {
           [&events] { events.relays_ended(); }};
 }
 
-using PatternsOfRelays = std::map<std::string, std::vector<std::string>>;  // by the relay's name
-
-PatternsOfRelays patterns_of(const std::vector<RelayPlan>& plans) {
-  PatternsOfRelays patterns;
-  for (const RelayPlan& plan : plans) patterns[plan.options.name] = plan.options.relay.queues;
-  return patterns;
-}
-
-std::vector<metrics::RelayFigures> figures_of(const Relays& relays,
-                                              const PatternsOfRelays& patterns) {
-  std::vector<metrics::RelayFigures> all;
-  for (auto& [name, stats, up] : relays.stats()) {
-    metrics::RelayFigures& one = all.emplace_back();
-    one.name = std::move(name);
-    one.up = up;
-    one.claimed = stats.claimed;
-    one.confirmed = stats.confirmed;
-    one.failed = stats.failed;
-    one.acked = stats.acked;
-    one.retried = stats.retried;
-    one.buried = stats.buried;
-    one.released = stats.released;
-    one.stale = stats.stale;
-    one.in_flight = stats.in_flight;
-    one.queues = stats.queues;
-    one.breaker_openings = stats.openings;
-    one.breaker_open = stats.breaker != relay::BreakerState::closed;
-    one.lag = stats.lags;
-    if (const auto found = patterns.find(one.name); found != patterns.end()) {
-      one.patterns = found->second;
-    }
-  }
-  return all;
-}
-
-// Called on the server's thread only, so nothing else moves the clock in between.
-Result<void> step(ManualClock& clock, std::int64_t ms) {
-  const std::int64_t to = clock.now().time_since_epoch().count() + ms;
-  if (to < 0 || to > base::kMaxTimeMs) {
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("a step of {} ms would leave the years from 1970 to 2200", ms)};
-  }
-  clock.step(Millis(ms));
-  return {};
-}
-
 session::Options server_options(const Config& config, const ServeTokens& tokens,
                                 const listening::Tls& tls, audit::FilePtr audit, ServeLog& log) {
   session::Options options;
@@ -220,102 +168,6 @@ session::Options server_options(const Config& config, const ServeTokens& tokens,
   options.log = [&log](const LogEntry& entry) { log.tell(entry); };
   options.on_request = [&log](const session::RequestNote& note) { log.request(note); };
   return options;
-}
-
-http::FrontOptions http_options(const Config& config, std::optional<ManualClock> clock,
-                                const Relays& relays) {
-  http::FrontOptions options;
-  if (auto names = parse_names(config.text(Which::names))) options.hosts = std::move(*names);
-  options.relays = [&relays, patterns = patterns_of(config.relays)] {
-    return figures_of(relays, patterns);
-  };
-  if (clock) {
-    options.now = [clock] { return clock->now(); };
-    options.advance_clock = [clock](std::int64_t ms) mutable { clock->advance(Millis(ms)); };
-    options.step_clock = [clock](std::int64_t ms) mutable { return step(*clock, ms); };
-  }
-  return options;
-}
-
-sqs::FrontOptions sqs_options(const Config& config, std::optional<ManualClock> clock) {
-  sqs::FrontOptions options;
-  if (auto names = parse_names(config.text(Which::names))) options.hosts = std::move(*names);
-  options.strict = config.number(Which::sqs_strict) != 0;
-  if (clock) options.now = [clock] { return clock->now(); };
-  return options;
-}
-
-beanstalk::FrontOptions beanstalk_options(const std::string& url,
-                                          std::optional<ManualClock> clock) {
-  beanstalk::FrontOptions options;
-  if (const auto parts = detail::parse_store_url(url)) {
-    const auto most = std::visit(
-        [](const auto& store) -> std::optional<std::uint64_t> {
-          if constexpr (requires { store.max_payload; }) return store.max_payload;
-          return std::nullopt;
-        },
-        *parts);
-    options.max_job = most.value_or(core::kDefaultMaxPayload);
-  }
-  if (clock) {
-    const auto now = [clock] { return clock->now().time_since_epoch().count(); };
-    options.clocks = {now, now};
-  }
-  return options;
-}
-
-/// Addresses that are reserved for a front until the store is open and clients may connect.
-struct Places {
-  std::vector<Address> addresses;  // with the ports that the server has got
-  std::vector<std::variant<listening::ReservedPort, std::string>> kept;
-};
-
-Result<Places> reserve(const Config& config, Which listen) {
-  if (config.text(listen).empty()) return Places{};
-  auto addresses = parse_listen(config.text(listen));
-  if (!addresses) return addresses.error();
-  Places places;
-  for (Address& address : *addresses) {
-    if (address.is_unix()) {
-      if (auto good = listening::UnixListener::check(address.path); !good) {
-        // Another path is needed, or another server must end: neither is a matter of time.
-        return Error{ErrorCode::invalid_argument, std::move(good).error().message};
-      }
-      places.kept.emplace_back(address.path);
-    } else {
-      auto port = listening::ReservedPort::reserve(address.host, address.port);
-      if (!port) return port.error();
-      address.port = port->port();
-      places.kept.emplace_back(std::move(*port));
-    }
-    places.addresses.push_back(std::move(address));
-  }
-  return places;
-}
-
-void add_fronts(std::vector<session::Listening>& fronts, Places places,
-                const session::MakeFront& make) {
-  for (auto& place : places.kept) fronts.push_back({make, std::move(place)});
-}
-
-/// A front's addresses as URLs, for the ready line.
-std::vector<std::string> urls_of(std::string_view scheme, const std::vector<Address>& addresses,
-                                 bool has_tls) {
-  std::vector<std::string> urls;
-  for (const Address& address : addresses) {
-    urls.push_back(std::string(scheme) + address.url(has_tls));
-  }
-  return urls;
-}
-
-/// beanstalkd's protocol names jobs by numbers, and its reservations end.
-Result<void> check_beanstalk(const Places& places, const core::Capabilities& can) {
-  if (places.addresses.empty() || (can.by_key && can.leases && can.headers)) return {};
-  return Error{ErrorCode::invalid_argument,
-               fmt::format("server.beanstalk: a store of the engine {} cannot serve beanstalkd's "
-                           "protocol, which needs keys, leases and headers: use file:, memory: or "
-                           "redis: without a layout",
-                           can.keeper())};
 }
 
 /// Another process may give back a port that it holds; anything else must be mended in the
@@ -389,17 +241,10 @@ std::optional<Store> open_store(Session& session, const Config& config,
 /// Writes the port file, if the setting names one, and reports where the server listens and by
 /// which clock.
 Result<void> tell_ready(const Output& output, const Config& config, ServeLog& log,
-                        std::vector<Address> addresses, const std::vector<Address>& sqs,
-                        const std::vector<Address>& beanstalk, const std::string& store) {
-  const bool has_tls = !config.text(Which::tls_cert).empty();
-  std::vector<std::string> urls = urls_of("", addresses, has_tls);
-  for (std::string& url : urls_of("sqs+", sqs, has_tls)) urls.push_back(std::move(url));
-  for (const Address& address : beanstalk) urls.push_back("beanstalk://" + address.text());
-  // The ports stand in the order of the settings: those of HTTP come first.
-  addresses.insert(addresses.end(), sqs.begin(), sqs.end());
-  addresses.insert(addresses.end(), beanstalk.begin(), beanstalk.end());
+                        const ServeFronts& fronts, const std::string& store) {
+  const auto urls = fronts.urls(!config.text(Which::tls_cert).empty());
   if (const std::string file = config.text(Which::port_file); !file.empty()) {
-    if (auto written = write_port_file(file, addresses); !written) return written;
+    if (auto written = write_port_file(file, fronts.addresses()); !written) return written;
   }
   const bool logs_json = config.text(Which::log_format) == "json";
   LineWriter stdout_lines(STDOUT_FILENO);
@@ -414,6 +259,7 @@ Result<void> tell_ready(const Output& output, const Config& config, ServeLog& lo
 /// Checks that need no open port, store or file.
 Result<void> check_settings(const Config& config) {
   if (auto good = check_servable(config); !good) return good;
+  if (auto good = check_front_stores(config); !good) return good;
   const std::string file = config.text(Which::port_file);
   return file.empty() ? Result<void>() : check_port_file(file);
 }
@@ -440,12 +286,8 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   auto audit = open_audit_log(*config);
   if (!audit) return session.output.fail(audit.error());
   // The ports come first: if one is taken, no store is made or opened.
-  auto http = reserve(*config, Which::listen);
-  if (!http) return cannot_listen(session.output, http.error());
-  auto sqs = reserve(*config, Which::sqs);
-  if (!sqs) return cannot_listen(session.output, sqs.error());
-  auto beanstalk = reserve(*config, Which::beanstalk);
-  if (!beanstalk) return cannot_listen(session.output, beanstalk.error());
+  auto fronts = ServeFronts::reserve(*config);
+  if (!fronts) return cannot_listen(session.output, fronts.error());
   // The limit is raised before the store is opened, because its files need descriptors too.
   const auto descriptors = descriptor_limit();
   static_cast<void>(raise_descriptor_limit());
@@ -459,8 +301,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   if (config->number(Which::test_clock) != 0) clock.emplace();
   auto store = open_store(session, *config, clock, log, code);
   if (!store) return code;
-  const core::Capabilities can = store->engine().capabilities();
-  if (const auto good = check_beanstalk(*beanstalk, can); !good) {
+  if (const auto good = fronts->check(store->engine().capabilities()); !good) {
     return session.output.fail(good.error());
   }
   if (auto applied = apply_queue_rules(store->engine(), config->queues, log); !applied) {
@@ -475,19 +316,10 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   note_fewer_connections(*config, options, log);
   session::Fronts server(engine, std::move(options));
   const SignalWatch watch([&events](int) { events.signalled(); }, [&events] { events.hung_up(); });
-  const std::vector<Address> addresses = http->addresses;
-  const std::vector<Address> sqs_addresses = sqs->addresses;
-  const std::vector<Address> beanstalk_addresses = beanstalk->addresses;
-  std::vector<session::Listening> fronts;
-  add_fronts(fronts, std::move(*http), http::make_front(http_options(*config, clock, **relays)));
-  add_fronts(fronts, std::move(*sqs), sqs::make_front(sqs_options(*config, clock)));
-  add_fronts(fronts, std::move(*beanstalk), beanstalk::make_front(beanstalk_options(url, clock)));
-  if (const auto begun = server.start(std::move(fronts)); !begun) {
+  if (const auto begun = server.start(fronts->listening({*config, clock, **relays})); !begun) {
     return cannot_listen(session.output, begun.error());
   }
-  if (const auto told = tell_ready(session.output, *config, log, addresses, sqs_addresses,
-                                   beanstalk_addresses, url);
-      !told) {
+  if (const auto told = tell_ready(session.output, *config, log, *fronts, url); !told) {
     return session.output.fail(told.error());
   }
 
