@@ -56,8 +56,8 @@ class Beanstalk:
         their order, as the answers come."""
         data = b""
         for body, delay, key in messages:
-            data += (b"put-key %s " % key.encode() if key else b"put ") + b"0 %d %d %d\r\n%s\r\n" % (
-                delay, LEASE_SECONDS, len(body), body.encode())
+            data += b"put-key %s " % key.encode() if key else b"put "
+            data += b"0 %d %d %d\r\n%s\r\n" % (delay, LEASE_SECONDS, len(body), body.encode())
         self._send(data)
         for _ in messages:
             yield self._line()[0] == b"INSERTED"

@@ -4,10 +4,16 @@
 import itertools
 import os
 import random
+import sys
 import time
 import unittest
 
 from beanstalk_pair import Connection, Pair, Reference, Tarry
+from program import SOURCE
+
+sys.path.insert(0, str(SOURCE / "tests/crash"))
+
+from redis_server import RedisServer  # noqa: E402
 
 SEED = int(os.environ.get("TARRY_BEANSTALK_SEED", "1"))
 RANDOM_COMMANDS = int(os.environ.get("TARRY_BEANSTALK_COMMANDS", "12000"))
@@ -21,8 +27,8 @@ class Servers(unittest.TestCase):
         self.addCleanup(lambda: self.assertEqual(tarry.stop(), 0))
         return tarry
 
-    def both(self):
-        tarry, reference = self.tarry(), Reference()
+    def both(self, *flags):
+        tarry, reference = self.tarry(*flags), Reference()
         self.addCleanup(reference.stop)
         pair = Pair(reference, tarry)
         self.addCleanup(pair.close)
@@ -38,15 +44,20 @@ class Random(Servers):
     connection."""
 
     TUBES = (b"default", b"t1", b"t2")
+    COMMANDS = RANDOM_COMMANDS
 
     def setUp(self):
-        self.pair = self.both()
+        self.pair = self.both(*self.store())
         self.random = random.Random(SEED)
         self.priorities = iter(self.random.sample(range(3000), 3000))
         self.watched = {}
         self.jobs = []
         self.count = 0
         self.delays = itertools.count(1000, 10)  # tarry has the order of equal times to the ms
+
+    def store(self):
+        """The URL of tarry's store, unless it is the usual one."""
+        return ()
 
     def priority(self):
         return next(self.priorities, None)
@@ -109,7 +120,7 @@ class Random(Servers):
         for tube in self.TUBES:
             self.pair.ask("keeper", b"watch %s\r\n" % tube)
         said = 0
-        while said < RANDOM_COMMANDS:
+        while said < self.COMMANDS:
             client = self.random.choice("abc")
             self.watched.setdefault(client, {b"default"})
             self.next = self.priority()
@@ -154,6 +165,18 @@ class Random(Servers):
                 self.pair.ask(client, b"delete {%s}\r\n" % name)
         self.jobs = []
         self.priorities = iter(self.random.sample(range(3000), 3000))
+
+
+class RandomOnRedis(Random):
+    """The same on a store in Redis."""
+
+    COMMANDS = RANDOM_COMMANDS // 6
+
+    def store(self):
+        redis = RedisServer()
+        self.addCleanup(redis.close)
+        redis.start()
+        return (f"{redis.url}?max_payload=65535",)
 
 
 class Recorded(Servers):
