@@ -20,7 +20,7 @@ IDS = ["F1", "F2", "F3", "F3s", "F4", "F5", "F6", "F6k", "F8", "F8c", "F7", "F7m
 WITH_REDISSON = ["F12"]  # where Java, Maven and Redisson's library are there
 WITH_RABBITMQ = ["F16"]  # where rabbitmq-server and rabbitmq-c are installed
 WITH_LIMITED_RAM = ["F17", "F17r", "F17p"]  # where control groups can be made
-WITH_BEANSTALKD = ["F22", "F24", "F24r"]
+WITH_BEANSTALKD = ["F13", "F14", "F22", "F24", "F24r"]
 OVER_HTTP = ["F25", "F25b", "F26", "F26s"]
 
 

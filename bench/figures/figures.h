@@ -30,6 +30,7 @@ void measure_in_redis(Run& run);            // F11, F11m: redis_figures.cpp
 void measure_in_redis_by_key(Run& run);     // F11k
 void measure_in_redis_with_aof(Run& run);   // F11e
 void measure_against_redisson(Run& run);    // F12: redisson_figures.cpp
+void measure_jobs(Run& run);                // F13, F14: job_figures.cpp
 void measure_relay_to_rabbitmq(Run& run);   // F16: relay_figures.cpp
 void measure_with_little_ram(Run& run);     // F17: tight_figures.cpp
 void measure_against_beanstalkd(Run& run);  // F22, F24, F24r: served_figures.cpp

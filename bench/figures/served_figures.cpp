@@ -61,7 +61,7 @@ struct Against {
 
 Against against_beanstalkd(Run& run, const std::string& sync, int beanstalkd_sync_ms,
                            const OneAtATime& shape) {
-  const TarryHost tarry(run.directory(), "sync=" + sync);
+  const TarryHost tarry(run.directory(), {.store = "file:?sync=" + sync});
   const BeanstalkHost beanstalkd(run.directory(), beanstalkd_sync_ms);
   Against against;
   const auto both = [&](const OneAtATime& lives) {
@@ -99,7 +99,7 @@ void measure_against_beanstalkd(Run& run) {
 }
 
 void measure_over_http(Run& run) {
-  const TarryHost host(run.directory(), "sync=always");
+  const TarryHost host(run.directory(), {.store = "file:?sync=always"});
   const Scratch scratch(run.directory());
   const auto embedded = make_tarry_queue(
       must(open("file:" + scratch.path() + "/store?sync=always"), "the store opens"));

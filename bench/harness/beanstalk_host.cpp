@@ -7,6 +7,7 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "harness/must.h"
 #include "harness/wall.h"
@@ -29,16 +30,22 @@ bool answers(std::uint16_t port) {
   return there;
 }
 
+std::vector<std::string> words_of(std::uint16_t port, const std::string& directory,
+                                  std::optional<int> sync_ms) {
+  std::vector<std::string> words{kBeanstalkd, "-l", "127.0.0.1", "-p", std::to_string(port)};
+  if (sync_ms) words.insert(words.end(), {"-b", directory, "-f", std::to_string(*sync_ms)});
+  return words;
+}
+
 }  // namespace
 
 bool BeanstalkHost::is_installed() { return ::access(kBeanstalkd, X_OK) == 0; }
 
-BeanstalkHost::BeanstalkHost(const std::string& parent, int sync_ms)
+BeanstalkHost::BeanstalkHost(const std::string& parent, std::optional<int> sync_ms)
     : scratch_(parent),
       port_(testing::RedisServer::free_port()),
       server_(std::make_unique<ServerProcess>(
-          std::vector<std::string>{kBeanstalkd, "-l", "127.0.0.1", "-p", std::to_string(port_),
-                                   "-b", scratch_.path(), "-f", std::to_string(sync_ms)},
+          words_of(port_, scratch_.path(), sync_ms),
           ServerProcess::Options{.log = scratch_.path() + "/output"})) {
   const Stopwatch watch;
   while (!answers(port_)) {

@@ -1,10 +1,11 @@
-// BeanstalkHost: the run's own beanstalkd on a free port of 127.0.0.1, with a log.
+// BeanstalkHost: the run's own beanstalkd on a free port of 127.0.0.1.
 //
 // Thread safety: none. It ends with the thread that made it.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "harness/scratch.h"
@@ -17,8 +18,8 @@ class BeanstalkHost {
   [[nodiscard]] static bool is_installed();
 
   /// Its log lies below `parent` and is synced every `sync_ms`, or at each write if that is 0. 50
-  /// is beanstalkd's default.
-  explicit BeanstalkHost(const std::string& parent, int sync_ms = 50);
+  /// is beanstalkd's default. Without a number there is no log.
+  explicit BeanstalkHost(const std::string& parent, std::optional<int> sync_ms = 50);
 
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
   [[nodiscard]] pid_t pid() const noexcept { return server_->pid(); }
