@@ -54,7 +54,7 @@ void measure_jobs(Run& run) {
   const PipedJobs one{.lives = run.scaled(300'000)};
   run.add(kF13, jobs_against_beanstalkd(run, "memory:", std::nullopt, one, one));
   const PipedJobs four{.lives = run.scaled(300'000), .connections = 4};
-  const PipedJobs fewer{.lives = run.scaled(30'000), .connections = 4};
+  const PipedJobs fewer{.lives = run.scaled(10'000), .connections = 4};
   run.add(kF14, jobs_against_beanstalkd(run, "file:?sync=always", 0, four, fewer));
 }
 
