@@ -86,8 +86,8 @@ function(tarry_compile target)
 endfunction()
 
 # For libraries that wait for sockets or people, not for the processor. Under a sanitizer they are
-# not optimised: they then take half the time to compile. Of UBSan's checks those of each pointer are
-# left out, a fifth of what remains: ASan finds null pointers too.
+# not optimised: they then take half the time to compile. Of UBSan's checks those of each pointer
+# are left out, a fifth of what remains: ASan finds null pointers too.
 function(tarry_compile_outer target)
   tarry_compile(${target})
   target_compile_options(${target} PRIVATE -O0)
