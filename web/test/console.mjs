@@ -177,6 +177,7 @@ const tests = {
     await page.getByRole("link", { name: "order:42" }).click();
     await page.getByText('"a-1"').waitFor();
     await page.evaluate(() => scrollTo(0, 0));
+    await page.getByText("It is not due before").waitFor();
     await capture(page, "message");
     await page.getByLabel("Move by or to", { exact: false }).fill("-30m");
     await button(page, "Move").click();
@@ -185,6 +186,7 @@ const tests = {
     await page.locator(".chip.ready").waitFor();
     await button(page, "Bury").click();
     await page.locator(".chip.dead").waitFor();
+    await page.getByText("It is dead, 1 of 10 attempts made: buried by hand.").waitFor();
     await button(page, "Revive").click();
     await page.locator(".chip.ready").waitFor();
     await button(page, "Cancel").click();

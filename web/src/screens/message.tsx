@@ -89,6 +89,40 @@ function Life({ message, now }: { message: Message; now: number }): JSX.Element 
   );
 }
 
+type Cause =
+  | "ended"
+  | "dead"
+  | "not_due"
+  | "retry_not_due"
+  | "leased"
+  | "stopping"
+  | "paused"
+  | "relay_down"
+  | "no_consumer"
+  | "consumers_busy"
+  | "offered";
+
+/** Why it has not been delivered: the cause in the page's language, and the server's sentence. */
+function Why({ queue, message }: { queue: string; message: Message }): JSX.Element {
+  const loaded = useLoaded(
+    () =>
+      call<{ cause: Cause; text: string }>("GET", queuePath(queue, `/why?${keyQuery(message)}`)),
+    [queue, message],
+  );
+  return (
+    <Loading of={loaded}>
+      {(why) => (
+        <p class="why">
+          <b>{t(`cause_${why.cause}`)}</b>{" "}
+          <span lang="en">
+            <Foreign text={why.text} />
+          </span>
+        </p>
+      )}
+    </Loading>
+  );
+}
+
 export function MessageScreen({
   queue,
   of,
@@ -165,6 +199,7 @@ export function MessageScreen({
                 {message.stopping === true && <Chip kind="paused">{t("stopping")}</Chip>}{" "}
                 {message.paused === true && <Chip kind="paused">{t("paused")}</Chip>}
               </p>
+              <Why queue={queue} message={message} />
               <div class="buttons">
                 <Button
                   kind="main"
