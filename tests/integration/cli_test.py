@@ -486,8 +486,9 @@ class Help(ProgramTest):
                 "release", "bury", "work", "ls", "queue", "queue ls", "queue info",
                 "queue reshard", "stats", "forecast", "store", "store info", "store check",
                 "store audit", "store salvage", "store migrate", "store acl", "bench", "version",
-                "config", "config check", "relay", "queue set", "queue pause", "queue resume",
-                "queue purge", "queue rm", "dead", "dead ls", "dead revive", "dead rm", "extend",
+                "why", "config", "config check", "relay", "queue set", "queue pause",
+                "queue resume", "queue purge", "queue rm", "dead", "dead ls", "dead revive",
+                "dead rm", "extend",
                 "top", "health", "clock", "clock advance", "completion", "man",
                 "store export", "store import", "store backup", "store upgrade", "intake",
                 "token", "token new", "token ls", "token check", "audit-log")

@@ -130,8 +130,8 @@ class Pages(unittest.TestCase):
         reference = page("docs/reference/command-line.md") + page("docs/reference/config.md")
         for command in ("serve", "push", "cancel", "get", "reschedule", "claim", "ack", "retry",
                         "release", "bury", "work", "ls", "queue ls", "queue info",
-                        "queue reshard", "stats", "forecast", "relay", "queue set", "queue pause",
-                        "queue resume", "queue purge",
+                        "queue reshard", "stats", "forecast", "why", "relay", "queue set",
+                        "queue pause", "queue resume", "queue purge",
                         "queue rm", "dead ls", "dead revive", "dead rm",
                         "extend", "top", "clock advance", "completion", "man",
                         "store info", "store check", "store audit", "store salvage",
@@ -415,9 +415,10 @@ class Shell(ProgramTest):
             self.assertIn(word, out)
 
     def test_operating(self):
-        for mark, _, text in blocks("docs/guide/operating.md"):
-            if mark.startswith("run"):
-                self.shell(mark, text)
+        out = "".join(self.shell(mark, text, TARRY_STORE=self.store)
+                      for mark, _, text in blocks("docs/guide/operating.md")
+                      if mark.startswith("run"))
+        self.assertIn("It is not due before", out)
 
     def settle(self, text, server):
         """Runs each line on a message of its own, and checks the message's state afterwards."""
