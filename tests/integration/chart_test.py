@@ -32,6 +32,8 @@ REFUSED = (
     ({"service": {"port": 70000}}, "70000 is greater than the maximum of 65535"),
     ({"log": {"level": "trace"}}, "'trace' is not one of"),
     ({"networkPolicy": {"from": []}}, "[] "),
+    ({"sqs": {"port": 0}}, "0 is less than the minimum of 1"),
+    ({"beanstalk": {"on": True}}, "'on' was unexpected"),
 )
 # Values that only together are wrong.
 FAILING = (
@@ -154,10 +156,24 @@ class Rendered(ProgramTest):
                       kinds["PodDisruptionBudget"]["spec"]["selector"]["matchLabels"]]
             for each in chosen:
                 self.assertTrue(each and each.items() <= labels, (name, each))
-            port, = kinds["Service"]["spec"]["ports"]
+            ports = [port["targetPort"] for port in kinds["Service"]["spec"]["ports"]]
+            allowed = kinds["NetworkPolicy"]["spec"]["ingress"][0]["ports"]
             container, = self.pod(name)["spec"]["containers"]
+            inner = dict(zip(ports, (7733, 9324, 11300)))
+            self.assertEqual(ports[1:], ["sqs", "beanstalk"] if name == "file" else [])
             self.assertEqual(container["ports"],
-                             [{"name": port["targetPort"], "containerPort": 7733}])
+                             [{"name": port, "containerPort": inner[port]} for port in ports])
+            self.assertEqual([port["port"] for port in allowed], ports)
+
+    def test_fronts_have_ports_and_settings(self):
+        ports = {port["name"]: port["port"]
+                 for port in self.made["file"]["Service"]["spec"]["ports"]}
+        self.assertEqual(ports, {"https": 7733, "sqs": 9324, "beanstalk": 11301})
+        container, = self.pod("file")["spec"]["containers"]
+        variables = {each["name"]: each.get("value") for each in container["env"]}
+        self.assertEqual((variables["TARRY_SQS"], variables["TARRY_BEANSTALK"],
+                          variables["TARRY_SQS_KEYS_FILE"]),
+                         ("0.0.0.0:9324", "0.0.0.0:11300", "/run/secrets/tokens/sqs-keys"))
 
     def test_the_pods_are_locked_down(self):
         for name in self.made:

@@ -57,8 +57,10 @@ func functions(all *template.Template) template.FuncMap {
 			err := all.ExecuteTemplate(&out, name, data)
 			return out.String(), err
 		},
+		"list":    func(all ...any) []any { return all },
 		"nindent": indented,
 		"quote":   func(value any) string { return fmt.Sprintf("%q", fmt.Sprint(value)) },
+		"replace": func(old, new, text string) string { return strings.ReplaceAll(text, old, new) },
 		"sha256sum": func(text string) string {
 			return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
 		},

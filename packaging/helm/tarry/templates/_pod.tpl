@@ -57,6 +57,12 @@ spec:
         {{- end }}
       ports:
         - {name: {{ include "tarry.scheme" . }}, containerPort: 7733}
+        {{- if .Values.sqs.enabled }}
+        - {name: sqs, containerPort: 9324}
+        {{- end }}
+        {{- if .Values.beanstalk.enabled }}
+        - {name: beanstalk, containerPort: 11300}
+        {{- end }}
       {{- include "tarry.probes" . | nindent 6 }}
       resources: {{ toYaml .Values.resources | nindent 8 }}
       volumeMounts:
@@ -105,6 +111,15 @@ spec:
 - {name: TARRY_STORE, value: {{ .Values.store.redis.url | quote }}}
 {{- end }}
 - {name: TARRY_LISTEN, value: {{ printf "%s,unix:/run/tarry/tarry.sock" .Values.listen | quote }}}
+{{- if .Values.sqs.enabled }}
+- {name: TARRY_SQS, value: {{ .Values.listen | replace "7733" "9324" | quote }}}
+{{- with .Values.sqs.keys }}
+- {name: TARRY_SQS_KEYS_FILE, value: {{ printf "/run/secrets/tokens/%s" . | quote }}}
+{{- end }}
+{{- end }}
+{{- if .Values.beanstalk.enabled }}
+- {name: TARRY_BEANSTALK, value: {{ .Values.listen | replace "7733" "11300" | quote }}}
+{{- end }}
 - {name: TARRY_NAMES, value: {{ include "tarry.names" . | quote }}}
 - {name: TARRY_LOG_LEVEL, value: {{ .Values.log.level }}}
 - {name: TARRY_LOG_FORMAT, value: {{ .Values.log.format }}}
