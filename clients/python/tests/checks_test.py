@@ -59,39 +59,38 @@ class Checks(Kept):
         return [path.read_text() for path in sorted(HERE.rglob("*.py"))] + [
             (HERE / "pyproject.toml").read_text()]
 
-    def with_tools(self, name, *requirements, wheel=None):
-        """A Python environment with these; with `wheel`, the client's own too."""
-        def make(folder):
-            run(sys.executable, "-m", "venv", folder)
-            run(folder / "bin/python", "-m", "pip", "-q", "install", *requirements,
-                *([wheel] if wheel else []))
+    def tools(self):
+        """One Python environment for all tools: to make one takes seconds."""
+        return self.environment(MYPY, RUFF, PYTEST, SETUPTOOLS)
 
-        texts = [*requirements, sys.version, *(self.sources() if wheel else [])]
-        return self.made(f"client-{name}", texts, make) / "bin/python"
+    def clean(self, *requirements):
+        """An environment that has only these and the client's wheel."""
+        def make(folder):
+            self.install(folder, *requirements, self.wheel())
+
+        texts = [*requirements, sys.version, *self.sources()]
+        return self.made("client-wheel-used", texts, make) / "bin/python"
 
     def wheel(self):
         """Built from a copy, because a build writes beside its sources."""
         def make(folder):
-            builder = self.with_tools("build", SETUPTOOLS)
             copy = folder / "copy"
             run("cp", "-r", HERE, copy)
-            run(builder, "-m", "pip", "-q", "wheel", "--no-deps", "--no-build-isolation",
-                "-w", folder, copy)
+            self.pip(self.tools(), "wheel", "--no-deps", "--no-build-isolation", "-w", folder,
+                     copy)
 
         folder = self.made("client-wheel", [*self.sources(), sys.version], make)
         wheel, = folder.glob("tarry-*-py3-none-any.whl")
         return wheel
 
     def test_types(self):
-        python = self.with_tools("mypy", MYPY, PYTEST)
-        run(python, "-m", "mypy", "--cache-dir", self.directory, cwd=HERE)
+        run(self.tools(), "-m", "mypy", "--cache-dir", self.directory, cwd=HERE)
 
     def test_style(self):
-        python = self.with_tools("ruff", RUFF)
-        run(python, "-m", "ruff", "check", "--no-cache", "src", cwd=HERE)
+        run(self.tools(), "-m", "ruff", "check", "--no-cache", "src", cwd=HERE)
 
     def test_the_wheel_in_a_clean_environment(self):
-        python = self.with_tools("wheel-used", PYTEST, DJANGO, wheel=self.wheel())
+        python = self.clean(PYTEST, DJANGO)
         typed = run(python, "-c", "import tarry, pathlib; "
                     "print((pathlib.Path(tarry.__file__).parent / 'py.typed').exists())")
         self.assertEqual(typed, "True\n")
