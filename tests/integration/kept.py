@@ -49,7 +49,8 @@ class Kept(ProgramTest):
         """Runs pip for that python, which needs none of its own: to install it takes 6 s."""
         wheel, = [found for place in (Path(ensurepip.__file__).parent / "_bundled", DEBIAN_WHEELS)
                   for found in place.glob("pip-*.whl")][:1]
-        folder = self.made("pip", [str(wheel)], lambda new: shutil.unpack_archive(wheel, new, "zip"))
+        folder = self.made("pip", [str(wheel)],
+                           lambda new: shutil.unpack_archive(wheel, new, "zip"))
         run(sys.executable, folder / "pip", "-q", "--disable-pip-version-check", "--python", python,
             *words)
 
