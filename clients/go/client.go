@@ -15,7 +15,7 @@ import (
 )
 
 // Version of this library.
-const Version = "0.1.0"
+const Version = "0.2.0"
 
 // Client is a server's client: kept connections, and calls that are tried again where that is safe.
 type Client struct {
