@@ -24,7 +24,7 @@ void add_queue_verbs(CLI::App& queue, Session& session);        // queue set, pa
 void add_reshard_command(CLI::App& queue, Session& session);    // queue reshard
 void add_forecast_command(CLI::App& root, Session& session);    // forecast_command.cpp
 void add_why_command(CLI::App& root, Session& session);         // why_command.cpp
-void add_schedule_commands(CLI::App& root, Session& session);   // schedule next
+void add_schedule_commands(CLI::App& root, Session& session);   // schedule add, ls, ...
 void add_top_command(CLI::App& root, Session& session);         // top_command.cpp
 void add_health_command(CLI::App& root, Session& session);      // health_command.cpp
 void add_clock_command(CLI::App& root, Session& session);       // clock advance

@@ -1,11 +1,12 @@
-// tarry schedule next: the next occurrences of a cron expression or an interval.
+// The next occurrences of a cron expression or an interval.
+#include "app/commands/schedules/schedule_next_command.h"
+
 #include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/command_line/command.h"
-#include "app/commands/commands.h"
 #include "app/commands/schedules/schedule_words.h"
 #include "app/output/json.h"
 #include "base/text.h"
@@ -78,11 +79,7 @@ ExitCode next(Session& session, const NextWords& words) {
 
 }  // namespace
 
-void add_schedule_commands(CLI::App& root, Session& session) {
-  CLI::App& group = add_group(root, "schedule", R"(
-Recurring times: cron expressions and intervals
-
-  tarry schedule next '0 9 * * MON-FRI' --zone Europe/Berlin)");
+void add_schedule_next_command(CLI::App& group, Session& session) {
   const auto [command, words] = add_command(group, session, "next", next, R"(
 Show the next times of a cron expression or an interval
 

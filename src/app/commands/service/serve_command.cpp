@@ -11,6 +11,7 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -31,7 +32,9 @@
 #include "app/system/init_process.h"
 #include "app/system/signals.h"
 #include "base/text.h"
+#include "open/ask.h"
 #include "open/store_url.h"
+#include "schedule/scheduler.h"
 #include "server/audit/trail.h"
 #include "server/presets/preset_engine.h"
 #include "server/session/fronts.h"
@@ -128,6 +131,21 @@ class ErrorsInLog {
  private:
   Output& output_;
 };
+
+/// Runs the store's schedules; null if the store cannot keep any. `engine` gives new queues the
+/// settings of the configuration.
+std::unique_ptr<schedule::Scheduler> scheduler_of(const Store& store, core::Engine& engine,
+                                                  ServeLog& log) {
+  if (!schedule::Scheduler::is_possible(store)) return nullptr;
+  const auto configure = [&engine](const std::string& queue,
+                                   const SettingsPatch& patch) -> Result<QueueSettings> {
+    auto reply = detail::wait_for(engine, core::ConfigureRequest{queue, patch});
+    if (!reply) return std::move(reply).error();
+    return std::get<core::ConfigureReply>(*reply).settings;
+  };
+  return std::make_unique<schedule::Scheduler>(
+      store, [&log](const LogEntry& entry) { log.tell(entry); }, configure);
+}
 
 void drain(session::Fronts& server, Relays& relays, Events& events, Millis deadline,
            ServeLog& log) {
@@ -319,14 +337,21 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   if (const auto begun = server.start(fronts->listening({*config, clock, **relays})); !begun) {
     return cannot_listen(session.output, begun.error());
   }
+  auto scheduler = scheduler_of(*store, engine, log);
+  if (scheduler) scheduler->start();
   if (const auto told = tell_ready(session.output, *config, log, *fronts, url); !told) {
     return session.output.fail(told.error());
   }
 
   (*relays)->start();
   const Serving serving{store->engine(), engine, server, log, *tokens, *tls};
-  while (events.wait_for_hangup()) reload(*config, all_flags(session, flags), serving);
+  while (events.wait_for_hangup()) {
+    reload(*config, all_flags(session, flags), serving);
+    if (scheduler) scheduler->check_queues_again();
+  }
+  if (scheduler) scheduler->stop();
   drain(server, **relays, events, Millis(config->number(Which::drain_timeout)), log);
+  scheduler.reset();
   store->close();
   log.info("stopped", "stopped");
   return ExitCode::done;

@@ -1,0 +1,12 @@
+// tarry schedule next: a part of `tarry schedule`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "app/command_line/session.h"
+
+namespace tarry::app {
+
+void add_schedule_next_command(CLI::App& group, Session& session);
+
+}  // namespace tarry::app

@@ -1,0 +1,111 @@
+#include "schedule/scheduler.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <new>
+#include <utility>
+
+#include "base/thread.h"
+#include "core/engine.h"
+#include "core/limits.h"
+#include "schedule/names.h"
+#include "schedule/scheduler_work.h"
+#include "schedule/schedules.h"
+
+namespace tarry::schedule {
+namespace {
+
+constexpr std::uint32_t kTimersOfATurn = 500;
+constexpr std::chrono::milliseconds kShortWait{100};
+constexpr std::chrono::milliseconds kLongWait{1'000};
+
+/// Returns early if the stop is requested.
+void sleep_for(const std::stop_token& stop, std::chrono::milliseconds time) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, stop, time, [] { return false; });
+}
+
+}  // namespace
+
+Scheduler::Scheduler(const Store& store, Log log, ConfigureQueue configure)
+    : store_(store),
+      schedules_(store.queue(kSchedulesQueue)),
+      timers_(store.queue(kTimersQueue)),
+      log_(std::move(log)),
+      configure_(std::move(configure)) {}
+
+bool Scheduler::is_possible(const Store& store) {
+  const core::Capabilities can = store.engine().capabilities();
+  return can.by_key && can.leases && can.headers && can.dead;
+}
+
+void Scheduler::start() {
+  thread_ =
+      base::start_jthread("tarry-schedule", [this](const std::stop_token& stop) { run(stop); });
+}
+
+void Scheduler::stop() { thread_.request_stop(); }
+
+void Scheduler::check_queues_again() {
+  const std::lock_guard lock(mutex_);
+  remembering_.clear();
+}
+
+SchedulerStats Scheduler::stats() const { return {pushed_, repeated_, skipped_, failed_}; }
+
+void Scheduler::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    try {
+      if (!take_turn(stop)) return;
+    } catch (const std::bad_alloc&) {
+      // Verbs that find no memory have done nothing; timers come again when their lease ends.
+      tell(LogLevel::warning, "schedules_late", "schedules: out of memory; trying again");
+      sleep_for(stop, kLongWait);
+    }
+  }
+}
+
+/// Waits for timers, and carries them out. False: the store is closed.
+bool Scheduler::take_turn(const std::stop_token& stop) {
+  const ClaimOptions options{.max = kTimersOfATurn,
+                             .lease = Millis(kTurnLease),
+                             .wait = Millis(core::kMaxWaitMs),
+                             .stop = stop};
+  const auto asked = std::chrono::steady_clock::now();
+  const bool begins = !restored_;
+  const auto claimed = begins ? restore() : timers_.claim(options);
+  if (!claimed) {
+    if (claimed.error().code == ErrorCode::closed) return false;
+    if (!std::exchange(away_, true)) {
+      tell(LogLevel::warning, "schedules_away",
+           "schedules: " + claimed.error().message + "; trying again");
+    }
+    sleep_for(stop, backoff_.next());
+    return true;
+  }
+  backoff_.reset();
+  if (std::exchange(away_, false)) {
+    tell(LogLevel::info, "schedules_back", "schedules: the store is back");
+  }
+  if (!claimed->empty()) {
+    carry_out(*claimed);
+  } else if (!begins && std::chrono::steady_clock::now() - asked < kShortWait) {
+    // Something else than time has ended the wait, for example a pause of the queue.
+    sleep_for(stop, kShortWait);
+  }
+  return true;
+}
+
+Result<std::vector<Delivery>> Scheduler::restore() {
+  if (auto done = restore_timers(store_); !done) return done.error();
+  restored_ = true;
+  return std::vector<Delivery>();
+}
+
+void Scheduler::tell(LogLevel level, std::string_view code, const std::string& text) const {
+  if (log_) log_({level, code, text});
+}
+
+}  // namespace tarry::schedule

@@ -1,0 +1,41 @@
+// One turn of the scheduler: the timers of one claim, and what becomes of each.
+//
+// Used by the scheduler's thread only.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <tarry/queue.h>
+
+#include "base/boot_clock.h"
+#include "schedule/names.h"
+#include "schedule/scheduler.h"
+#include "schedule/turn.h"
+
+namespace tarry::schedule {
+
+/// A process that is killed within a turn delays the turn's occurrences by this.
+inline constexpr std::int64_t kTurnLease = 10'000;  // ms
+inline constexpr std::uint32_t kTimerAttempts = 65'535;
+
+struct Scheduler::Work {
+  enum class End : std::uint8_t { ack, retry, bury };
+
+  const Delivery* delivery = nullptr;
+  Timer timer;
+  const Known* known = nullptr;  // null: there is no such schedule, or the turn has failed
+  Turn turn;
+  End end = End::ack;
+  std::string reason = {};  // of a retry or a bury
+
+  void fail(End how, std::string why) {
+    end = how;
+    reason = std::move(why);
+    known = nullptr;
+  }
+};
+
+}  // namespace tarry::schedule
