@@ -1,7 +1,12 @@
 #!/usr/bin/env python3
 """chaos.py: workers and the server are killed while messages are worked on. By hand.
 
-    TARRY_PROGRAM=build/release/tarry python3 clients/python/tests/chaos.py [--messages 20000]
+    TARRY_PROGRAM=build/release/tarry python3 clients/python/tests/chaos.py [--messages 20000] \
+        [--worker COMMAND]
+
+COMMAND starts another client's worker; the server's address and a log file follow it:
+`node clients/typescript/conformance/chaos.mjs`, or the program that is built from
+clients/go/conformance/chaos.
 
 Two worker processes share a queue on a file store. Each is killed several times, and halted for
 longer than its lease; the server is killed too. One message in 200 takes longer than its lease.
@@ -13,6 +18,7 @@ import argparse
 import collections
 import os
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -23,7 +29,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 import tarry  # noqa: E402
-from tarry.moments import elapsed  # noqa: E402
 
 LEASE = 2.0
 QUEUE = "chaos"
@@ -36,10 +41,10 @@ def work(url, log_file):
 
     def handle(delivery):
         attempt = delivery.attempt
-        os.write(log, f"{elapsed()} {os.getpid()} begin {delivery.key} {attempt}\n".encode())
+        os.write(log, f"{time.time()} {os.getpid()} begin {delivery.key} {attempt}\n".encode())
         if int(delivery.id) % 200 == 0 and attempt == 1:
             time.sleep(1.5 * LEASE)
-        os.write(log, f"{elapsed()} {os.getpid()} end {delivery.key} {attempt}\n".encode())
+        os.write(log, f"{time.time()} {os.getpid()} end {delivery.key} {attempt}\n".encode())
 
     tarry.Worker(client, {QUEUE: handle}, concurrency=4, prefetch=64,
                  lease=f"{int(LEASE * 1000)}ms").run(signals=True)
@@ -68,8 +73,8 @@ class Chaos:
         return f"http://127.0.0.1:{self.port}"
 
     def start_worker(self):
-        return subprocess.Popen([sys.executable, "-B", __file__, "--work", self.url,
-                                 str(self.log)], stderr=subprocess.DEVNULL)
+        command = shlex.split(self.options.worker) or [sys.executable, "-B", __file__, "--work"]
+        return subprocess.Popen([*command, self.url, str(self.log)], stderr=subprocess.DEVNULL)
 
     def push_all(self):
         """Pushes every key until its outcome is known."""
@@ -92,7 +97,7 @@ class Chaos:
             time.sleep(0.2)
 
     def fault(self, what, pid):
-        self.faults.append((elapsed(), what, pid))
+        self.faults.append((time.time(), what, pid))
 
     def torment(self):
         kills = ["worker"] * self.options.worker_kills + ["server"] * self.options.server_kills + [
@@ -118,6 +123,7 @@ class Chaos:
                 victim.send_signal(signal.SIGSTOP)
                 time.sleep(1.3 * LEASE)
                 victim.send_signal(signal.SIGCONT)
+                self.fault(what, victim.pid)  # what it was given meanwhile may be late, too
 
     def run(self):
         client = tarry.Client(self.url, patience=60)
@@ -128,8 +134,8 @@ class Chaos:
         pusher.start()
         self.torment()
         pusher.join()
-        deadline = elapsed() + 120
-        while elapsed() < deadline:
+        deadline = time.time() + 120
+        while time.time() < deadline:
             info = queue.info()
             if not (info.ready or info.leased or info.scheduled):
                 break
@@ -166,7 +172,8 @@ class Chaos:
                     unexplained.append((key, at, then))
         left = info.ready + info.leased + info.scheduled + info.dead
         print(f"pushes: {dict(self.outcomes)}")
-        print(f"faults: {collections.Counter(what for _, what, _ in self.faults)}")
+        print(f"faults: {collections.Counter(what for _, what, _ in self.faults)} (begin and end "
+              "of each halt)")
         print(f"messages {len(begun)}, lost {len(lost)}, left {left}, acked "
               f"{info.counters['acked']}, begun after a later delivery {late}, duplicates "
               f"{duplicates}, unexplained {len(unexplained)} {unexplained[:3]}")
@@ -180,6 +187,7 @@ def main():
     parser.add_argument("--messages", type=int, default=20000)
     parser.add_argument("--worker-kills", type=int, default=10)
     parser.add_argument("--server-kills", type=int, default=5)
+    parser.add_argument("--worker", default="", help="the command of another client's worker")
     parser.add_argument("--halts", type=int, default=3)
     return Chaos(parser.parse_args()).run()
 
