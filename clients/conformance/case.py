@@ -68,6 +68,8 @@ class Run:
             "fifty_pushes": [{"push": {"queue": "q", "message": {"key": f"k{n}"}}}
                              for n in range(50)],
             "ca": certificates and certificates.ca}
+        for name, file in (certificates.client if certificates else {}).items():
+            self._names[f"client_{name}"] = file
         self._pending = []
         self._shown = shown
         self.server = self.proxy = self.driver = None
@@ -100,7 +102,7 @@ class Run:
             token = Path(self._place.name) / "token"
             token.write_text("conformance-conformance\n", encoding="utf-8")
             token.chmod(0o600)
-            flags = filled(flags, {"token_file": str(token)})
+            flags = filled(flags, {**self._names, "token_file": str(token)})
             real = self._case.get("clock") == "real" or kind_of(self._url) == "redis"
             self.server = Server(self._url, self._transport, self._certificates,
                                   [*flags, *([] if real else ["--test-clock"])])
@@ -112,7 +114,8 @@ class Run:
         else:
             url = "http://127.0.0.1:1"
         self.driver = Driver(self._command, self._shown)
-        opened = {"op": "open", "url": url, **OPEN, **self._case.get("open", {})}
+        given = filled(self._case.get("open", {}), self._names)
+        opened = {"op": "open", "url": url, **OPEN, **given}
         if self._transport == "tls":
             opened.setdefault("ca", self._certificates.ca)
         for op in ["open", *self._case.get("needs", [])]:

@@ -20,13 +20,15 @@ from authority import Authority  # noqa: E402
 
 
 class Certificates:
-    """An authority and a server's certificate for 127.0.0.1 and localhost."""
+    """An authority, a server's certificate for 127.0.0.1 and localhost, and a client's."""
 
     def __init__(self):
         self._place = tempfile.TemporaryDirectory(prefix="tarry-conformance-")
         authority = Authority(self._place.name)
         authority.issue("server")
+        authority.issue("client")
         self.ca = str(authority.path("root"))
+        self.client = {"cert": str(authority.chain("client")), "key": str(authority.key("client"))}
         self.flags = ("--tls-cert", str(authority.chain("server")),
                       "--tls-key", str(authority.key("server")))
 

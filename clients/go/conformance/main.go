@@ -228,7 +228,7 @@ func (d *driver) carryOut(f object) (said object) {
 	switch op := f.text("op"); op {
 	case "open":
 		c, err = tarry.New(f.text("url"), tarry.WithToken(f.text("token")), tarry.WithCA(f.text("ca")),
-			tarry.WithPatience(f.span("patience_ms")), tarry.WithTimeout(f.span("timeout_ms")))
+			tarry.WithCertificate(f.text("cert"), f.text("key")), tarry.WithPatience(f.span("patience_ms")), tarry.WithTimeout(f.span("timeout_ms")))
 	case "close":
 		c.Close()
 	case "together":

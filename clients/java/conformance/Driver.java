@@ -159,7 +159,9 @@ public final class Driver {
     switch (op) {
       case "open":
         f.computeIfPresent("ca", (name, file) -> f.get("url").toString().startsWith("https:") ? file : null);
-        client = set(TarryClient.builder(), f, "url", "token", "ca", "patience_ms:patience", "timeout_ms:timeout").build(); return null;
+        TarryClient.Builder made = set(TarryClient.builder(), f, "url", "token", "ca", "patience_ms:patience", "timeout_ms:timeout");
+        if (f.containsKey("cert")) made.certificate(new File((String) f.get("cert")).toPath(), new File((String) f.get("key")).toPath());
+        client = made.build(); return null;
       case "close": client.close(); return null;
       case "together": return each(f, "calls", one -> CompletableFuture.supplyAsync(() -> answer(one), THREADS))
           .stream().map(CompletableFuture::join).collect(Collectors.toList());

@@ -87,6 +87,7 @@ class Driver:
 
     def open(self, f):
         self.client = tarry.Client(f["url"], token=f.get("token"), ca=f.get("ca"),
+                                   cert=f.get("cert"), key=f.get("key"),
                                    patience=f["patience_ms"] / 1000,
                                    timeout=f["timeout_ms"] / 1000)
         return {}

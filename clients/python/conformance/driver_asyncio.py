@@ -25,6 +25,7 @@ class Driver(plain.Driver):
     def open(self, f):
         async def make():
             return aio.Client(f["url"], token=f.get("token"), ca=f.get("ca"),
+                              cert=f.get("cert"), key=f.get("key"),
                               patience=f["patience_ms"] / 1000, timeout=f["timeout_ms"] / 1000)
         self.asynchronous = self.wait(make())
         self.client = Waiting(self, self.asynchronous)

@@ -114,7 +114,7 @@ const BULK = [
 const ops = {
   open: (f) => {
     const { patience_ms: patience, timeout_ms: timeout } = f;
-    client = new Client(f.url, { ...given(f, "token", "ca"), patience, timeout });
+    client = new Client(f.url, { ...given(f, "token", "ca", "cert", "key"), patience, timeout });
     return {};
   },
   close: () => (client.close(), {}),
