@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import json
 import os
+import sys
 import tempfile
 import unittest
 import unittest.mock
@@ -23,8 +24,12 @@ import botocore.config
 import botocore.credentials
 import botocore.exceptions
 
+from program import SOURCE
 from sqs_server import SQS
 from sqs_server import Server as SqsServer
+
+sys.path.append(str(SOURCE / "tests/crash"))
+from redis_server import RedisServer  # noqa: E402
 
 
 class Server(SqsServer):
@@ -42,9 +47,11 @@ def digest(secret):
 
 
 class Sqs(unittest.TestCase):
+    STORE = "memory:"
+
     @classmethod
     def setUpClass(cls):
-        cls.server = Server("memory:", *SQS, "--test-clock").__enter__()
+        cls.server = Server(cls.STORE, *SQS, "--test-clock").__enter__()
         cls.sqs = cls.server.client()
 
     @classmethod
@@ -217,6 +224,39 @@ class Sqs(unittest.TestCase):
             self.refused(code, self.sqs.set_queue_attributes, QueueUrl=self.url,
                          Attributes={name: value})
 
+    def test_deduplication_in_a_queue_without_order(self):
+        self.sqs.set_queue_attributes(QueueUrl=self.url, Attributes={
+            "ContentBasedDeduplication": "true"})
+        send = self.sqs.send_message
+        first = send(QueueUrl=self.url, MessageBody="x", MessageDeduplicationId="a")
+        again = send(QueueUrl=self.url, MessageBody="y", MessageDeduplicationId="a")
+        self.assertEqual(first["MessageId"], again["MessageId"])
+        sent = self.sqs.send_message_batch(QueueUrl=self.url, Entries=[
+            {"Id": str(i), "MessageBody": body} for i, body in enumerate(("x", "x", "z"))])
+        ids = [one["MessageId"] for one in sent["Successful"]]
+        self.assertEqual((ids[0] == ids[1], len(set(ids))), (True, 2))
+        messages = self.receive(MaxNumberOfMessages=10, MessageSystemAttributeNames=["All"])
+        self.assertEqual(sorted((one["Body"], one["Attributes"]["MessageDeduplicationId"])
+                                for one in messages),
+                         sorted((("x", "a"), ("x", hashlib.sha256(b"x").hexdigest()),
+                                 ("z", hashlib.sha256(b"z").hexdigest()))))
+        for one in messages:
+            self.sqs.delete_message(QueueUrl=self.url, ReceiptHandle=one["ReceiptHandle"])
+        self.advance("4m59s")
+        again = send(QueueUrl=self.url, MessageBody="x", MessageDeduplicationId="a")
+        self.assertEqual((again["MessageId"], self.receive()), (first["MessageId"], []))
+        self.advance("2s")
+        send(QueueUrl=self.url, MessageBody="new", MessageDeduplicationId="a")
+        self.assertEqual(self.receive()[0]["Body"], "new")
+        self.refused("InvalidParameterValue", send, QueueUrl=self.url, MessageBody="x",
+                     MessageDeduplicationId="a b")
+
+    def test_without_deduplication_its_id_is_refused(self):
+        self.refused("InvalidParameterValue", self.sqs.send_message, QueueUrl=self.url,
+                     MessageBody="x", MessageDeduplicationId="a")
+        self.refused("AWS.SimpleQueueService.UnsupportedOperation", self.sqs.create_queue,
+                     QueueName="order.fifo", Attributes={"FifoQueue": "true"})
+
     def test_a_message_that_another_front_pushed(self):
         body = {"payload_base64": "//4=", "headers": {"colour": "red"}}
         urllib.request.urlopen(urllib.request.Request(
@@ -231,9 +271,11 @@ class Sqs(unittest.TestCase):
 class DeadLetters(unittest.TestCase):
     """A queue that SQS's clients see as the dead-letter queue of another one."""
 
+    STORE = "memory:"
+
     @classmethod
     def setUpClass(cls):
-        cls.server = Server("memory:", *SQS, "--test-clock").__enter__()
+        cls.server = Server(cls.STORE, *SQS, "--test-clock").__enter__()
         cls.sqs = cls.server.client()
 
     @classmethod
@@ -306,6 +348,26 @@ class DeadLetters(unittest.TestCase):
             self.sqs.set_queue_attributes(QueueUrl=self.url, Attributes={
                 "RedrivePolicy": json.dumps(policy)})
         self.assertEqual(caught.exception.response["Error"]["Code"], "InvalidParameterValue")
+
+
+class OnRedis:
+    """The same cases on a store in Redis."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.redis = RedisServer()
+        cls.addClassCleanup(cls.redis.close)
+        cls.redis.start()
+        cls.STORE = cls.redis.url
+        super().setUpClass()
+
+
+class SqsOnRedis(OnRedis, Sqs):
+    pass
+
+
+class DeadLettersOnRedis(OnRedis, DeadLetters):
+    pass
 
 
 class Tags(unittest.TestCase):
@@ -404,6 +466,33 @@ class Signed(unittest.TestCase):
         headers = dict(request.headers)
         self.assertEqual(self.answer(request, headers=headers | {
             "X-Amz-Target": "AmazonSQS.PurgeQueue"})[0], 403)
+
+    def test_a_signature_belongs_to_its_request_alone(self):
+        """As at AWS, the same request may come again within the quarter of an hour: a client that
+        got no answer repeats it. Nothing else can be made of it."""
+        request = self.signed({"QueueUrl": self.url, "MessageBody": "again"})
+        self.assertEqual([self.answer(request)[0] for _ in range(2)], [200, 200])
+        headers = dict(request.headers)
+        other = self.signed({"QueueUrl": self.url, "MessageBody": "other"})
+        for name in ("Authorization", "X-Amz-Date"):
+            moved = {name: dict(other.headers)[name] if name == "Authorization"
+                     else "20300101T000000Z"}
+            self.assertEqual(self.answer(request, headers=headers | moved)[0],
+                             403 if name == "Authorization" else 400, name)
+        twice = headers | {"Host": "other.example"}
+        self.assertEqual(self.answer(request, headers=twice)[0], 403)
+
+    def test_bodies_in_signed_pieces_are_refused_by_name(self):
+        request = self.signed({"QueueUrl": self.url, "MessageBody": "x"})
+        headers = dict(request.headers)
+        for more, code, word in (
+                ({"Content-Encoding": "aws-chunked"}, "SerializationException", "aws-chunked"),
+                ({"X-Amz-Content-Sha256": "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"},
+                 "IncompleteSignature", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD")):
+            status, text = self.answer(request, headers=headers | more)
+            self.assertEqual(status, 400)
+            self.assertIn(code, text)
+            self.assertIn(word, text)
 
     def test_a_signature_is_over_after_a_quarter_of_an_hour(self):
         old = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(minutes=16)

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "server/audit/entry.h"
 #include "server/http_session/hosts.h"
@@ -23,6 +24,20 @@ constexpr std::string_view kUnknown = "unknown";
 Fault fault_of_sender(const http_session::SenderFault& sender) {
   const bool is_malformed = sender.status == 400;
   return {is_malformed ? Kind::malformed : Kind::access_denied, sender.detail};
+}
+
+/// A body that is coded, or signed piece by piece (aws-chunked): SQS's clients send neither.
+MaybeFault check_coding(const net::HttpMessage& message) {
+  if (const std::string* coding = message.find("Content-Encoding");
+      coding != nullptr && !base::equals_ignoring_case(*coding, "identity")) {
+    return Fault{Kind::malformed, "The Content-Encoding " + base::quoted(*coding) +
+                                      " is not supported: send the body as it is."};
+  }
+  const std::string* hash = message.find("X-Amz-Content-Sha256");
+  if (hash == nullptr || !hash->starts_with("STREAMING-")) return std::nullopt;
+  return Fault{Kind::incomplete_signature,
+               "The way to sign the body, " + base::quoted(*hash) +
+                   ", is not supported: SQS signs the SHA-256 of the whole body."};
 }
 
 std::string_view target_action(const net::HttpMessage& message) {
@@ -48,6 +63,7 @@ std::optional<Response> Connection::check_head(const net::HttpMessage& message) 
           message, {front_.options().hosts, session().local_host(), session().is_encrypted()})) {
     return answer(fault_of_sender(*fault));
   }
+  if (const auto fault = check_coding(message)) return answer(*fault);
   auto read = read_signature(message);
   signature_.reset();
   if (auto* signature = std::get_if<Signature>(&read)) signature_ = std::move(*signature);

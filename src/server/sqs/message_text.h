@@ -21,6 +21,7 @@ inline constexpr std::string_view kSentHeader = "sqs~sent";      // epoch millis
 inline constexpr std::string_view kSenderHeader = "sqs~sender";  // the name of the sender's token
 inline constexpr std::string_view kTraceHeader = "sqs~trace";    // AWSTraceHeader
 inline constexpr std::string_view kGroupHeader = "sqs~group";    // MessageGroupId
+inline constexpr std::string_view kDeduplicationHeader = "sqs~dedup";  // MessageDeduplicationId
 inline constexpr std::string_view kIdHeader = "sqs~id";          // of a message from another queue
 inline constexpr std::string_view kSourceHeader = "sqs~source";  // the queue where it died
 

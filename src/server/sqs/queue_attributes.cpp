@@ -17,6 +17,8 @@ namespace json = boost::json;
 
 constexpr std::int64_t kLongestDelay = 900;
 constexpr std::int64_t kMostReceives = 1'000;
+constexpr Millis kDeduplicated{300'000};  // after a message's end
+constexpr std::string_view kDeduplication = "ContentBasedDeduplication";
 
 struct NumberRule {
   std::string_view name;
@@ -81,10 +83,10 @@ MaybeFault check_redrive(std::string_view value, GivenAttributes& given) {
   return std::nullopt;
 }
 
-MaybeFault check_attribute(std::string_view name, std::string_view value, bool allow_long,
+MaybeFault check_attribute(std::string_view name, std::string_view value, bool beyond_aws,
                            GivenAttributes& given) {
   if (const NumberRule* rule = rule_of(name)) {
-    const bool is_short = name == "DelaySeconds" && !allow_long;
+    const bool is_short = name == "DelaySeconds" && !beyond_aws;
     const std::int64_t max = is_short ? kLongestDelay : rule->max;
     const auto number = parse_whole(value);
     if (number && *number >= rule->min && *number <= max) return std::nullopt;
@@ -109,8 +111,8 @@ MaybeFault check_attribute(std::string_view name, std::string_view value, bool a
                                         " is not supported: rights are those of tokens, and "
                                         "nothing is encrypted at rest."};
   }
-  if (name == "SqsManagedSseEnabled" || name == "FifoQueue" ||
-      name == "ContentBasedDeduplication") {
+  if (name == kDeduplication && value == "true" && beyond_aws) return std::nullopt;
+  if (name == "SqsManagedSseEnabled" || name == "FifoQueue" || name == kDeduplication) {
     if (value == "false") return std::nullopt;
     return Fault{Kind::unsupported, "The attribute " + std::string(name) + " may only be false."};
   }
@@ -124,13 +126,13 @@ Millis lease_of(std::int64_t seconds) {
 
 }  // namespace
 
-MaybeFault read_attributes(const json::object& from, bool allow_long, GivenAttributes& given) {
+MaybeFault read_attributes(const json::object& from, bool beyond_aws, GivenAttributes& given) {
   for (const auto& [name, value] : from) {
     const json::string* text = value.if_string();
     if (text == nullptr) {
       return Fault{Kind::malformed, "The attribute " + base::quoted(name) + " is not a string."};
     }
-    if (auto fault = check_attribute(name, *text, allow_long, given)) return fault;
+    if (auto fault = check_attribute(name, *text, beyond_aws, given)) return fault;
     given.texts.insert_or_assign(std::string(name), std::string(*text));
   }
   return std::nullopt;
@@ -146,6 +148,7 @@ SettingsPatch patch_of(const GivenAttributes& given, bool is_new) {
     const std::int64_t number = parse_whole(value).value_or(0);
     if (name == "VisibilityTimeout") patch.lease = lease_of(number);
     if (name == "MessageRetentionPeriod") patch.dead_keep = Millis(number * 1000);
+    if (name == kDeduplication) patch.remember = value == "true" ? kDeduplicated : Millis(0);
     if (name != "RedrivePolicy") continue;
     const json::value policy = parse_policy(value);
     patch.max_attempts = policy.is_null()
@@ -199,7 +202,7 @@ std::vector<std::string_view> attribute_names() {
           "KmsMasterKeyId",
           "KmsDataKeyReusePeriodSeconds",
           "FifoQueue",
-          "ContentBasedDeduplication",
+          kDeduplication,
           "DeduplicationScope",
           "FifoThroughputLimit"};
 }
@@ -213,6 +216,10 @@ std::optional<std::string> attribute_of(const Call& call, const QueueInfo& queue
   if (name == "CreatedTimestamp") return std::to_string(queue.record.created_s);
   if (name == "LastModifiedTimestamp") return std::to_string(queue.record.modified_s);
   return value_of(queue, name);
+}
+
+bool deduplicates(const QueueInfo& queue) {
+  return value_of(queue, kDeduplication).value_or("") == "true";
 }
 
 std::int64_t number_of(const QueueInfo& queue, std::string_view name) {

@@ -25,8 +25,8 @@ struct GivenAttributes {
   std::optional<std::string> dead_letter_queue;  // of RedrivePolicy; empty text: none any more
 };
 
-/// `allow_long`: delays over 900 s.
-[[nodiscard]] MaybeFault read_attributes(const boost::json::object& from, bool allow_long,
+/// `beyond_aws`: delays over 900 s, and deduplication in queues without FIFO's order.
+[[nodiscard]] MaybeFault read_attributes(const boost::json::object& from, bool beyond_aws,
                                          GivenAttributes& given);
 
 /// The settings of tarry that these attributes change. `is_new`: of a queue that is made now, whose
@@ -44,6 +44,8 @@ void put(const GivenAttributes& given, QueueRecord& record);
 [[nodiscard]] std::optional<std::string> attribute_of(const Call& call, const QueueInfo& queue,
                                                       std::string_view name);
 
+/// Whether a message with the deduplication id of an earlier one is not accepted again.
+[[nodiscard]] bool deduplicates(const QueueInfo& queue);
 [[nodiscard]] std::int64_t number_of(const QueueInfo& queue, std::string_view name);
 /// The dead-letter queue that the queue's RedrivePolicy names; empty: none.
 [[nodiscard]] std::string dead_letter_queue_of(const QueueRecord& record);

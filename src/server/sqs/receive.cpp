@@ -68,6 +68,7 @@ json::object system_attributes(const Call& call, const core::ClaimedItem& item,
   add("ApproximateFirstReceiveTimestamp", std::to_string(item.claimed_ms));
   add_header("AWSTraceHeader", kTraceHeader);
   add_header("MessageGroupId", kGroupHeader);
+  add_header("MessageDeduplicationId", kDeduplicationHeader);
   if (const std::string* source = header_of(headers, kSourceHeader)) {
     add("DeadLetterQueueSourceArn", arn_of(call, *source));
   }

@@ -8,6 +8,7 @@
 #include "core/headers.h"
 #include "core/limits.h"
 #include "net/md5.h"
+#include "net/sha256.h"
 #include "server/sqs/batch.h"
 #include "server/sqs/message_attributes.h"
 #include "server/sqs/message_text.h"
@@ -30,7 +31,7 @@ struct Sent {
   std::string attributes_md5;
   std::string system_md5;
   std::size_t size = 0;
-  bool is_named = false;  // by tarry.key
+  bool is_deduplicated = false;
 };
 
 /// AWSTraceHeader is the only system attribute that a sender may give.
@@ -47,6 +48,12 @@ MaybeFault read_system_attributes(const json::object* from, Headers& headers, Se
   }
   sent.system_md5 = md5_of(attributes);
   return std::nullopt;
+}
+
+bool is_deduplication_id(std::string_view id) noexcept {
+  constexpr std::size_t kLongest = 128;
+  return !id.empty() && id.size() <= kLongest &&
+         std::ranges::all_of(id, [](char c) { return c > ' ' && c <= '~'; });
 }
 
 MaybeFault check_body(std::string_view body, const Sent& sent, std::int64_t most) {
@@ -77,10 +84,16 @@ MaybeFault add_message(const Call& call, const QueueInfo& queue, const json::obj
   if (group && (group->empty() || group->size() > kLongestGroup || !is_message_text(*group))) {
     params.fail(invalid_value("The MessageGroupId is not 1 to 128 characters."));
   }
-  if (params.text("MessageDeduplicationId")) {
+  const bool is_deduplicated = deduplicates(queue);
+  const auto given_id = params.text("MessageDeduplicationId");
+  if (given_id && !is_deduplicated) {
     params.fail(
         invalid_value("The request includes the parameter MessageDeduplicationId, which is "
                       "not valid for this queue type."));
+  }
+  if (given_id && !is_deduplication_id(*given_id)) {
+    params.fail(invalid_value("The MessageDeduplicationId " + base::quoted(*given_id) +
+                              " is not 1 to 128 letters, digits and punctuation marks."));
   }
   if (params.fault()) return params.fault();
   MessageAttributes attributes;
@@ -96,9 +109,18 @@ MaybeFault add_message(const Call& call, const QueueInfo& queue, const json::obj
 
   core::PushItem item;
   const auto key = std::ranges::find(attributes, kKeyAttribute, &MessageAttribute::name);
+  if (key != attributes.end()) item.key = core::append(push.bytes, key->value);
   if (key != attributes.end()) {
-    sent.is_named = true;
+    if (given_id) {
+      return invalid_value("tarry.key and MessageDeduplicationId both name the message.");
+    }
     item.key = core::append(push.bytes, key->value);
+  } else if (is_deduplicated) {
+    sent.is_deduplicated = true;
+    const std::string id = given_id ? std::string(*given_id) : net::sha256_hex(body);
+    item.key = core::append(push.bytes, id);
+    item.if_exists = IfExists::keep;
+    headers.push_back({std::string(kDeduplicationHeader), id});
   }
   if (call.service.capabilities.headers) {
     add_headers(attributes, headers);
@@ -123,7 +145,7 @@ MaybeFault add_message(const Call& call, const QueueInfo& queue, const json::obj
 /// The fields for a message, or why it was not accepted.
 std::variant<Fields, Fault> answer_of(const core::PushResult& pushed, const Sent& sent) {
   if (pushed.error) return fault_of(*pushed.error);
-  switch (pushed.outcome) {
+  switch (sent.is_deduplicated ? Outcome::kept : pushed.outcome) {
     case Outcome::exists:
     case Outcome::in_flight:
     case Outcome::settled: {
