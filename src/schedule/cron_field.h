@@ -11,7 +11,7 @@
 
 namespace tarry::schedule {
 
-/// What is wrong with a field; nothing if it was read.
+/// The error text of a field that cannot be read; empty if the field was read.
 using MaybeText = std::optional<std::string>;
 
 struct FieldKind {
