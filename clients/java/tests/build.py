@@ -46,7 +46,7 @@ def build(folder):
     shutil.copy(jar, folder / "tarry-client.jar")
     tests = sorted((folder / "tarry-client/src/test").rglob("*.java"))
     must("javac", "--release", "11", "-Xlint:all", "-cp", "tarry-client.jar", "-d", "classes",
-         "conformance/Driver.java", *tests, cwd=folder)
+         *sorted((folder / "conformance").glob("*.java")), *tests, cwd=folder)
     done.write_text(mark.hexdigest(), encoding="utf-8")
 
 

@@ -5,8 +5,8 @@
         [--worker COMMAND]
 
 COMMAND starts another client's worker; the server's address and a log file follow it:
-`node clients/typescript/conformance/chaos.mjs`, or the program that is built from
-clients/go/conformance/chaos.
+`node clients/typescript/conformance/chaos.mjs`, the program that is built from
+clients/go/conformance/chaos, or `java -cp ... Chaos` (clients/java/conformance/Chaos.java).
 
 Two worker processes share a queue on a file store. Each is killed several times, and halted for
 longer than its lease; the server is killed too. One message in 200 takes longer than its lease.
@@ -169,15 +169,26 @@ class Chaos:
                 # A lease that was not extended while the server was away may end a while after.
                 if not any(at - LEASE <= moment <= then and (what == "server" or one == pid)
                            for moment, what, one in self.faults):
-                    unexplained.append((key, at, then))
+                    unexplained.append(key)
+        for key in sorted(set(unexplained))[:3]:
+            self.tell(key, begun[key])
         left = info.ready + info.leased + info.scheduled + info.dead
         print(f"pushes: {dict(self.outcomes)}")
         print(f"faults: {collections.Counter(what for _, what, _ in self.faults)} (begin and end "
               "of each halt)")
         print(f"messages {len(begun)}, lost {len(lost)}, left {left}, acked "
               f"{info.counters['acked']}, begun after a later delivery {late}, duplicates "
-              f"{duplicates}, unexplained {len(unexplained)} {unexplained[:3]}")
+              f"{duplicates}, unexplained {len(unexplained)}")
         return 0 if not (lost or left or late or unexplained) else 1
+
+    def tell(self, key, deliveries):
+        """What is known of an unexplained duplicate: its lines of the log, and the faults near."""
+        first, last = deliveries[0][0] - 3 * LEASE, deliveries[-1][0]
+        told = [(float(line.split()[0]), line) for line in self.log.read_text().splitlines()
+                if line.split()[3] == key]
+        told += [(at, f"{at} {pid} {what} (fault)") for at, what, pid in self.faults
+                 if first <= at <= last]
+        print(*(line for _, line in sorted(told)), sep="\n")
 
 
 def main():
