@@ -20,13 +20,6 @@ constexpr Due kNever = Due::after(std::chrono::days(36'000));
 Queue schedules_of(const Store& store) { return store.queue(kSchedulesQueue); }
 Queue timers_of(const Store& store) { return store.queue(kTimersQueue); }
 
-Result<void> check_store(const Store& store) {
-  if (Scheduler::is_possible(store)) return {};
-  return Error{ErrorCode::unsupported, "this store, " + store.engine().capabilities().keeper() +
-                                           ", cannot keep schedules: they need keys, leases, "
-                                           "headers and dead messages"};
-}
-
 Error no_schedule(std::string_view name) {
   return {ErrorCode::not_found, "there is no schedule " + base::quoted(name)};
 }
@@ -107,6 +100,13 @@ Listed listed(Definition definition, const NextOccurrences& found) {
 }
 
 }  // namespace
+
+Result<void> check_store(const Store& store) {
+  if (Scheduler::is_possible(store)) return {};
+  return Error{ErrorCode::unsupported, "this store, " + store.engine().capabilities().keeper() +
+                                           ", cannot keep schedules: they need keys, leases, "
+                                           "headers and dead messages"};
+}
 
 Result<bool> put(const Store& store, const Definition& definition) {
   if (auto good = check(definition); !good) return good.error();

@@ -26,6 +26,9 @@ struct Listed {
 // Errors of all: those of the store's verbs; `unsupported` if the store cannot keep schedules;
 // `not_found` if there is no such schedule.
 
+/// Whether the store can keep schedules.
+[[nodiscard]] Result<void> check_store(const Store& store);
+
 /// Adds the schedule, or replaces the one of that name. Occurrences after this moment happen.
 /// Answers whether it is new. Errors: those of `check`; `too_large` for one schedule too many.
 [[nodiscard]] Result<bool> put(const Store& store, const Definition& definition);

@@ -88,6 +88,7 @@ class Config(ProgramTest):
         "tls.client_ca": ("a", "b", "c"),
         "sqs.keys_file": ("a", "b", "c"),
         "sqs.strict": ("true", "true", "true"),
+        "schedules.revision": ("1", "2", "3"),
         "log.level": ("debug", "warning", "error"),
         "log.format": ("json", "json", "json"),
     }

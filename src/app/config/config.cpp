@@ -13,6 +13,7 @@
 #include "app/config/listen.h"
 #include "app/config/queue_section.h"
 #include "app/config/relay_section.h"
+#include "app/config/schedule_section.h"
 #include "app/output/printable.h"
 #include "app/relays/relay_coordination.h"
 #include "base/assert.h"
@@ -53,6 +54,7 @@ struct FromFile {
   std::map<Which, Held> values;
   presets::QueueRules queues;
   std::vector<RelayPlan> relays;
+  std::vector<schedule::Definition> schedules;
 };
 
 void read_settings(Section& whole, FromFile& into, const std::string& file) {
@@ -90,6 +92,7 @@ FromFile read_config(const std::string& file, std::vector<std::string>& problems
   read_settings(whole, found, file);
   found.queues = read_queue_rules(whole);
   found.relays = read_relays(whole);
+  found.schedules = read_schedules(whole);
   whole.finish();
   for (std::string& line : wrong.lines()) problems.push_back(std::move(line));
   return found;
@@ -177,6 +180,10 @@ Result<Config> load(const std::string& file, const Flags& flags,
     config.held.push_back(std::move(held));
   }
   check_relays_share(config, problems);
+  const auto& revision = config.at(Which::schedules_revision).value;
+  config.schedules.is_given = revision || !given.schedules.empty();
+  config.schedules.revision = revision ? revision->number : 0;
+  config.schedules.schedules = std::move(given.schedules);
   if (!problems.empty()) return Error{ErrorCode::invalid_argument, problems.front()};
   return config;
 }

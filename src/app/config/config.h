@@ -14,6 +14,7 @@
 
 #include "app/config/setting.h"
 #include "app/relays/relay_plan.h"
+#include "schedule/declared.h"
 #include "server/presets/queue_rules.h"
 
 namespace tarry::app::config {
@@ -32,6 +33,7 @@ struct Config {
   std::vector<Held> held;  // in the order of the table
   presets::QueueRules queues;
   std::vector<RelayPlan> relays;
+  schedule::Declared schedules;
 
   [[nodiscard]] const Held& at(Which which) const { return held[static_cast<std::size_t>(which)]; }
   [[nodiscard]] std::string text(Which which) const;

@@ -181,6 +181,18 @@ std::optional<std::vector<std::string>> Section::one_or_more_texts(std::string_v
   return found;
 }
 
+std::vector<std::pair<std::string, std::string>> Section::named_texts(std::string_view key) {
+  std::vector<std::pair<std::string, std::string>> found;
+  const Node* node = find(key, Node::Kind::table, " of texts");
+  if (node == nullptr) return found;
+  Section table(*node, full(key), *problems_);
+  for (const Node& member : node->members) {
+    const Node* text = table.find(member.key, Node::Kind::text, "");
+    if (text != nullptr) found.emplace_back(member.key, text->text);
+  }
+  return found;
+}
+
 std::optional<Section> Section::section(std::string_view key) {
   const Node* node = find(key, Node::Kind::table, "");
   if (node == nullptr) return std::nullopt;

@@ -15,6 +15,7 @@
 // Thread safety: one thread at a time. The node and the problems outlive the section.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -38,6 +39,7 @@ class Problems {
   void add(std::uint64_t line, std::string_view what);
 
   [[nodiscard]] bool none() const noexcept { return found_.empty(); }
+  [[nodiscard]] std::size_t count() const noexcept { return found_.size(); }
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
   /// The problems as `FILE:LINE: what`, sorted by line.
   [[nodiscard]] std::vector<std::string> lines() const;
@@ -68,6 +70,9 @@ class Section {
   /// A list of at least one text, or a single text, none with a comma.
   [[nodiscard]] std::optional<std::vector<std::string>> one_or_more_texts(std::string_view key);
 
+  /// A table of texts: NAME = "TEXT"; a text may be empty.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> named_texts(std::string_view key);
+
   /// [path.key]
   [[nodiscard]] std::optional<Section> section(std::string_view key);
   /// All [[path.key]], in the file's order.
@@ -83,6 +88,8 @@ class Section {
   void fail(std::string_view key, std::string_view what);
   [[nodiscard]] std::uint64_t line() const noexcept { return table_->line; }
   [[nodiscard]] std::uint64_t line_of(std::string_view key) const;
+  /// The number of problems of the whole file so far.
+  [[nodiscard]] std::size_t problem_count() const noexcept { return problems_->count(); }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:

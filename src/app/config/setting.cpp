@@ -18,6 +18,7 @@ constexpr std::uint64_t kSecond = 1000;
 constexpr std::uint64_t kHour = 3600 * kSecond;
 constexpr std::uint64_t kMostConnections = 1'000'000;
 constexpr std::uint64_t kMostRequests = 1'000'000;  // a second
+constexpr std::uint64_t kMostRevision = 1'000'000'000'000;
 constexpr std::uint64_t kMostWaiting = 1'000'000;
 
 std::vector<Setting> make_settings() {
@@ -109,6 +110,10 @@ std::vector<Setting> make_settings() {
        false, "The tokens with which SQS clients sign, each after its name"},
       {"sqs", "strict", "--sqs-strict", "TARRY_SQS_STRICT", Kind::yes_no, "", "false", 0, 1, false,
        "Refuse SQS clients delays over 900 s, as AWS does"},
+      {"schedules", "revision", "--schedules-revision", "TARRY_SCHEDULES_REVISION", Kind::count,
+       "N", "", 0, kMostRevision, true,
+       "Revision of the file's schedules: a server whose revision is\n"
+       "lower than the store's changes none"},
       {"log", "level", "--log-level", "TARRY_LOG_LEVEL", Kind::choice, "", "info", 0, 0, true,
        "Lowest level to log; debug logs every request", levels},
       {"log", "format", "--log-format", "TARRY_LOG_FORMAT", Kind::choice, "", "text", 0, 0, false,

@@ -10,6 +10,7 @@
 #include "app/output/progress.h"
 #include "app/serve/queue_presets.h"
 #include "app/serve/servable.h"
+#include "app/serve/serve_schedules.h"
 #include "app/system/descriptors.h"
 #include "base/secret_file.h"
 #include "base/text.h"
@@ -187,9 +188,18 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
   }
   if (*audit != nullptr) serving.server.set_audit(*std::move(audit));
   serving.presets.set_rules(held.queues);
-  if (auto applied = apply_queue_rules(serving.store, held.queues, serving.log); !applied) {
+  if (auto applied = apply_queue_rules(serving.store.engine(), held.queues, serving.log);
+      !applied) {
     serving.log.error("rules_not_applied",
                       "existing queues keep their settings: " + applied.error().message);
+  }
+  // If the last section is gone from the file, its schedule is to go too.
+  read->schedules.is_given = read->schedules.is_given || held.schedules.is_given;
+  held.schedules = std::move(read->schedules);
+  if (auto applied = apply_schedules(serving.store, held.schedules, serving.log); !applied) {
+    serving.log.error(
+        "schedules_not_applied",
+        "the schedules of the configuration are not applied: " + applied.error().message);
   }
   serving.log.info("reloaded", held.file.empty()
                                    ? "reloaded; there is no file (--config, TARRY_CONFIG)"

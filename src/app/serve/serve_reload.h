@@ -5,6 +5,8 @@
 // Thread safety: one thread at a time, which must not be an engine's; it is blocked.
 #pragma once
 
+#include <tarry/store.h>
+
 #include "app/config/config.h"
 #include "app/serve/log.h"
 #include "app/serve/serve_tokens.h"
@@ -18,7 +20,7 @@ namespace tarry::app {
 
 /// The parts of a running server that a reload can change.
 struct Serving {
-  core::Engine& store;
+  const Store& store;
   presets::PresetEngine& presets;
   session::Fronts& server;
   ServeLog& log;

@@ -12,6 +12,7 @@
 #include "app/serve/servable.h"
 #include "base/text.h"
 #include "core/settings_table.h"
+#include "schedule/definition.h"
 #include "wire/json_writer.h"
 
 namespace tarry::app {
@@ -60,6 +61,12 @@ void print_json(Output& output, const config::Config& held, const Result<void>& 
       json.end_array().text_field("to", shown_sink(plan.to));
       json.field("threads", plan.options.threads).field("line", plan.line).end_object();
     }
+    json.end_array().name("schedules").begin_array();
+    for (const schedule::Definition& each : held.schedules.schedules) {
+      json.begin_object().text_field("name", each.name);
+      write_fields(json, each);
+      json.end_object();
+    }
     json.end_array().name("notes").begin_array();
     for (const std::string& line : notes_of(held)) json.string(line);
     json.end_array();
@@ -80,6 +87,26 @@ void print_relays(Output& output, const std::vector<RelayPlan>& relays) {
   output.print(table);
 }
 
+void print_schedules(Output& output, const std::vector<schedule::Definition>& schedules) {
+  if (schedules.empty()) return;
+  output.print_line("");
+  Table table({{"SCHEDULE", false, true}, {"WHEN"}, {"ZONE"}, {"QUEUE", false, true}});
+  for (const schedule::Definition& each : schedules) {
+    table.add({each.name, each.recurrence.when, each.recurrence.zone, each.queue});
+  }
+  output.print(table);
+}
+
+void print_rules(Output& output, const presets::QueueRules& queues) {
+  if (queues.empty()) return;
+  output.print_line("");
+  Table rules({{"QUEUES", false, true}, {"SETTING"}, {"VALUE"}});
+  for (const presets::QueueRule& rule : queues.rules()) {
+    for (const auto& [name, value] : words_of(rule.patch)) rules.add({rule.pattern, name, value});
+  }
+  output.print(rules);
+}
+
 void print_tables(Output& output, const config::Config& held) {
   const auto& settings = config::serve_settings();
   Table table({{"SETTING"}, {"VALUE", false, true}, {"FROM", false, true}});
@@ -89,14 +116,9 @@ void print_tables(Output& output, const config::Config& held) {
                value ? held.held[i].from : "nobody"});
   }
   output.print(table);
-  if (held.queues.empty()) return print_relays(output, held.relays);
-  output.print_line("");
-  Table rules({{"QUEUES", false, true}, {"SETTING"}, {"VALUE"}});
-  for (const presets::QueueRule& rule : held.queues.rules()) {
-    for (const auto& [name, value] : words_of(rule.patch)) rules.add({rule.pattern, name, value});
-  }
-  output.print(rules);
+  print_rules(output, held.queues);
   print_relays(output, held.relays);
+  print_schedules(output, held.schedules.schedules);
 }
 
 ExitCode check(Session& session, const ServeFlags& flags) {

@@ -27,6 +27,7 @@
 #include "app/serve/log.h"
 #include "app/serve/servable.h"
 #include "app/serve/serve_reload.h"
+#include "app/serve/serve_schedules.h"
 #include "app/serve/serve_tokens.h"
 #include "app/system/descriptors.h"
 #include "app/system/init_process.h"
@@ -325,6 +326,9 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   if (auto applied = apply_queue_rules(store->engine(), config->queues, log); !applied) {
     return session.output.fail(applied.error());
   }
+  if (auto applied = apply_schedules(*store, config->schedules, log); !applied) {
+    return session.output.fail(applied.error());
+  }
   presets::PresetEngine engine(store->engine(), config->queues);
   Events events;
   const auto relays = Relays::make(store->engine(), url, config->relays, hooks_of(log, events),
@@ -344,7 +348,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   }
 
   (*relays)->start();
-  const Serving serving{store->engine(), engine, server, log, *tokens, *tls};
+  const Serving serving{*store, engine, server, log, *tokens, *tls};
   while (events.wait_for_hangup()) {
     reload(*config, all_flags(session, flags), serving);
     if (scheduler) scheduler->check_queues_again();
