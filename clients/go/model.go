@@ -183,6 +183,15 @@ type QueueInfo struct {
 	Counters      map[string]int64 `json:"counters"`
 }
 
+// Why says why a message has not been delivered, or what has become of it. Cause is one of those in
+// docs/reference/command-line.md, not_due for instance; Text says it in a sentence.
+type Why struct {
+	Cause   string    `json:"cause"`
+	Text    string    `json:"text"`
+	Message Stored    `json:"message"`
+	Queue   QueueInfo `json:"queue"`
+}
+
 // Stats are the store's figures.
 type Stats struct {
 	Engine   string             `json:"engine"`

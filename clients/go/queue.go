@@ -2,6 +2,7 @@ package tarry
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"net/url"
 	"strconv"
@@ -152,12 +153,7 @@ func (q *Queue) ListPage(ctx context.Context, options ListOptions) (Page, error)
 	}
 	put("state", string(options.State))
 	put("after", options.After)
-	if utf8.ValidString(options.Prefix) {
-		put("prefix", options.Prefix)
-	} else {
-		coded, _ := json.Marshal([]byte(options.Prefix)) // bytes can always be written
-		put("prefix_base64", string(coded[1:len(coded)-1]))
-	}
+	put(inQuery("prefix", options.Prefix))
 	if options.Limit != 0 {
 		put("limit", strconv.Itoa(options.Limit))
 	}
@@ -165,6 +161,14 @@ func (q *Queue) ListPage(ctx context.Context, options ListOptions) (Page, error)
 	err := q.client.run(ctx, call{method: "GET", repeatable: true,
 		path: queuePath(q.name, "/messages?") + query.Encode()}, &page)
 	return page, err
+}
+
+// inQuery are the name and the value of a parameter: in Base64 if the value is not UTF-8.
+func inQuery(name, value string) (string, string) {
+	if utf8.ValidString(value) {
+		return name, value
+	}
+	return name + "_base64", base64.StdEncoding.EncodeToString([]byte(value))
 }
 
 // List goes through all pages of a list. Its order is not defined.
@@ -289,6 +293,15 @@ func (q *Queue) Configure(ctx context.Context, patch SettingsPatch) (Settings, e
 func (q *Queue) Info(ctx context.Context) (QueueInfo, error) {
 	var answer QueueInfo
 	err := q.ask(ctx, "GET", "", nil, true, &answer)
+	return answer, err
+}
+
+// Why says why a message has not been delivered, in one sentence.
+func (q *Queue) Why(ctx context.Context, key string) (Why, error) {
+	var answer Why
+	query := url.Values{}
+	query.Set(inQuery("key", key))
+	err := q.ask(ctx, "GET", "/why?"+query.Encode(), nil, true, &answer)
 	return answer, err
 }
 

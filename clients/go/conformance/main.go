@@ -4,7 +4,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"os"
@@ -17,8 +16,9 @@ import (
 )
 
 var ctx = context.Background()
-var c *tarry.Client // the last that open made
 var writing sync.Mutex
+
+type object map[string]any
 
 func say(line object) {
 	writing.Lock()
@@ -27,93 +27,112 @@ func say(line object) {
 	os.Stdout.Write(append(encoded, '\n'))
 }
 
-// object is a request, or a part of one. Absent fields are zero.
-type object map[string]any
+// request is a request, or a part of one. encoding/json finds the fields by their names.
+type request struct {
+	ID                                                                             any
+	Op, Queue, URL, Token, CA, Cert, State, Prefix, After, Action, Reason, Receipt string
+	Delay_ms, Due_ms, Lease_ms, Wait_ms, By_ms, Due_from_ms, Due_to_ms, Until_ms   *int64
+	Backoff_min_ms, Backoff_max_ms, Remember_ms, Dead_keep_ms, Width_ms, Drain_ms  *int64
+	Patience_ms, Timeout_ms, Max_bytes                                             *int64
+	Max, Max_attempts, Limit, Buckets, Concurrency, Prefetch                       *int
+	Priority                                                                       *uint32
+	Key, Payload, If_exists                                                        *string
+	Key_base64, Payload_base64                                                     []byte
+	Queues                                                                         []string
+	Keys                                                                           *[]string
+	Any_state                                                                      *bool
+	Headers                                                                        map[string]string
+	Message, Item                                                                  *request
+	Messages, Items, Calls                                                         []*request
+	Dry_run, Force, All                                                            bool
+}
 
-func (f object) has(name string) bool     { return f[name] != nil }
-func (f object) flag(name string) bool    { return f[name] == true }
-func (f object) of(name string) object    { one, _ := f[name].(map[string]any); return one }
-func (f object) number(name string) int64 { one, _ := f[name].(float64); return int64(one) }
-func (f object) span(name string) time.Duration {
-	return time.Duration(f.number(name)) * time.Millisecond
-}
-func (f object) text(name string) string {
-	if coded, ok := f[name+"_base64"].(string); ok {
-		raw, _ := base64.StdEncoding.DecodeString(coded)
-		return string(raw)
-	}
-	value, _ := f[name].(string)
-	return value
-}
-func (f object) time(name string) (when time.Time) {
-	if f.has(name) {
-		when = time.UnixMilli(f.number(name))
+func or[T any](value *T) (all T) {
+	if value != nil {
+		all = *value
 	}
 	return
 }
-func (f object) texts(name string) (all []string) {
-	listed, _ := f[name].([]any)
-	for _, one := range listed {
-		all = append(all, one.(string))
+func ms(value *int64) *time.Duration {
+	if value == nil {
+		return nil
+	}
+	return tarry.Ptr(time.Duration(*value) * time.Millisecond)
+}
+func at(value *int64) time.Time {
+	if value == nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(*value)
+}
+func text(plain *string, coded []byte) *string {
+	if coded != nil {
+		plain = tarry.Ptr(string(coded))
+	}
+	return plain
+}
+func (f *request) key() string { return or(text(f.Key, f.Key_base64)) }
+func each[T any](list []*request, of func(*request) T) (all []T) {
+	for _, one := range list {
+		all = append(all, of(one))
 	}
 	return
 }
-func (f object) headers() map[string]string {
-	all := map[string]string{}
-	for name, value := range f.of("headers") {
-		all[name] = value.(string)
+
+// option adds an option if its field is there.
+func option[V, O any](all []O, value *V, of func(V) O) []O {
+	if value != nil {
+		all = append(all, of(*value))
 	}
 	return all
 }
-func objects[T any](list any, of func(object) T) (all []T) {
-	for _, one := range list.([]any) {
-		all = append(all, of(one.(map[string]any)))
-	}
-	return
-}
-
-// given are the options whose fields the request has.
-func given[T any](f object, known map[string]T) (all []T) {
-	for name, option := range known {
-		if f.has(name) || f.has(name+"_base64") {
-			all = append(all, option)
-		}
-	}
-	return
-}
-func options(f object) []tarry.PushOption {
-	all := given(f, map[string]tarry.PushOption{
-		"delay_ms": tarry.Delay(f.span("delay_ms")), "due_ms": tarry.Due(f.time("due_ms")),
-		"key": tarry.Key(f.text("key")), "priority": tarry.Priority(uint32(f.number("priority"))),
-		"if_exists": tarry.OnExisting(tarry.IfExists(f.text("if_exists"))), "max_attempts": tarry.MaxAttempts(int(f.number("max_attempts")))})
-	for name, value := range f.headers() {
+func options(f *request) (all []tarry.PushOption) {
+	all = option(all, ms(f.Delay_ms), tarry.Delay)
+	all = option(all, f.Due_ms, func(due int64) tarry.PushOption { return tarry.Due(time.UnixMilli(due)) })
+	all = option(all, text(f.Key, f.Key_base64), tarry.Key)
+	all = option(all, f.Priority, tarry.Priority)
+	all = option(all, (*tarry.IfExists)(f.If_exists), tarry.OnExisting)
+	all = option(all, f.Max_attempts, tarry.MaxAttempts)
+	for name, value := range f.Headers {
 		all = append(all, tarry.Header(name, value))
 	}
-	return all
+	return
 }
-func message(f object) tarry.Message {
-	return tarry.NewMessage([]byte(f.text("payload")), options(f)...)
+func claim(f *request) (all []tarry.ClaimOption) {
+	all = option(all, f.Max, tarry.Max)
+	all = option(all, f.Max_bytes, tarry.MaxBytes)
+	all = option(all, ms(f.Lease_ms), tarry.Lease)
+	all = option(all, ms(f.Wait_ms), tarry.Wait)
+	all = option(all, f.Keys, func(keys []string) tarry.ClaimOption { return tarry.Keys(keys...) })
+	return option(all, f.Any_state, func(bool) tarry.ClaimOption { return tarry.AnyState() })
 }
-func move(f object) tarry.Move { return tarry.NewMove(f.text("key"), options(f)...) }
-func extension(f object) tarry.ExtendItem {
-	return tarry.ExtendItem{Receipt: f.text("receipt"), Lease: f.span("lease_ms")}
+func message(f *request) tarry.Message {
+	return tarry.NewMessage([]byte(or(text(f.Payload, f.Payload_base64))), options(f)...)
 }
-func settlement(f object) tarry.SettleItem {
-	verdict := map[string]tarry.Verdict{"ack": tarry.Ack(), "release": tarry.Release(),
-		"retry": tarry.Retry(f.text("reason")), "bury": tarry.Bury(f.text("reason"))}[f.text("action")]
-	if f.has("delay_ms") {
-		verdict = tarry.RetryAfter(f.span("delay_ms"), f.text("reason"))
+func move(f *request) tarry.Move { return tarry.NewMove(f.key(), options(f)...) }
+func extension(f *request) tarry.ExtendItem {
+	return tarry.ExtendItem{Receipt: f.Receipt, Lease: or(ms(f.Lease_ms))}
+}
+func verdict(f *request) tarry.Verdict {
+	if f.Delay_ms != nil {
+		return tarry.RetryAfter(*ms(f.Delay_ms), f.Reason)
 	}
-	return tarry.SettleItem{Receipt: f.text("receipt"), Verdict: verdict}
+	return map[string]tarry.Verdict{"ack": tarry.Ack(), "release": tarry.Release(),
+		"retry": tarry.Retry(f.Reason), "bury": tarry.Bury(f.Reason)}[f.Action]
 }
-func claim(f object) ([]tarry.Claimed, error) {
-	return c.Claim(ctx, f.texts("queues"), given(f, map[string]tarry.ClaimOption{
-		"max": tarry.Max(int(f.number("max"))), "max_bytes": tarry.MaxBytes(f.number("max_bytes")),
-		"lease_ms": tarry.Lease(f.span("lease_ms")), "any_state": tarry.AnyState(),
-		"wait_ms": tarry.Wait(f.span("wait_ms")), "keys": tarry.Keys(f.texts("keys")...)})...)
+func settlement(f *request) tarry.SettleItem {
+	return tarry.SettleItem{Receipt: f.Receipt, Verdict: verdict(f)}
 }
-func list(f object) tarry.ListOptions {
-	return tarry.ListOptions{State: tarry.State(f.text("state")), Prefix: f.text("prefix"), Limit: int(f.number("limit")), After: f.text("after")}
+func bulk(f *request) tarry.Bulk {
+	return tarry.Bulk{Action: f.Action, State: tarry.State(f.State), Prefix: f.Prefix, DueFrom: at(f.Due_from_ms),
+		DueTo: at(f.Due_to_ms), Headers: f.Headers, Reason: f.Reason, Due: at(f.Due_ms), By: or(ms(f.By_ms)), DryRun: f.Dry_run}
+}
+func patch(f *request) tarry.SettingsPatch {
+	return tarry.SettingsPatch{Lease: ms(f.Lease_ms), MaxAttempts: f.Max_attempts, BackoffMin: ms(f.Backoff_min_ms),
+		BackoffMax: ms(f.Backoff_max_ms), Remember: ms(f.Remember_ms), DeadKeep: ms(f.Dead_keep_ms), IfExists: (*tarry.IfExists)(f.If_exists)}
+}
+func list(f *request) tarry.ListOptions {
+	return tarry.ListOptions{State: tarry.State(f.State), Prefix: f.Prefix, Limit: or(f.Limit), After: f.After}
 }
 func listAll(pages *tarry.Iterator) (all []tarry.Stored, err error) {
 	for pages.Next(ctx) {
@@ -121,166 +140,130 @@ func listAll(pages *tarry.Iterator) (all []tarry.Stored, err error) {
 	}
 	return all, pages.Err()
 }
-func bulk(f object) tarry.Bulk {
-	return tarry.Bulk{Action: f.text("action"), State: tarry.State(f.text("state")), Prefix: f.text("prefix"), DueFrom: f.time("due_from_ms"),
-		DueTo: f.time("due_to_ms"), Headers: f.headers(), Reason: f.text("reason"), Due: f.time("due_ms"), By: f.span("by_ms"), DryRun: f.flag("dry_run")}
-}
-func patch(f object) (patch tarry.SettingsPatch) {
-	for name, field := range map[string]**time.Duration{"lease_ms": &patch.Lease, "backoff_min_ms": &patch.BackoffMin,
-		"backoff_max_ms": &patch.BackoffMax, "remember_ms": &patch.Remember, "dead_keep_ms": &patch.DeadKeep} {
-		if f.has(name) {
-			*field = tarry.Ptr(f.span(name))
-		}
-	}
-	if f.has("max_attempts") {
-		patch.MaxAttempts = tarry.Ptr(int(f.number("max_attempts")))
-	}
-	if f.has("if_exists") {
-		patch.IfExists = tarry.Ptr(tarry.IfExists(f.text("if_exists")))
-	}
-	return
-}
 
 func shown(value any, err error) object {
 	var failed *tarry.Error
 	if errors.As(err, &failed) {
 		return object{"error": object{"code": failed.Code, "next": failed.Next(), "status": failed.Status, "message": failed.Message}}
 	}
+	switch said := value.(type) {
+	case int64:
+		value = object{"count": said}
+	case bool:
+		value = object{"paused": said}
+	}
 	return object{"ok": value}
 }
-func one[T any](value T, err error) object             { return shown(value, err) }
-func in[T any](name string, value T, err error) object { return shown(object{name: value}, err) }
-func count(value int64, err error) object              { return in("count", value, err) }
-func flag(value bool, err error) object                { return in("paused", value, err) }
-func all[T any](name string, list []T, err error) object {
-	return in(name, append([]T{}, list...), err)
+func messages[T any](list []T, err error) (any, error) {
+	return object{"messages": append([]T{}, list...)}, err
 }
-func messages[T any](list []T, err error) object { return all("messages", list, err) }
-func batch[T any](results []tarry.Result[T], err error) object {
+func batch[T any](results []tarry.Result[T], err error) (any, error) {
 	items := []any{}
 	for _, result := range results {
 		if items = append(items, result.Value); result.Err != nil {
 			items[len(items)-1] = shown(nil, result.Err)
 		}
 	}
-	return shown(items, err)
+	return items, err
 }
 
-type queue = *tarry.Queue
-type verb = func(q queue, f object) object
-
-var singles = map[string]func(q queue, f object) object{
-	"push":   func(q queue, f object) object { return one(q.PushMessage(ctx, message(f.of("message")))) },
-	"get":    func(q queue, f object) object { return one(q.Get(ctx, f.text("key"))) },
-	"cancel": func(q queue, f object) object { return one(q.Cancel(ctx, f.text("key"))) },
-	"reschedule": func(q queue, f object) object {
-		return one(q.Reschedule(ctx, f.of("item").text("key"), options(f.of("item"))...))
-	},
-	"settle": func(q queue, f object) object {
-		return one(c.Settle(ctx, f.of("item").text("receipt"), settlement(f.of("item")).Verdict))
-	},
-	"extend": func(q queue, f object) object {
-		return one(c.Extend(ctx, f.of("item").text("receipt"), f.of("item").span("lease_ms")))
-	},
-	"revive": func(q queue, f object) object { return count(q.ReviveAll(ctx)) },
-}
-var verbs = map[string]func(q queue, f object) object{
-	"push":       func(q queue, f object) object { return batch(q.PushMany(ctx, objects(f["messages"], message))) },
-	"get":        func(q queue, f object) object { return batch(q.GetMany(ctx, f.texts("keys"))) },
-	"cancel":     func(q queue, f object) object { return batch(q.CancelMany(ctx, f.texts("keys"))) },
-	"reschedule": func(q queue, f object) object { return batch(q.RescheduleMany(ctx, objects(f["items"], move))) },
-	"settle":     func(q queue, f object) object { return batch(c.SettleMany(ctx, objects(f["items"], settlement))) },
-	"extend":     func(q queue, f object) object { return batch(c.ExtendMany(ctx, objects(f["items"], extension))) },
-	"claim":      func(q queue, f object) object { return messages(claim(f)) },
-	"list":       func(q queue, f object) object { return one(q.ListPage(ctx, list(f))) },
-	"list_all":   func(q queue, f object) object { return messages(listAll(q.List(list(f)))) },
-	"revive":     func(q queue, f object) object { return count(q.Revive(ctx, f.texts("keys")...)) },
-	"bulk":       func(q queue, f object) object { return one(q.Bulk(ctx, bulk(f))) },
-	"configure":  func(q queue, f object) object { return one(q.Configure(ctx, patch(f))) },
-	"queue":      func(q queue, f object) object { return one(q.Info(ctx)) },
-	"queues":     func(q queue, f object) object { list, err := c.Queues(ctx); return all("queues", list, err) },
-	"stats":      func(q queue, f object) object { return one(c.Stats(ctx, f.text("queue"))) },
-	"forecast": func(q queue, f object) object {
-		return one(q.Forecast(ctx, f.span("width_ms"), int(f.number("buckets"))))
-	},
-	"pause":  func(q queue, f object) object { return flag(q.Pause(ctx, f.time("until_ms"))) },
-	"resume": func(q queue, f object) object { return flag(false, q.Resume(ctx)) },
-	"purge":  func(q queue, f object) object { return count(q.Purge(ctx)) },
-	"remove": func(q queue, f object) object { return count(q.Remove(ctx, f.flag("force"))) },
-	"advance": func(q queue, f object) object {
-		return in("advanced_ms", f.number("by_ms"), c.Advance(ctx, f.span("by_ms")))
-	},
-	"health": func(q queue, f object) object { return one(c.Health(ctx)) },
-}
-
+// driver holds the client that open made last, and its worker.
 type driver struct {
+	*tarry.Client
 	worker *tarry.Worker
 	ended  chan tarry.Counts
 	gates  sync.Map
 }
 
-func (d *driver) gate(key string) chan struct{} {
-	gate, _ := d.gates.LoadOrStore(key, make(chan struct{}))
-	return gate.(chan struct{})
-}
-func (d *driver) carryOut(f object) (said object) {
-	var err error
-	switch op := f.text("op"); op {
-	case "open":
-		c, err = tarry.New(f.text("url"), tarry.WithToken(f.text("token")), tarry.WithCA(f.text("ca")),
-			tarry.WithCertificate(f.text("cert"), f.text("key")), tarry.WithPatience(f.span("patience_ms")), tarry.WithTimeout(f.span("timeout_ms")))
-	case "close":
-		c.Close()
-	case "together":
-		return shown(d.together(objects(f["calls"], func(call object) object { return call })), nil)
-	case "work":
-		err = d.work(f)
-	case "let_go":
-		close(d.gate(f.text("key")))
-	case "begin_stop":
-		d.worker.Stop()
-	case "stop_work":
-		d.worker.Stop()
-		return shown(<-d.ended, nil)
-	default:
-		known := verbs[op]
-		if len(given(f, map[string]int{"message": 1, "item": 1, "key": 1, "all": 1})) > 0 {
-			known = singles[op]
-		}
-		if known == nil {
-			return object{"error": object{"code": "no_such_op"}}
-		}
-		return known(c.Queue(f.text("queue")), f)
+// verbs are the verbs of a request; "one NAME" is the verb for a single message.
+func (c *driver) verbs(q *tarry.Queue, f *request) map[string]func() (any, error) {
+	return map[string]func() (any, error){
+		"one push":       func() (any, error) { return q.PushMessage(ctx, message(f.Message)) },
+		"one get":        func() (any, error) { return q.Get(ctx, f.key()) },
+		"one why":        func() (any, error) { return q.Why(ctx, f.key()) },
+		"one cancel":     func() (any, error) { return q.Cancel(ctx, f.key()) },
+		"one reschedule": func() (any, error) { return q.Reschedule(ctx, f.Item.key(), options(f.Item)...) },
+		"one settle":     func() (any, error) { return c.Settle(ctx, f.Item.Receipt, verdict(f.Item)) },
+		"one extend":     func() (any, error) { return c.Extend(ctx, f.Item.Receipt, or(ms(f.Item.Lease_ms))) },
+		"one revive":     func() (any, error) { return q.ReviveAll(ctx) },
+		"push":           func() (any, error) { return batch(q.PushMany(ctx, each(f.Messages, message))) },
+		"get":            func() (any, error) { return batch(q.GetMany(ctx, or(f.Keys))) },
+		"cancel":         func() (any, error) { return batch(q.CancelMany(ctx, or(f.Keys))) },
+		"reschedule":     func() (any, error) { return batch(q.RescheduleMany(ctx, each(f.Items, move))) },
+		"settle":         func() (any, error) { return batch(c.SettleMany(ctx, each(f.Items, settlement))) },
+		"extend":         func() (any, error) { return batch(c.ExtendMany(ctx, each(f.Items, extension))) },
+		"claim":          func() (any, error) { return messages(c.Claim(ctx, f.Queues, claim(f)...)) },
+		"list":           func() (any, error) { return q.ListPage(ctx, list(f)) },
+		"list_all":       func() (any, error) { return messages(listAll(q.List(list(f)))) },
+		"revive":         func() (any, error) { return q.Revive(ctx, or(f.Keys)...) },
+		"bulk":           func() (any, error) { return q.Bulk(ctx, bulk(f)) },
+		"configure":      func() (any, error) { return q.Configure(ctx, patch(f)) },
+		"queue":          func() (any, error) { return q.Info(ctx) },
+		"queues":         func() (any, error) { all, err := c.Queues(ctx); return object{"queues": all}, err },
+		"stats":          func() (any, error) { return c.Stats(ctx, f.Queue) },
+		"forecast":       func() (any, error) { return q.Forecast(ctx, *ms(f.Width_ms), *f.Buckets) },
+		"pause":          func() (any, error) { return q.Pause(ctx, at(f.Until_ms)) },
+		"resume":         func() (any, error) { return false, q.Resume(ctx) },
+		"purge":          func() (any, error) { return q.Purge(ctx) },
+		"remove":         func() (any, error) { return q.Remove(ctx, f.Force) },
+		"advance":        func() (any, error) { return object{"advanced_ms": f.By_ms}, c.Advance(ctx, *ms(f.By_ms)) },
+		"health":         func() (any, error) { return c.Health(ctx) },
+		"close":          func() (any, error) { c.Close(); return object{}, nil },
+		"together":       func() (any, error) { return c.together(f.Calls), nil },
+		"work":           func() (any, error) { return object{}, c.work(f) },
+		"one let_go":     func() (any, error) { close(c.gate(f.key())); return object{}, nil },
+		"begin_stop":     func() (any, error) { c.worker.Stop(); return object{}, nil },
+		"stop_work":      func() (any, error) { c.worker.Stop(); return <-c.ended, nil },
 	}
-	return shown(object{}, err)
 }
-func (d *driver) together(calls []object) []object {
+func (c *driver) open(f *request) (err error) {
+	c.Client, err = tarry.New(f.URL, tarry.WithToken(f.Token), tarry.WithCA(f.CA), tarry.WithCertificate(f.Cert, f.key()),
+		tarry.WithPatience(or(ms(f.Patience_ms))), tarry.WithTimeout(or(ms(f.Timeout_ms))))
+	return err
+}
+func (c *driver) carryOut(f *request) object {
+	if f.Op == "open" {
+		return shown(object{}, c.open(f))
+	}
+	if f.Message != nil || f.Item != nil || f.All || text(f.Key, f.Key_base64) != nil {
+		f.Op = "one " + f.Op
+	}
+	if verb := c.verbs(c.Queue(f.Queue), f)[f.Op]; verb != nil {
+		return shown(verb())
+	}
+	return object{"error": object{"code": "no_such_op"}}
+}
+func (c *driver) together(calls []*request) []object {
 	answers, left := make([]object, len(calls)), sync.WaitGroup{}
 	for index := range calls {
 		left.Add(1)
-		go func(index int) { answers[index] = d.carryOut(calls[index]); left.Done() }(index)
+		go func(index int) { answers[index] = c.carryOut(calls[index]); left.Done() }(index)
 	}
 	left.Wait()
 	return answers
 }
-func (d *driver) work(f object) (err error) {
-	d.ended = make(chan tarry.Counts, 1)
-	d.worker, err = c.NewWorker(tarry.WorkerOptions{Concurrency: int(f.number("concurrency")), Prefetch: int(f.number("prefetch")),
-		NoPrefetch: f.has("prefetch"), Lease: f.span("lease_ms"), Drain: f.span("drain_ms")})
-	for _, name := range f.texts("queues") {
-		d.worker.Handle(name, d.handle)
+func (c *driver) gate(key string) chan struct{} {
+	gate, _ := c.gates.LoadOrStore(key, make(chan struct{}))
+	return gate.(chan struct{})
+}
+func (c *driver) work(f *request) (err error) {
+	c.ended = make(chan tarry.Counts, 1)
+	c.worker, err = c.NewWorker(tarry.WorkerOptions{Concurrency: or(f.Concurrency), Prefetch: or(f.Prefetch),
+		NoPrefetch: f.Prefetch != nil, Lease: or(ms(f.Lease_ms)), Drain: or(ms(f.Drain_ms))})
+	for _, name := range f.Queues {
+		c.worker.Handle(name, c.handle)
 	}
-	go func() { counts, _ := d.worker.Run(ctx); d.ended <- counts }()
+	go func() { counts, _ := c.worker.Run(ctx); c.ended <- counts }()
 	return err
 }
-func (d *driver) handle(_ context.Context, one *tarry.Delivery) error {
+func (c *driver) handle(_ context.Context, one *tarry.Delivery) error {
 	say(object{"event": "begun", "queue": one.Queue, "key": one.Key, "receipt": one.Receipt, "attempt": one.Attempt})
 	defer say(object{"event": "ended", "queue": one.Queue, "key": one.Key, "receipt": one.Receipt})
 	word, rest, _ := strings.Cut(string(one.Payload), " ")
 	switch word {
 	case "hold":
 		go func() { <-one.Stopping(); say(object{"event": "signalled", "key": one.Key}) }()
-		<-d.gate(one.Key)
+		<-c.gate(one.Key)
 	case "throw":
 		panic(rest)
 	case "retry":
@@ -296,15 +279,15 @@ func (d *driver) handle(_ context.Context, one *tarry.Delivery) error {
 	return nil
 }
 func main() {
-	d := driver{}
+	c := driver{}
 	for lines := bufio.NewReader(os.Stdin); ; {
 		line, err := lines.ReadBytes('\n')
-		var f object
+		var f request
 		if err != nil || json.Unmarshal(line, &f) != nil {
 			return
 		}
-		said := d.carryOut(f)
-		said["id"] = f["id"]
+		said := c.carryOut(&f)
+		said["id"] = f.ID
 		say(said)
 	}
 }

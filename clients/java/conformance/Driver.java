@@ -199,12 +199,12 @@ public final class Driver {
         f.forEach((name, value) -> { if (!name.equals("queue")) settings.set(name, value); });
         return queue.configure(settings);
       case "queue": return queue.info();
+      case "why": return queue.why(key);
       case "queues": return map("queues", shown(client.queues()));
       case "stats": return f.containsKey("queue") ? queue.stats() : client.stats();
       case "forecast": return queue.forecast(span(f, "width_ms"), ((Long) f.get("buckets")).intValue());
       case "pause":
-        if (f.containsKey("until_ms")) queue.pause(Instant.ofEpochMilli((Long) f.get("until_ms")));
-        else queue.pause();
+        if (f.containsKey("until_ms")) queue.pause(Instant.ofEpochMilli((Long) f.get("until_ms"))); else queue.pause();
         return map("paused", true);
       case "resume": queue.resume(); return map("paused", false);
       case "purge": return map("count", queue.purge());

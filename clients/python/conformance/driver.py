@@ -216,6 +216,7 @@ VERBS = {
         name.replace("_ms", ""): millis(value) if name.endswith("_ms") else value
         for name, value in f.items() if name != "queue"}),
     "queue": lambda c, q, f: q.info(),
+    "why": lambda c, q, f: q.why(raw(f, "key")),
     "queues": lambda c, q, f: {"queues": shown(c.queues())},
     "stats": lambda c, q, f: c.stats(f.get("queue")),
     "forecast": lambda c, q, f: q.forecast(millis(f.get("width_ms")), f.get("buckets")),

@@ -161,6 +161,7 @@ const ops = {
     );
   },
   queue: (_, q) => q.info(),
+  why: (f, q) => q.why(raw(f, "key")),
   queues: async () => ({ queues: await client.queues() }),
   stats: (f) => client.stats(f.queue),
   forecast: (f, q) => q.forecast(f.width_ms, f.buckets),

@@ -13,6 +13,7 @@ import type {
   Settled,
   State,
   Stored,
+  Why,
 } from "./model.js";
 import type { Fields } from "./moments.js";
 
@@ -161,6 +162,16 @@ export function readQueue(said: Said): QueueInfo {
     settings: readSettings(said["settings"] as Said),
     counters: said["counters"] as Record<string, number>,
     raw: said,
+  };
+}
+
+export function readWhy(said: Said): Why {
+  present(said["cause"], "cause");
+  return {
+    cause: said["cause"] as string,
+    text: said["text"] as string,
+    message: readStored(said["message"] as Said),
+    queue: readQueue(said["queue"] as Said),
   };
 }
 

@@ -39,6 +39,7 @@ export type {
   Settled,
   State,
   Stored,
+  Why,
 } from "./model.js";
 export type { Duration, Moment } from "./moments.js";
 export { Queue } from "./queue.js";

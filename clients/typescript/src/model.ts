@@ -174,6 +174,17 @@ export interface QueueInfo {
   readonly raw: Fields;
 }
 
+/**
+ * Why a message has not been delivered, or what has become of it. `cause` is one of those in
+ * docs/reference/command-line.md, `not_due` for instance; `text` says it in a sentence.
+ */
+export interface Why {
+  readonly cause: string;
+  readonly text: string;
+  readonly message: Stored;
+  readonly queue: QueueInfo;
+}
+
 /** How many messages are due when. */
 export interface Forecast {
   readonly widthMs: number;

@@ -17,6 +17,7 @@ import type {
   QueueInfo,
   Settings,
   Stored,
+  Why,
 } from "./model.js";
 import type { Duration, Fields, Moment } from "./moments.js";
 import { sending } from "./tracing.js";
@@ -57,6 +58,11 @@ export class Queue {
 
   async cancel(key: Bytes): Promise<Changed> {
     return this.client.single(verbs.cancelItem(this.name, key));
+  }
+
+  /** Why the message has not been delivered, in one sentence. */
+  async why(key: Bytes): Promise<Why> {
+    return this.client.run(verbs.why(this.name, key));
   }
 
   async cancelMany(keys: readonly Bytes[]): Promise<Result<Changed>[]> {

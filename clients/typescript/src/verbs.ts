@@ -20,6 +20,7 @@ import type {
   Settled,
   State,
   Stored,
+  Why,
 } from "./model.js";
 import { millisecondsOf, putDuration, putMoment } from "./moments.js";
 import type { Duration, Fields, Moment } from "./moments.js";
@@ -279,6 +280,12 @@ export function configure(queue: string, patch: SettingsPatch): Call<Settings> {
 
 export function info(queue: string): Call<QueueInfo> {
   return look(queuePath(queue), answers.readQueue);
+}
+
+export function why(queue: string, key: Bytes): Call<Why> {
+  const query: Record<string, string> = {};
+  putBytes(query, "key", key);
+  return look(withQuery(queuePath(queue, "/why"), query), answers.readWhy);
 }
 
 export function queues(): Call<QueueInfo[]> {

@@ -29,6 +29,7 @@ from .model import (
                      Settled,
                      State,
                      Stored,
+                     Why,
 )
 from .tasks import Task, Tasks
 from .verdicts import Verdict, ack, bury, release, retry
@@ -40,6 +41,6 @@ __all__ = [
     "InvalidRequest", "Message", "NoSpace", "NotFound", "Outcome", "Page", "PermissionDenied",
     "Pushed", "Queue", "QueueInfo", "ServerFailure", "Settled", "State", "Stored", "TarryError",
     "Task", "Tasks",
-    "Unavailable", "UnknownOutcome", "Unsupported", "Verdict", "Worker", "WorkerOptions",
+    "Unavailable", "UnknownOutcome", "Unsupported", "Verdict", "Why", "Worker", "WorkerOptions",
     "__version__", "ack", "bury", "release", "retry", "work",
 ]

@@ -43,6 +43,7 @@ from .model import (
     Settled,
     State,
     Stored,
+    Why,
 )
 from .moments import Duration, Moment
 from .tasks import Function, R, Task, Tasks
@@ -271,6 +272,10 @@ class Queue:
     def get_many(self, keys: Sequence[Bytes]) -> List[Result[Stored]]:
         return self.client._batch([verbs.get_item(self.name, key) for key in keys],
                                   verbs.read_stored)
+
+    def why(self, key: Bytes) -> Why:
+        """Why the message has not been delivered, in one sentence. Raises NotFound."""
+        return self.client.run(verbs.why(self.name, key))
 
     def cancel(self, key: Bytes) -> Changed:
         return self.client._single(verbs.cancel_item(self.name, key), verbs.read_change)

@@ -311,3 +311,21 @@ class QueueInfo:
         return QueueInfo(said["queue"], said["scheduled"], said["ready"], said["leased"],
                          said["dead"], said["remembered"], said["paused"], said["settings"],
                          said["counters"], said)
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why a message has not been delivered, or what has become of it.
+
+    `cause` is one of those in docs/reference/command-line.md, `not_due` for instance; `text` says
+    it in a sentence."""
+
+    cause: str
+    text: str
+    message: Stored
+    queue: QueueInfo
+
+    @staticmethod
+    def of(said: Mapping[str, Any]) -> Why:
+        return Why(said["cause"], said["text"], Stored.of(said["message"]),
+                   QueueInfo.of(said["queue"]))

@@ -20,6 +20,7 @@ from .model import (
     Settled,
     State,
     Stored,
+    Why,
     key_bytes,
     put_bytes,
 )
@@ -212,6 +213,12 @@ def info(queue: str) -> Call[QueueInfo]:
 def queues() -> Call[List[QueueInfo]]:
     return Call("GET", "/v1/queues", None,
                 lambda said: [QueueInfo.of(one) for one in said["queues"]], True)
+
+
+def why(queue: str, key: Bytes) -> Call[Why]:
+    query: Dict[str, Any] = {}
+    put_bytes(query, "key", key_bytes(key))
+    return Call("GET", with_query(queue_path(queue, "/why"), query), None, Why.of, True)
 
 
 def stats(queue: Optional[str]) -> Call[Dict[str, Any]]:

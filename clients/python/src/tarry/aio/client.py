@@ -42,6 +42,7 @@ from ..model import (
     Settled,
     State,
     Stored,
+    Why,
 )
 from ..moments import Duration, Moment
 from .connection import Connection, Pool
@@ -254,6 +255,10 @@ class Queue:
     async def get_many(self, keys: Sequence[Bytes]) -> List[Result[Stored]]:
         return await self.client._batch([verbs.get_item(self.name, key) for key in keys],
                                   verbs.read_stored)
+
+    async def why(self, key: Bytes) -> Why:
+        """Why the message has not been delivered, in one sentence. Raises NotFound."""
+        return await self.client.run(verbs.why(self.name, key))
 
     async def cancel(self, key: Bytes) -> Changed:
         return await self.client._single(verbs.cancel_item(self.name, key), verbs.read_change)

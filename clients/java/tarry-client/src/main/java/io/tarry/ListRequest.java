@@ -52,12 +52,12 @@ public final class ListRequest {
     return Call.again("GET", path, null, said -> new Page(Json.object(said)));
   }
 
-  static String withQuery(String path, Map<String, String> query) {
+  static String withQuery(String path, Map<String, ?> query) {
     StringBuilder all = new StringBuilder(path);
     char before = '?';
-    for (Map.Entry<String, String> one : query.entrySet()) {
+    for (Map.Entry<String, ?> one : query.entrySet()) {
       all.append(before).append(one.getKey()).append('=');
-      all.append(URLEncoder.encode(one.getValue(), StandardCharsets.UTF_8));
+      all.append(URLEncoder.encode(one.getValue().toString(), StandardCharsets.UTF_8));
       before = '&';
     }
     return all.toString();

@@ -4,6 +4,7 @@ import io.tarry.internal.Call;
 import io.tarry.internal.Item;
 import io.tarry.internal.Json;
 import io.tarry.internal.Lane;
+import io.tarry.internal.Text;
 import io.tarry.internal.Tracing;
 import java.time.Duration;
 import java.time.Instant;
@@ -63,6 +64,20 @@ public final class TarryQueue {
 
   public List<Result<Stored>> get(Collection<String> keys) {
     return client.transport().batch(keys("/get", keys, true), Stored::new);
+  }
+
+  /** Why the message has not been delivered, in one sentence. */
+  public Why why(String key) {
+    Map<String, Object> query = new LinkedHashMap<>();
+    Text.put(query, "key", key);
+    return client
+        .transport()
+        .run(
+            Call.again(
+                "GET",
+                ListRequest.withQuery(path("/why"), query),
+                null,
+                said -> new Why(Json.object(said))));
   }
 
   public Changed cancel(String key) {
