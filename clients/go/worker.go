@@ -191,7 +191,7 @@ func (q *Queue) WorkOff(ctx context.Context, handler Handler) (int, error) {
 		}
 		one := &Delivery{Claimed: claimed[0], stop: make(chan struct{}), cancel: func() {}}
 		trace := Trace{one.Headers["traceparent"], one.Headers["tracestate"]}
-		verdict := verdictOf(handler(WithTrace(ctx, trace), one))
+		verdict := verdictOf(q.client.handle(WithTrace(ctx, trace), handler, one))
 		if _, err := q.client.Settle(ctx, one.Receipt, verdict); err != nil {
 			return count + 1, err
 		}

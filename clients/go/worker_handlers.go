@@ -2,6 +2,7 @@ package tarry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 )
@@ -21,7 +22,7 @@ func (w *Worker) handleAll(base context.Context) {
 			cancel()
 		}
 		w.lock.Unlock()
-		err := w.handle(ctx, one.delivery)
+		err := w.client.handle(ctx, w.handlers[one.delivery.Queue], one.delivery)
 		cancel()
 		w.lock.Lock()
 		w.book.end(one, verdictOf(err))
@@ -63,18 +64,23 @@ func (w *Worker) begin() *held {
 	}
 }
 
-func (w *Worker) handle(ctx context.Context, delivery *Delivery) (err error) {
+// handle calls a handler, in a span if the client has a tracer. A verdict is no error of the span.
+func (c *Client) handle(ctx context.Context, handler Handler, delivery *Delivery) (err error) {
 	end := func(error) {}
 	defer func() {
 		if panicked := recover(); panicked != nil {
 			err = fmt.Errorf("panic: %v", panicked)
-			w.client.log("a handler of "+delivery.Queue+" panicked",
+			c.log("a handler of "+delivery.Queue+" panicked",
 				fmt.Errorf("%v\n%s", panicked, debug.Stack()))
 		}
-		end(err)
+		if errors.As(err, &Verdict{}) {
+			end(nil)
+		} else {
+			end(err)
+		}
 	}()
-	if w.client.tracer != nil {
-		ctx, end = w.client.tracer.Handle(ctx, delivery)
+	if c.tracer != nil {
+		ctx, end = c.tracer.Handle(ctx, delivery)
 	}
-	return w.handlers[delivery.Queue](ctx, delivery)
+	return handler(ctx, delivery)
 }

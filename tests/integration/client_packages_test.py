@@ -88,6 +88,8 @@ class ClientPackages(Kept):
         run("go", "get", "tarry.io/go/tarry@latest", cwd=place, **clean)
         said = run("go", "run", ".", server.url, cwd=place, **clean)
         self.assertRegex(said, r"^pushed \d+\.\d+\.\d+\n$")
+        spans, = zipfile.ZipFile(bundle).namelist()[-1:]
+        self.assertRegex(spans, r"^tarry.io/go/tarry/opentelemetry/@v/v[\d.]+\.zip$")
 
     @unittest.skipUnless(ALL, "only with TARRY_ALL_PACKAGES=1")
     def test_python(self):

@@ -38,15 +38,18 @@ def build(folder):
         return
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(HERE, folder, ignore=shutil.ignore_patterns("target", "tests"))
-    maven = ("mvn", "-q", "-B", "-DskipTests", "-pl", "tarry-client", "package")
+    maven = ("mvn", "-q", "-B", "-DskipTests", "-pl", "tarry-client", "package",
+             "dependency:copy-dependencies")
     if run(*maven, "-o", cwd=folder)[0] != 0:
         must(*maven, cwd=folder)
     jar = next(path for path in (folder / "tarry-client/target").glob("tarry-client-*.jar")
                if not path.stem.endswith(("-sources", "-javadoc")))
     shutil.copy(jar, folder / "tarry-client.jar")
+    (folder / "tarry-client/target/needed").rename(folder / "needed")
     tests = sorted((folder / "tarry-client/src/test").rglob("*.java"))
-    must("javac", "--release", "11", "-Xlint:all", "-cp", "tarry-client.jar", "-d", "classes",
-         *sorted((folder / "conformance").glob("*.java")), *tests, cwd=folder)
+    drivers = sorted((folder / "conformance").glob("*.java"))
+    must("javac", "--release", "11", "-Xlint:all", "-cp", "tarry-client.jar:needed/*",
+         "-d", "classes", *drivers, *tests, cwd=folder)
     done.write_text(mark.hexdigest(), encoding="utf-8")
 
 

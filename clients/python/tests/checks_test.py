@@ -1,4 +1,4 @@
-"""Types, style, the wheel in a clean environment, pytest's fixtures there, and Django."""
+"""Types, style, spans, the wheel in a clean environment, pytest's fixtures there, and Django."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ sys.path.insert(0, str(HERE.parents[1] / "tests/integration"))
 from kept import Kept, run  # noqa: E402
 
 MYPY, RUFF, PYTEST, DJANGO = "mypy==2.4.1", "ruff==0.17.6", "pytest==9.2.0", "django==5.2.19"
-SETUPTOOLS = "setuptools==80.9.0"
+SETUPTOOLS, OPENTELEMETRY = "setuptools==80.9.0", "opentelemetry-sdk==1.45.2"
 
 PYTEST_FILE = """
 def test_a_month(tarry_server, tarry_client):
@@ -61,7 +61,7 @@ class Checks(Kept):
 
     def tools(self):
         """One Python environment for all tools: to make one takes seconds."""
-        return self.environment(MYPY, RUFF, PYTEST, SETUPTOOLS)
+        return self.environment(MYPY, RUFF, PYTEST, SETUPTOOLS, OPENTELEMETRY)
 
     def clean(self, *requirements):
         """An environment that has only these and the client's wheel."""
@@ -88,6 +88,10 @@ class Checks(Kept):
 
     def test_style(self):
         run(self.tools(), "-m", "ruff", "check", "--no-cache", "src", cwd=HERE)
+
+    def test_spans(self):
+        said = run(self.tools(), "-B", HERE / "tests/spans.py", PYTHONPATH=str(HERE / "src"))
+        self.assertEqual(said, "spans done\n")
 
     def test_the_wheel_in_a_clean_environment(self):
         python = self.clean(PYTEST, DJANGO)
