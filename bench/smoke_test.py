@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from redisson_classpath import redisson_classpath
+from java_classpath import java_classpath
 
 PLOTS = {"lifecycles-by-batch": 3, "lifecycles-by-clients": 3, "cost-by-pending": 2,
          "lateness-by-load": 3}  # lines in each
@@ -36,7 +36,7 @@ def check(holds, what):
 
 def main():
     program = sys.argv[1]
-    redisson = redisson_classpath(Path(program).resolve().parent / "redisson")
+    redisson = java_classpath("redisson", Path(program).resolve().parent / "redisson")
     if redisson:
         os.environ["TARRY_REDISSON_CLASSPATH"] = redisson
     with tempfile.TemporaryDirectory() as directory:

@@ -173,7 +173,7 @@ class Languages:
         run(sys.executable, "-B", SOURCE / "clients/java/tests/build.py", folder / "client")
         mine = f"{folder}/client/tarry-client.jar:{folder}/classes"
         run("javac", "-cp", mine, "-d", folder / "classes", HERE / "tarry/TarryRate.java")
-        theirs = run(sys.executable, "-B", SOURCE / "bench/redisson_classpath.py",
+        theirs = run(sys.executable, "-B", SOURCE / "bench/java_classpath.py", "redisson",
                      folder / "redisson").strip()
         run("javac", "-nowarn", "-cp", theirs, "-d", folder / "classes",
             HERE / "rivals/RedissonRate.java")

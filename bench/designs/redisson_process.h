@@ -1,7 +1,7 @@
 // RedissonProcess: one client of the real Redisson, in Java: RDelayedQueue, whose client transfers
 // due messages to the list from which consumers pop. Pipes drive redisson_client/Client.java, which
 // ends with the thread that made this object. TARRY_REDISSON_CLASSPATH names the built client and
-// its libraries (bench/redisson_classpath.py).
+// its libraries (bench/java_classpath.py).
 //
 // Thread safety: none. A failure ends the program.
 #pragma once

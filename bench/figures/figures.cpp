@@ -21,6 +21,7 @@ const std::vector<Measurement>& measurements() {
 #endif
       {{"F17", "F17r", "F17p"}, measure_with_little_ram},
       {{"F13", "F14"}, measure_jobs},
+      {{"F18", "F18r"}, measure_sqs},
       {{"F22", "F24", "F24r"}, measure_against_beanstalkd},
       {{"F25", "F25b"}, measure_over_http},
       {{"F26", "F26s"}, measure_tls},

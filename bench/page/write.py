@@ -21,9 +21,9 @@ import time
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).resolve().parents[1])]
+from java_classpath import (  # noqa: E402  pylint: disable=wrong-import-position
+    KINDS, SOURCE, java_classpath)
 from pages import page, pictures  # noqa: E402  pylint: disable=wrong-import-position
-from redisson_classpath import (  # noqa: E402  pylint: disable=wrong-import-position
-    POM, SOURCE, redisson_classpath)
 from rounds import one_line_each, rounds_of  # noqa: E402  pylint: disable=wrong-import-position
 
 KEPT = SOURCE / "build" / "bench" / "designs.jsonl"
@@ -54,7 +54,8 @@ def machine():
         packages["PostgreSQL"] = version_of(str(servers[-1]), "--version").split(") ")[-1]
     if '"' in (java := version_of("java", "-version")):
         packages["Java"] = java.split('"')[1]
-    packages["Redisson"] = re.search("<redisson.version>(.*)<", POM.read_text("utf-8")).group(1)
+    pom = (SOURCE / KINDS["redisson"][0]).read_text("utf-8")
+    packages["Redisson"] = re.search("<redisson.version>(.*)<", pom).group(1)
     return {"date": now(), "cpu": cpu, "cores": os.cpu_count(), "memory": f"{memory:.0f} GiB",
             "kernel": platform.release(), "load": f"{os.getloadavg()[0]:.1f}",
             "packages": packages}
@@ -77,7 +78,7 @@ def measured(program, options, designs):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     lines = []
     environment = dict(os.environ)
-    if path := redisson_classpath():
+    if path := java_classpath("redisson"):
         environment["TARRY_REDISSON_CLASSPATH"] = path
     files = tempfile.mkdtemp(prefix="designs-", dir=KEPT.parent)
     servers = tempfile.mkdtemp(prefix="tarry-designs-")  # sockets' paths have to be short

@@ -98,6 +98,17 @@ class Sqs(unittest.TestCase):
         self.advance("1h")
         self.assertEqual(self.receive(), [])
 
+    def test_a_number_is_one(self):
+        def send(value="0", kind="Number"):
+            return self.sqs.send_message(QueueUrl=self.url, MessageBody="x", MessageAttributes={
+                "size": {"DataType": kind, "StringValue": value}})
+
+        for good in ("0", "-7", "+1.50", ".5", "5.", "1e10", "-2.5E-3"):
+            send(good)
+        for bad in ("x", ".", "-", "1e", "1 ", "0x10", "1,5", "NaN", "1.2.3"):
+            with self.subTest(bad=bad):
+                self.refused("InvalidParameterValue", send, value=bad, kind="Number.size")
+
     def test_a_delay_may_be_longer_than_quarter_of_an_hour(self):
         self.sqs.send_message(QueueUrl=self.url, MessageBody="far", DelaySeconds=90 * 24 * 3600)
         self.advance("89d")
@@ -254,6 +265,14 @@ class Sqs(unittest.TestCase):
     def test_without_deduplication_its_id_is_refused(self):
         self.refused("InvalidParameterValue", self.sqs.send_message, QueueUrl=self.url,
                      MessageBody="x", MessageDeduplicationId="a")
+
+    def test_a_fifo_queue_is_refused_with_what_there_is_instead(self):
+        for name, attributes in (("order.fifo", {"FifoQueue": "true"}), ("order.fifo", {}),
+                                 ("order", {"FifoQueue": "true"})):
+            with self.subTest(name=name, attributes=attributes):
+                with self.assertRaisesRegex(botocore.exceptions.ClientError, "in order.*without "
+                                            "order.*ContentBasedDeduplication=true"):
+                    self.sqs.create_queue(QueueName=name, Attributes=attributes)
         self.refused("AWS.SimpleQueueService.UnsupportedOperation", self.sqs.create_queue,
                      QueueName="order.fifo", Attributes={"FifoQueue": "true"})
 
@@ -316,6 +335,7 @@ class DeadLetters(unittest.TestCase):
         self.assertEqual(self.count(self.dead), "1")
         message, = self.receive(self.dead)
         self.assertEqual((message["MessageId"], message["Body"]), (sent, "poison"))
+        self.assertEqual(message["Attributes"]["ApproximateReceiveCount"], "3")
         self.assertEqual(message["MessageAttributes"]["why"]["StringValue"], "x")
         self.assertTrue(message["Attributes"]["DeadLetterQueueSourceArn"].endswith(
             ":" + self._testMethodName))
@@ -327,8 +347,8 @@ class DeadLetters(unittest.TestCase):
         self.assertEqual(self.count(self.dead), "1")
         self.sqs.start_message_move_task(SourceArn=self.arn)
         task, = self.sqs.list_message_move_tasks(SourceArn=self.arn)["Results"]
-        self.assertEqual((task["Status"], task["ApproximateNumberOfMessagesMoved"]),
-                         ("COMPLETED", 1))
+        self.assertEqual((task["Status"], task["ApproximateNumberOfMessagesMoved"],
+                          task["ApproximateNumberOfMessagesToMove"]), ("COMPLETED", 1, 1))
         self.assertEqual(self.count(self.dead), "0")
         message, = self.receive(self.url)
         self.assertEqual(message["MessageId"], sent)

@@ -6,18 +6,26 @@ Rust's a newer Rust than Debian's: without cargo it is skipped.
 
 import json
 import os
+import re
 import shutil
 import subprocess
+import sys
 import unittest
 
 from kept import Kept, run
 from program import SOURCE, eventually
 from sqs_server import SQS, Server
 
-DRIVERS = SOURCE / "tests/integration/sqs_sdks"
+sys.path.append(str(SOURCE / "tests/crash"))
+from ports import free_port  # noqa: E402
+
+HERE = SOURCE / "tests/integration"
+DRIVERS = HERE / "sqs_sdks"
 NPM = ("@aws-sdk/client-sqs@3.1075.0", "sqs-consumer@15.0.3")
 CELERY = ("celery[sqs]==5.7.0", "boto3==1.44.8")
 AWSCLI = "awscli==1.46.3"
+BOTO3 = "boto3==1.43.11"
+ELASTICMQ = SOURCE / "tests/elasticmq/pom.xml"
 CLASSPATH = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath"
 
 
@@ -78,6 +86,33 @@ class Sdks(Kept):
                    self.server.sqs_url)
         self.assertIn("java: done", said)
         self.assertIn("spring: done", said)
+
+    def test_the_calls_of_boto3_beside_elasticmq(self):
+        def install(folder):
+            run("mvn", "-q", "-B", "-f", ELASTICMQ, CLASSPATH, f"-Dmdep.outputFile={folder}/path")
+
+        folder = self.made("elasticmq", [ELASTICMQ.read_text()], install)
+        port = free_port()
+        log = self.directory / "elasticmq.log"
+        with log.open("w") as output:
+            elasticmq = subprocess.Popen(
+                ["java", f"-Drest-sqs.bind-port={port}", "-Drest-sqs.bind-hostname=127.0.0.1",
+                 f"-Dnode-address.port={port}", "-Drest-stats.enabled=false",
+                 "-cp", (folder / "path").read_text(), "org.elasticmq.server.Main"],
+                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+        try:
+            eventually(lambda: "=== ElasticMQ server" in log.read_text(), "ElasticMQ starts")
+            with Server("memory:", *SQS) as server:
+                print(run(self.environment(BOTO3), "-B", HERE / "sqs_pair.py", server.sqs_url,
+                          f"http://127.0.0.1:{port}"))
+        finally:
+            elasticmq.kill()
+            elasticmq.wait()
+        reasons = re.findall(r"^    \"([^\"]+)\": lambda", (HERE / "sqs_pair.py").read_text(), re.M)
+        table = (SOURCE / "docs/guide/sqs.md").read_text().partition("## Beside ElasticMQ")[2]
+        told = [name for row in re.findall(r"^\| ([^|]+) \|", table, re.M)
+                for name in row.split(", ")]
+        self.assertEqual(sorted(reasons), sorted(set(told) - {"difference"}))
 
     def test_celery(self):
         python = self.environment(*CELERY)

@@ -43,6 +43,33 @@ bool is_type(std::string_view type) noexcept {
          std::ranges::all_of(type, is_name_char);
 }
 
+/// Drops the digits that the text begins with, and returns how many there were.
+std::size_t skip_digits(std::string_view& text) noexcept {
+  std::size_t count = 0;
+  while (count < text.size() && base::is_digit(text[count])) ++count;
+  text.remove_prefix(count);
+  return count;
+}
+
+void skip_sign(std::string_view& text) noexcept {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+}
+
+/// A decimal number, with or without a fraction and an exponent.
+bool is_number(std::string_view text) noexcept {
+  skip_sign(text);
+  std::size_t digits = skip_digits(text);
+  if (text.starts_with('.')) {
+    text.remove_prefix(1);
+    digits += skip_digits(text);
+  }
+  if (digits == 0) return false;
+  if (!text.starts_with('e') && !text.starts_with('E')) return text.empty();
+  text.remove_prefix(1);
+  skip_sign(text);
+  return skip_digits(text) > 0 && text.empty();
+}
+
 Fault wrong_attribute(std::string_view name, std::string_view why) {
   return invalid_value("The message attribute " + base::quoted(name) + " " + std::string(why));
 }
@@ -72,6 +99,9 @@ MaybeFault read_one(std::string_view name, const json::value& from, MessageAttri
   if (!attribute.is_binary()) {
     attribute.value = *given;
     if (!is_message_text(*given)) return wrong_attribute(name, "has characters SQS forbids.");
+    if (attribute.type.starts_with("Number") && !is_number(*given)) {
+      return wrong_attribute(name, "has the value " + base::quoted(*given) + ", not a number.");
+    }
     return std::nullopt;
   }
   auto bytes = base::base64_decode(*given);

@@ -51,6 +51,8 @@ std::optional<core::MoveItem> item_of(const Mover& mover, const MessageInfo& inf
   item.push.payload = core::append(bytes, info.payload);
   item.push.headers = core::append(bytes, *encoded);
   item.push.priority = info.priority;
+  // AWS counts receives across all queues, but a redriven message is a new one.
+  if (died) item.tallies.claims = info.tallies.claims;
   if (info.pushed) item.pushed_ms = info.pushed->time_since_epoch().count();
   return item;
 }

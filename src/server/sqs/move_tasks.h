@@ -15,6 +15,7 @@ namespace tarry::sqs {
 struct MoveTask {
   std::string source_arn;
   std::string destination_arn;  // empty: each message went back to its own queue
+  std::uint64_t to_move = 0;    // at its start
   std::uint64_t moved = 0;
   std::int64_t started_ms = 0;
   bool done = true;  // false: it stopped at its limit, and messages are left

@@ -100,11 +100,7 @@ MaybeFault check_attribute(std::string_view name, std::string_view value, bool b
     return bad_value(name, value, "is not a JSON object.");
   }
   // What these would promise, tarry does not do; a client that asks for it must learn that.
-  if (name == "FifoQueue" && value == "true") {
-    return Fault{Kind::unsupported,
-                 "FIFO queues are not supported: this server cannot deliver "
-                 "the messages of a group in order."};
-  }
+  if (name == "FifoQueue" && value == "true") return fifo_refused(beyond_aws);
   if (name == "Policy" || name == "KmsMasterKeyId" || name == "KmsDataKeyReusePeriodSeconds") {
     if (value.empty()) return std::nullopt;
     return Fault{Kind::unsupported, "The attribute " + std::string(name) +
@@ -136,6 +132,17 @@ MaybeFault read_attributes(const json::object& from, bool beyond_aws, GivenAttri
     given.texts.insert_or_assign(std::string(name), std::string(*text));
   }
   return std::nullopt;
+}
+
+Fault fifo_refused(bool beyond_aws) {
+  std::string text =
+      "FIFO queues are not supported: this server does not keep the messages of a group in order.";
+  if (beyond_aws) {
+    text +=
+        " It deduplicates without order: in a queue whose name does not end in .fifo, with "
+        "ContentBasedDeduplication=true and without FifoQueue.";
+  }
+  return {Kind::unsupported, std::move(text)};
 }
 
 SettingsPatch patch_of(const GivenAttributes& given, bool is_new) {

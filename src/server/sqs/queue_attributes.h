@@ -29,6 +29,9 @@ struct GivenAttributes {
 [[nodiscard]] MaybeFault read_attributes(const boost::json::object& from, bool beyond_aws,
                                          GivenAttributes& given);
 
+/// Why no FIFO queue is made, and what there is instead.
+[[nodiscard]] Fault fifo_refused(bool beyond_aws);
+
 /// The settings of tarry that these attributes change. `is_new`: of a queue that is made now, whose
 /// other settings are those of SQS.
 [[nodiscard]] SettingsPatch patch_of(const GivenAttributes& given, bool is_new);

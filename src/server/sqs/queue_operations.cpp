@@ -90,11 +90,7 @@ Step create_queue(const CallPtr& call) {
         "80 in length; the name is " +
         base::quoted(name) + ".");
   }
-  if (name.ends_with(".fifo")) {
-    return Fault{Kind::unsupported,
-                 "FIFO queues are not supported: this server cannot deliver "
-                 "the messages of a group in order."};
-  }
+  if (name.ends_with(".fifo")) return fifo_refused(!call->service.strict);
   if (auto refused = check_scope(*call, identity::Scope::admin, name)) return *std::move(refused);
   const std::string target = given.dead_letter_queue.value_or("");
   return check_target(

@@ -92,7 +92,13 @@ Step start_move(const CallPtr& call) {
       return invalid_value("Source queue must be configured as a Dead Letter Queue.");
     }
     return bring_dead(call, queue, [call, queue, to, task]() -> Step {
-      return move_all(call, *queue, to, task);
+      return with_info(
+          call, queue->name,
+          [call, to, task](const QueueInfoPtr& filled) mutable -> Step {
+            task.to_move = filled->stats.ready;
+            return move_all(call, *filled, to, std::move(task));
+          },
+          Fresh::yes);
     });
   });
 }
@@ -112,6 +118,7 @@ Step list_moves(const CallPtr& call) {
       one["SourceArn"] = task.source_arn;
       if (!task.destination_arn.empty()) one["DestinationArn"] = task.destination_arn;
       one["ApproximateNumberOfMessagesMoved"] = task.moved;
+      one["ApproximateNumberOfMessagesToMove"] = task.to_move;
       one["StartedTimestamp"] = task.started_ms;
       results.emplace_back(std::move(one));
     }
