@@ -2,7 +2,6 @@ package tarry
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"net/url"
 	"strconv"
@@ -135,76 +134,6 @@ func (q *Queue) Claim(ctx context.Context, options ...ClaimOption) ([]Claimed, e
 	return q.client.Claim(ctx, []string{q.name}, options...)
 }
 
-// ListOptions choose messages of a list. Zero values choose all, 100 on a page.
-type ListOptions struct {
-	State  State
-	Prefix string // of their keys
-	Limit  int    // messages on a page, up to 10,000
-	After  string // the Next of the page before
-}
-
-// ListPage is one page of a list.
-func (q *Queue) ListPage(ctx context.Context, options ListOptions) (Page, error) {
-	query := url.Values{}
-	put := func(name, value string) {
-		if value != "" {
-			query.Set(name, value)
-		}
-	}
-	put("state", string(options.State))
-	put("after", options.After)
-	put(inQuery("prefix", options.Prefix))
-	if options.Limit != 0 {
-		put("limit", strconv.Itoa(options.Limit))
-	}
-	var page Page
-	err := q.client.run(ctx, call{method: "GET", repeatable: true,
-		path: queuePath(q.name, "/messages?") + query.Encode()}, &page)
-	return page, err
-}
-
-// inQuery are the name and the value of a parameter: in Base64 if the value is not UTF-8.
-func inQuery(name, value string) (string, string) {
-	if utf8.ValidString(value) {
-		return name, value
-	}
-	return name + "_base64", base64.StdEncoding.EncodeToString([]byte(value))
-}
-
-// List goes through all pages of a list. Its order is not defined.
-func (q *Queue) List(options ListOptions) *Iterator { return &Iterator{queue: q, options: options} }
-
-// Iterator goes through messages: for it.Next(ctx) { it.Message() }; then look at it.Err(). For one
-// goroutine.
-type Iterator struct {
-	queue   *Queue
-	options ListOptions
-	page    []Stored
-	now     Stored
-	over    bool
-	err     error
-}
-
-// Next goes to the next message, and reports whether there is one.
-func (i *Iterator) Next(ctx context.Context) bool {
-	for len(i.page) == 0 {
-		if i.over || i.err != nil {
-			return false
-		}
-		var page Page
-		page, i.err = i.queue.ListPage(ctx, i.options)
-		i.page, i.options.After, i.over = page.Messages, page.Next, page.Next == ""
-	}
-	i.now, i.page = i.page[0], i.page[1:]
-	return true
-}
-
-// Message is the message that Next went to.
-func (i *Iterator) Message() Stored { return i.now }
-
-// Err is why Next stopped early; nil at the end of the list.
-func (i *Iterator) Err() error { return i.err }
-
 // ask carries out a request on the queue as a whole.
 func (q *Queue) ask(ctx context.Context, method, rest string, body fields, repeatable bool,
 	into any) error {
@@ -312,61 +241,4 @@ func (q *Queue) Forecast(ctx context.Context, width time.Duration, buckets int) 
 		"buckets": {strconv.Itoa(buckets)}}
 	err := q.ask(ctx, "GET", "/forecast?"+query.Encode(), nil, true, &answer)
 	return answer, err
-}
-
-// Bulk is a verb on all messages that meet everything given; zero values are not looked at.
-type Bulk struct {
-	Action  string // cancel, reschedule, revive or remove
-	State   State
-	Prefix  string
-	DueFrom time.Time // then or later
-	DueTo   time.Time // before then
-	Headers map[string]string
-	Reason  string        // of dead messages; * stands for any text, ? for one byte
-	Due     time.Time     // of reschedule
-	By      time.Duration // of reschedule: from its own due time
-	DryRun  bool          // only counts
-}
-
-// Bulk carries a verb out page after page, and counts over all of them. After an error it has
-// carried out the pages that it counted.
-func (q *Queue) Bulk(ctx context.Context, bulk Bulk) (BulkResult, error) {
-	body := fields{"action": bulk.Action, "dry_run": bulk.DryRun}
-	if bulk.State != "" {
-		body["state"] = bulk.State
-	}
-	if bulk.Prefix != "" {
-		body.put("prefix", bulk.Prefix)
-	}
-	if bulk.Reason != "" {
-		body.put("reason", bulk.Reason)
-	}
-	if len(bulk.Headers) > 0 {
-		body["headers"] = bulk.Headers
-	}
-	body.putTime("due_from", bulk.DueFrom)
-	body.putTime("due_to", bulk.DueTo)
-	body.putTime("due", bulk.Due)
-	if bulk.By != 0 {
-		body.putDuration("by", &bulk.By)
-	}
-	all := BulkResult{Outcomes: map[string]int64{}}
-	for {
-		var page struct {
-			BulkResult
-			Next string `json:"next"`
-		}
-		if err := q.ask(ctx, "POST", "/bulk", body, false, &page); err != nil {
-			return all, err
-		}
-		all.Matched += page.Matched
-		all.Failed += page.Failed
-		for outcome, number := range page.Outcomes {
-			all.Outcomes[outcome] += number
-		}
-		if page.Next == "" {
-			return all, nil
-		}
-		body["after"] = page.Next
-	}
 }
