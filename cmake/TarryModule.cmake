@@ -1,16 +1,17 @@
 # tarry_module(<name> [OUTER] [DEPS <module>...] [LIBS <target>...] [DEFINES <NAME=value>...]
 #              [PCH <header>...] [SOURCES <file>...] [EXCLUDE <file>...] [TEST_LIBS <target>...]
-#              [ONE_PROCESS])
+#              [ONE_PROCESS] [SHARES] [ONE_THREAD])
 #
 # One folder of src/: the static library tarry_<name> from every *.cpp at or below it, but
 # *_test.cpp and main.cpp; and, with tests on, tarry_<name>_test from every *_test.cpp.
 # DEPS are the arrows: the modules that this one may include. LIBS are from outside.
 # PCH are headers from outside that are dear to parse. SOURCES names the files instead of looking
 # for them (and makes no tests); EXCLUDE leaves some out. TEST_LIBS are what its tests need besides.
-# OUTER: under a sanitizer compiled by tarry_compile_outer. ONE_PROCESS: as of tarry_gtest.
+# OUTER: under a sanitizer compiled by tarry_compile_outer. The last three: as of tarry_gtest.
 
 function(tarry_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OUTER;ONE_PROCESS" ""
+  set(of_tests ONE_PROCESS SHARES ONE_THREAD)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OUTER;${of_tests}" ""
                         "DEPS;LIBS;DEFINES;PCH;SOURCES;EXCLUDE;TEST_LIBS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "tarry_module(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
@@ -62,9 +63,11 @@ function(tarry_module name)
 
   if(TARRY_TESTS AND tests)
     set(options "")
-    if(arg_ONE_PROCESS)
-      set(options ONE_PROCESS)
-    endif()
+    foreach(option IN LISTS of_tests)
+      if(arg_${option})
+        list(APPEND options ${option})
+      endif()
+    endforeach()
     tarry_gtest(${target}_test LABEL unit ${options} SOURCES ${tests}
                 LIBS ${target} ${arg_TEST_LIBS} DEFINES ${arg_DEFINES} PCH ${arg_PCH})
   endif()
@@ -109,14 +112,19 @@ function(tarry_std_pch target compile)
 endfunction()
 
 # tarry_gtest(<target> LABEL <label> SOURCES <file>... [LIBS <target>...] [DEFINES <NAME=value>...]
-#             [PCH <header>...] [TIMEOUT <seconds>] [SERIAL] [ONE_PROCESS])
+#             [PCH <header>...] [TIMEOUT <seconds>] [SERIAL] [ONE_PROCESS] [SHARES] [ONE_THREAD])
 #
 # One GoogleTest program, each of its tests registered as <label>.<suite>.<test>; under a sanitizer,
-# and if its label is contract, its shares as <label>.<target>.<n>of<m>. ONE_PROCESS: one share,
-# because its tests share a server that takes long to start.
+# and if its label is contract, its shares as <label>.<target>.<n>of<m>.
+# SHARES: so in every build, because its tests share a server that takes some time to start.
+# ONE_PROCESS: one share, because they share one that takes long.
+# ONE_THREAD: ThreadSanitizer would have nothing to see, so its build leaves the program out.
 function(tarry_gtest target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;ONE_PROCESS" "LABEL;TIMEOUT"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;ONE_PROCESS;SHARES;ONE_THREAD" "LABEL;TIMEOUT"
                         "SOURCES;LIBS;DEFINES;PCH")
+  if(arg_ONE_THREAD AND TARRY_SANITIZE STREQUAL "thread")
+    return()
+  endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
@@ -147,7 +155,7 @@ function(tarry_gtest target)
   elseif(TARRY_SANITIZE)
     tarry_left_out(filter)
     tarry_shards(${target} ${arg_LABEL} ${files} RC_PARAMS=max_success=8 GTEST_FILTER=${filter})
-  elseif(arg_LABEL STREQUAL "contract")
+  elseif(arg_SHARES OR arg_LABEL STREQUAL "contract")
     tarry_shards(${target} ${arg_LABEL} ${files})
   else()
     # PRE_TEST: listing tests on a busy machine can outlast a build step's limit.
@@ -160,14 +168,15 @@ endfunction()
 # tarry_left_out(<variable>): GoogleTest's filter of what is not run under a sanitizer.
 function(tarry_left_out variable)
   # Of HTTP before Redis both halves are run anyway. What stops scripts is in the Redis server,
-  # which no sanitizer sees; the same goes for its rights, and for its thousands of queues at rest.
+  # which no sanitizer sees; the same goes for its rights, for its thousands of queues at rest, and
+  # for a broker's certificates.
   set(names *http_redis* */https* *StoppedScriptsTest* *StoppedLayouts* *.StoppedBehindEachCall*
-            RedisAcl.* ManyQueues.*)
+            RedisAcl.* ManyQueues.* RabbitSink.ABrokerThatAsksForACertificateIsShownOne)
   if(TARRY_SANITIZE STREQUAL "thread")
     # Tests of one thread, which are most of the embedded engine's time; and the contract on Redis
     # with Sentinels and with four shards, whose threads are those of `redis` and of `cluster`.
     list(APPEND names FullDisk.* SalvageOfDamage.* FlippedByte.* CutFile.* RecoveryTable.*
-                      StoreFiles.* */sentinel* */redis4*)
+                      StoreFiles.* Migration.* LayoutMigration.* Sizing.* */sentinel* */redis4*)
   endif()
   list(JOIN names ":" joined)
   set(${variable} "-${joined}" PARENT_SCOPE)

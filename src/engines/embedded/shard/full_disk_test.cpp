@@ -16,6 +16,7 @@ using test::OneShard;
 class FullDisk : public testing::Test {
  protected:
   static constexpr std::uint64_t kDisk = 2 << 20;
+  static constexpr std::uint64_t kSmallDisk = kDisk / test::kPart;
 
   void open() {
     shard.reset();
@@ -103,7 +104,7 @@ class FullDisk : public testing::Test {
     ASSERT_EQ(*outcome, Outcome::done);
   }
 
-  storage::MemoryDisk disk{kDisk};
+  storage::MemoryDisk disk{kSmallDisk};
   timing::ManualClock clock;
   std::unique_ptr<OneShard> shard;
   std::size_t second_tries = 0;
@@ -112,8 +113,8 @@ class FullDisk : public testing::Test {
 TEST_F(FullDisk, ClaimsAndReleasesGoOnForEver) {
   open();
   const std::size_t count = fill(10);
-  ASSERT_GT(count, 5000u);
-  ASSERT_NO_FATAL_FAILURE(claim_and_release(kDisk / 100));  // each round writes more than 100 bytes
+  ASSERT_GT(count, 5000u / test::kPart);
+  ASSERT_NO_FATAL_FAILURE(claim_and_release(kSmallDisk / 100));  // each round writes more than 100 bytes
   EXPECT_EQ(shard->state().pending(), count);
 }
 
@@ -122,7 +123,7 @@ TEST_F(FullDisk, EverythingCanBeClaimedHeldAndAcked) {
     SCOPED_TRACE(payload);
     open();
     const std::size_t count = fill(payload);
-    ASSERT_GT(count, 400u);
+    ASSERT_GT(count, 400u / test::kPart);
     std::vector<std::string> receipts;
     for (std::size_t i = 0; i < count; ++i) {
       receipts.push_back(claim());
@@ -212,11 +213,11 @@ TEST_F(FullDisk, LongReasonsLeaveRoomForWhatEndsMessages) {
   for (const std::size_t payload : {10u, 100u, 160u}) {
     for (const std::size_t at_once : {1u, 100u}) {
       SCOPED_TRACE(std::to_string(payload) + " bytes, claimed by " + std::to_string(at_once));
-      storage::MemoryDisk fresh{kDisk};
+      storage::MemoryDisk fresh{kSmallDisk};
       shard = std::make_unique<OneShard>(fresh.root(), clock,
                                          OneShard::Options{64 << 10, SyncPolicy::always, false});
       const std::size_t count = fill(payload);
-      ASSERT_GT(count, 3000u);
+      ASSERT_GT(count, 3000u / test::kPart);
       const std::vector<std::string> held = claim_all(count, at_once);
       ASSERT_EQ(held.size(), count);
       std::size_t buried = 0;
@@ -233,7 +234,7 @@ TEST_F(FullDisk, LongReasonsLeaveRoomForWhatEndsMessages) {
         if (!shard->state().slab.is_live(handle)) continue;
         if (shard->state().carried(handle).reason == reason) ++with_reason;
       }
-      EXPECT_GT(with_reason, 100u);
+      EXPECT_GT(with_reason, 100u / test::kPart);
       for (std::size_t i = 0; i < count; ++i) {
         const auto reply = shard->ask(test::cancel("q", "k" + std::to_string(i)));
         const auto& item = std::get<core::ItemsReply>(*reply).items.front();
@@ -332,7 +333,7 @@ TEST_F(FullDisk, CleaningForPushesRefusesNoClaimAndNothingThatEndsOne) {
     const core::SettleAction actions[] = {core::SettleAction::ack, core::SettleAction::retry,
                                           core::SettleAction::release, core::SettleAction::bury};
     std::size_t pushed = 0;
-    for (std::size_t i = 0; i < 4000; ++i) {
+    for (std::size_t i = 0; i < 4000 / test::kPart; ++i) {
       clock.advance(1000);  // for the retries
       while (push(text, number++)) ++pushed;
       const auto reply = shard->ask(test::claim("q"));
@@ -342,7 +343,7 @@ TEST_F(FullDisk, CleaningForPushesRefusesNoClaimAndNothingThatEndsOne) {
       const auto outcome = settle_once(receipts.front(), actions[i % 4]);
       ASSERT_TRUE(outcome) << outcome.error().message << " in round " << i;
     }
-    EXPECT_GT(pushed, 500u);
+    EXPECT_GT(pushed, 500u / test::kPart);
     shard.reset();
   }
 }
@@ -362,7 +363,7 @@ TEST_F(FullDisk, CleaningBeforeASyncRefusesNoClaim) {
     std::size_t pushed = 0;
     std::size_t refused = 0;
     std::string why;
-    for (int syncs = 0; syncs < 300; ++syncs) {
+    for (std::uint64_t syncs = 0; syncs < 300 / test::kPart; ++syncs) {
       for (std::size_t i = 0; i < held.size(); ++i) {
         shard->submit(test::settle(
             {held[i]}, i % 3 == 0 ? core::SettleAction::ack : core::SettleAction::release));
@@ -388,7 +389,7 @@ TEST_F(FullDisk, CleaningBeforeASyncRefusesNoClaim) {
       }
     }
     EXPECT_EQ(refused, 0u) << why;
-    EXPECT_GT(pushed, 500u);
+    EXPECT_GT(pushed, 500u / test::kPart);
     shard.reset();
   }
 }
