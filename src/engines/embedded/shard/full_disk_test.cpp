@@ -114,7 +114,8 @@ TEST_F(FullDisk, ClaimsAndReleasesGoOnForEver) {
   open();
   const std::size_t count = fill(10);
   ASSERT_GT(count, 5000u / test::kPart);
-  ASSERT_NO_FATAL_FAILURE(claim_and_release(kSmallDisk / 100));  // each round writes more than 100 bytes
+  // Each round writes more than 100 bytes.
+  ASSERT_NO_FATAL_FAILURE(claim_and_release(kSmallDisk / 100));
   EXPECT_EQ(shard->state().pending(), count);
 }
 
@@ -123,7 +124,7 @@ TEST_F(FullDisk, EverythingCanBeClaimedHeldAndAcked) {
     SCOPED_TRACE(payload);
     open();
     const std::size_t count = fill(payload);
-    ASSERT_GT(count, 400u / test::kPart);
+    ASSERT_GT(count, 360u / test::kPart);
     std::vector<std::string> receipts;
     for (std::size_t i = 0; i < count; ++i) {
       receipts.push_back(claim());
@@ -290,9 +291,9 @@ TEST_F(FullDisk, ClaimsAndReleasesGoOnInTheOpenSegment) {
 TEST_F(FullDisk, EndsGoOnWhileLongSegmentsAreCleaned) {
   for (const bool taken_by_others : {false, true}) {
     SCOPED_TRACE(taken_by_others);
-    storage::MemoryDisk large{(8 << 20) / test::kPart};
-    shard = std::make_unique<OneShard>(
-        large.root(), clock, OneShard::Options{(2 << 20) / test::kPart, SyncPolicy::always, false});
+    storage::MemoryDisk large{4 * kSmallDisk};
+    shard = std::make_unique<OneShard>(large.root(), clock,
+                                       OneShard::Options{kSmallDisk, SyncPolicy::always, false});
     const std::string text(3000, 'x');
     std::size_t count = 0;
     while (count < (taken_by_others ? 300 : 50'000) && push(text, count)) ++count;
@@ -456,7 +457,7 @@ TEST_F(FullDisk, TheGarbageOfTheRunBeforeIsCleanedForPushes) {
 TEST_F(FullDisk, AFailedSyncStopsTheShardWhateverItWasFor) {
   const std::string text(300, 'x');
   std::size_t of_directories = 0;
-  for (std::uint64_t call = 1;; ++call) {
+  for (std::uint64_t call = 1;; call += test::kPart) {
     const auto faults = std::make_shared<storage::Faults>();
     storage::VirtualDisk small(faults);
     small.set_capacity(48 << 10);
@@ -480,7 +481,7 @@ TEST_F(FullDisk, AFailedSyncStopsTheShardWhateverItWasFor) {
     one.turn();  // learns the committer's last error
     ASSERT_TRUE(one.shard().failure()) << "call " << call << ": " << faults->first_failed();
   }
-  EXPECT_GT(of_directories, 20u);
+  EXPECT_GT(of_directories, 20u / test::kPart);
 }
 
 }  // namespace
