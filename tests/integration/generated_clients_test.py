@@ -43,8 +43,8 @@ class GeneratedClients(Kept):
         return jar
 
     def generate(self, language, target, *more):
-        run("java", "-Xmx512m", "-jar", self.generator(), "generate", "-i", self.document,
-            "-g", language, "-o", target, *more)
+        run("java", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-jar",
+            self.generator(), "generate", "-i", self.document, "-g", language, "-o", target, *more)
 
     def round(self, *command, **variables):
         self.assertEqual(run(*command, self.server.url, **variables), "round done\n")
