@@ -12,6 +12,9 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "conformance"))
+import readme  # noqa: E402
+
 SPANS = HERE / "opentelemetry"
 GUIDE = HERE.parents[1] / "docs/guide/go.md"
 BLOCK = re.compile(r"<!-- test -->\n```go\n(.*?)```", re.DOTALL)
@@ -21,6 +24,21 @@ def run(*command, folder=HERE):
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     print("$", *command, done.stdout + done.stderr, sep=" ", flush=True)
     return done
+
+
+def module(place):
+    Path(place, "go.mod").write_text(
+        "module guide\n\ngo 1.21\n\nrequire tarry.io/go/tarry v0.0.0\n\n"
+        f"replace tarry.io/go/tarry => {HERE}\n")
+
+
+def newcomer():
+    with tempfile.TemporaryDirectory(prefix="tarry-readme-") as place:
+        module(place)
+        said = readme.said(HERE / "README.md", "main.go", ["go", "build", "-o", "shop", "."],
+                           [str(Path(place, "shop"))], folder=place)
+        print("README.md:", said)
+        return said != ["cancelled <nil>", "closed order:42"]
 
 
 def guide():
@@ -34,9 +52,7 @@ def guide():
               f"{text.count('```go')}")
         return 1
     with tempfile.TemporaryDirectory(prefix="tarry-guide-") as place:
-        Path(place, "go.mod").write_text(
-            "module guide\n\ngo 1.21\n\nrequire tarry.io/go/tarry v0.0.0\n\n"
-            f"replace tarry.io/go/tarry => {HERE}\n")
+        module(place)
         for number, block in enumerate(blocks):
             folder = Path(place, f"block{number}")
             folder.mkdir()
@@ -60,7 +76,7 @@ def main():
     os.environ["GOFLAGS"] = "-mod=mod"
     os.environ["GOTOOLCHAIN"] = "local"
     results = [bool(run("gofmt", "-l", ".").stdout), run("go", "vet", "./...").returncode,
-               run("go", "test", "-count=1", "./...").returncode, guide(), spans()]
+               run("go", "test", "-count=1", "./...").returncode, guide(), newcomer(), spans()]
     return 1 if any(results) else 0
 
 

@@ -11,6 +11,9 @@ import unittest
 from kept import Kept, run
 from program import PROGRAM, SOURCE, Server
 
+sys.path.insert(0, str(SOURCE / "clients/conformance"))
+import readme  # noqa: E402
+
 CLIENT = SOURCE / "clients/typescript"
 NOT_COPIED = {"node_modules", "dist", "build"}
 PROBE = """
@@ -113,6 +116,9 @@ class ClientForTypeScript(Kept):
             (self.directory / name).write_text(load + PROBE)
             said = run("node", name, server.url, cwd=self.directory)
             self.assertEqual(said, "pushed exists\n")
+        lines = readme.said(CLIENT / "README.md", "shop.mjs", ["node", "shop.mjs"],
+                            folder=self.directory)
+        self.assertEqual(lines, ["cancelled", "closed order:42"])
         self.assertFalse((self.directory / "node_modules/@opentelemetry").exists())
 
     def test_lint(self):

@@ -10,6 +10,9 @@ import unittest
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(SOURCE / "clients/conformance"))
+import readme  # noqa: E402
+
 JAR = Path(sys.argv.pop(1)).resolve() / "tarry-client.jar"
 BLOCK = re.compile(r"<!-- run([^>]*) -->\n```java\n(.*?)```", re.DOTALL)
 
@@ -32,6 +35,12 @@ class Guide(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 for word in re.findall(r'"([^"]*)"', words):
                     self.assertIn(word, done.stdout)
+
+    def test_the_readme(self):
+        page = SOURCE / "clients/java/README.md"
+        said = readme.said(page, "Orders.java", ["java", "-XX:TieredStopAtLevel=1", "-cp",
+                                                 str(JAR), "Orders.java"])
+        self.assertEqual(said, ["cancelled order:43", "closed order:42"])
 
     def test_every_program_is_run(self):
         spring = self.text.count("<!-- spring -->\n```java\n")  # spring_test.py runs it

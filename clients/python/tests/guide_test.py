@@ -10,6 +10,9 @@ from pathlib import Path
 from tarry.testing import Server
 
 SOURCE = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(SOURCE / "clients/conformance"))
+import readme  # noqa: E402
+
 PAGES = ("docs/guide/python.md", "docs/guide/python.zh-CN.md")
 BLOCK = re.compile(r"<!-- (run|show)([^>]*) -->\n```python\n(.*?)```", re.DOTALL)
 
@@ -46,6 +49,13 @@ class Guide(unittest.TestCase):
         first, second = (blocks(page) for page in PAGES)
         code = [[re.sub(r"#.*", "", text) for _, _, text in page] for page in (first, second)]
         self.assertEqual(code[0], code[1])
+
+    def test_the_readme(self):
+        page = SOURCE / "clients/python/README.md"
+        worker = "from tarry.tasks import main; main(['shop:client'])"  # tarry-worker
+        said = readme.said(page, "shop.py", [sys.executable, "-B", "shop.py"],
+                           [sys.executable, "-B", "-c", worker])
+        self.assertEqual(said, ["cancelled", "closed 42"])
 
     def test_the_order_example_is_short(self):
         example = next(text for _, _, text in blocks(PAGES[0]) if "close_order" in text

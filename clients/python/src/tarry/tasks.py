@@ -10,6 +10,7 @@ import importlib
 import json
 import sys
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -86,6 +87,17 @@ class Task(Generic[R]):
         return self._tasks.client.queue(self.queue).push_message(whole)
 
 
+def _module_of(function: Function[Any]) -> str:
+    """The name by which others import its module, also if Python runs it as a program."""
+    main = sys.modules.get("__main__")
+    if function.__module__ != "__main__" or main is None:
+        return function.__module__
+    if main.__spec__ is not None:
+        return main.__spec__.name
+    file = getattr(main, "__file__", None)
+    return Path(file).stem if file else "__main__"
+
+
 class Tasks:
     """The tasks and handlers of a program, by queue."""
 
@@ -103,7 +115,7 @@ class Tasks:
         """Makes a function a task of that queue. `options` as in `Task.options`."""
 
         def make(function: Function[R]) -> Task[R]:
-            chosen = name or f"{function.__module__}.{function.__qualname__}"
+            chosen = name or f"{_module_of(function)}.{function.__qualname__}"
             task = Task(self, queue, chosen, function, options)
             if queue in self._handlers:
                 raise ValueError(f"queue {queue} has a handler, and so no tasks")
