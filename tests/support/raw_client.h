@@ -6,12 +6,14 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <openssl/ssl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -116,6 +118,13 @@ class RawClient {
   /// Waits until the peer has closed the connection; drops all bytes that come before.
   bool wait_for_end() {
     while (fill()) held_.clear();
+    return ended_;
+  }
+
+  /// Whether the peer closes the connection within this time; drops what comes before.
+  bool ends_within(std::chrono::milliseconds time) {
+    pollfd one{fd_, POLLIN, 0};
+    while (!ended_ && ::poll(&one, 1, static_cast<int>(time.count())) > 0 && fill()) held_.clear();
     return ended_;
   }
 

@@ -53,6 +53,7 @@ class Client {
 
   /// Also ends the reservations whose time is up.
   [[nodiscard]] std::optional<std::int64_t> soonest_end(std::int64_t now_ms);
+  [[nodiscard]] bool has_reservations() const noexcept { return !reserved_.empty(); }
   [[nodiscard]] Reservation* find(std::uint64_t job) noexcept;
   void keep(std::uint64_t job, Reservation reservation);
   /// Takes the job out; nothing if the client has not reserved it.

@@ -16,7 +16,6 @@ namespace {
 constexpr std::size_t kMostAhead = 256 * 1024;     // bytes of later commands while one is answered
 constexpr std::size_t kMostReplies = 1024 * 1024;  // then they are sent before the next command
 constexpr std::uint64_t kSmallBody = 4 * 1024;     // always comes in
-constexpr Millis kRestDeadline{30'000};            // for the rest of a command
 constexpr Millis kLinger{1'000};
 constexpr Millis kForEver = std::chrono::hours(24 * 365);
 
@@ -68,6 +67,10 @@ Connection::Incoming Connection::incoming() const noexcept {
 }
 
 bool Connection::is_full() const noexcept { return !is_reading() && reader_.size() > kMostAhead; }
+
+Millis Connection::first_deadline() const {
+  return context().options.tokens.required() ? front_.options().command_deadline : kForEver;
+}
 
 Millis Connection::idle_deadline() const { return kForEver; }
 
@@ -134,6 +137,7 @@ bool Connection::step() {
 void Connection::begin(const Command& command) {
   verb_ = command.verb;
   in_batch_ = 1;
+  has_part_ = false;
   began_ = Clock::now();
   count(command);
   if (command.fault == Fault::none && command.verb == Verb::quit) {
@@ -282,7 +286,10 @@ void Connection::report(Verb verb, unsigned status, std::string_view reason) {
 void Connection::wait_for_more() {
   if (reader_.awaited() > kSmallBody && session().held().requests_over()) reader_.refuse_body();
   hold_request(reader_.is_empty() ? 0 : reader_.memory());
-  if (!reader_.is_empty()) set_deadline(kRestDeadline);
+  // The deadline is that of the whole command: a client that sends a byte now and then does not
+  // move it.
+  if (reader_.is_empty() || std::exchange(has_part_, true)) return;
+  set_deadline(front_.options().command_deadline);
 }
 
 void Connection::flush() {

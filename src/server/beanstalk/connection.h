@@ -38,8 +38,10 @@ class Connection final : public session::Connection, private Host {
     return is_reading() ? 0 : reader_.memory();
   }
   void on_sent() override;
+  [[nodiscard]] Millis first_deadline() const override;
   /// beanstalkd never closes a connection that is idle: a worker may be busy for hours.
   [[nodiscard]] Millis idle_deadline() const override;
+  [[nodiscard]] bool has_claims() const noexcept override { return client_.has_reservations(); }
   [[nodiscard]] std::vector<core::SettleRequest> on_close() noexcept override;
 
  private:
@@ -79,8 +81,9 @@ class Connection final : public session::Connection, private Host {
   bool asking_ = false;
   bool working_ = false;
 
-  std::string replies_;   // that have not been sent
-  bool closing_ = false;  // once they are
+  std::string replies_;    // that have not been sent
+  bool closing_ = false;   // once they are
+  bool has_part_ = false;  // of a command, which has its deadline
 };
 
 }  // namespace tarry::beanstalk

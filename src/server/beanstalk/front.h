@@ -4,9 +4,12 @@
 // Thread safety: the server's thread only.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+
+#include <tarry/time.h>
 
 #include "core/limits.h"
 #include "server/beanstalk/commands.h"
@@ -18,6 +21,9 @@ namespace tarry::beanstalk {
 struct FrontOptions {
   /// The most bytes of a job; a longer one is thrown away, and answered with JOB_TOO_BIG.
   std::uint64_t max_job = core::kDefaultMaxPayload;
+  /// From the first byte of a command to its end, its job included. If the server wants tokens, it
+  /// is also the time in which a new connection must send a command.
+  Millis command_deadline = std::chrono::seconds(30);
   /// Default: the machine's clocks.
   Clocks clocks = {};
 };

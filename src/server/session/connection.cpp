@@ -99,7 +99,7 @@ bool Connection::give_way() {
   const bool silent =
       state_ == State::greeting || (state_ == State::reading && incoming() == Incoming::nothing);
   if (!silent && state_ != State::lingering) return false;
-  if (stream_.has_input()) return false;
+  if (stream_.has_input() || has_claims()) return false;
   close();
   return true;
 }

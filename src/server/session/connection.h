@@ -70,7 +70,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] bool enter() { return session_.enter(); }
   void start(Place place);
   /// Closes the connection to make room, if no byte of a next request has come or if the current
-  /// answer is its last. False: a request has begun to arrive.
+  /// answer is its last. False: a request has begun to arrive, or the client has claims that would
+  /// end with its connection.
   [[nodiscard]] bool give_way();
   /// Call it when the server's tokens have changed. If the client's token is no longer valid, its
   /// waiting claim, or its request that is still arriving, is refused.
@@ -125,6 +126,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] virtual Millis first_deadline() const { return between_requests(); }
   /// How long a connection may stay silent between two requests.
   [[nodiscard]] virtual Millis idle_deadline() const;
+  /// Whether the client has claims that end with its connection.
+  [[nodiscard]] virtual bool has_claims() const noexcept { return false; }
   /// The connection is closed, and calls the front no more. A front whose protocol ends claims with
   /// their connection returns the requests that release these messages.
   [[nodiscard]] virtual std::vector<core::SettleRequest> on_close() noexcept { return {}; }
