@@ -112,6 +112,7 @@ function(tarry_install)
     install(TARGETS tarry RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
     # Not LIBDIR: systemd looks into no lib64 and no lib/x86_64-linux-gnu.
     install(FILES ${PROJECT_SOURCE_DIR}/packaging/systemd/tarry.service
+                  ${PROJECT_SOURCE_DIR}/packaging/systemd/tarry.socket
             DESTINATION lib/systemd/system)
     tarry_installed(tarry)
   endif()

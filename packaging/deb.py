@@ -118,6 +118,10 @@ def unit():
 
 def program(work, tree):
     made = Package(work, "tarry", "delay queue: server and command line",
+def socket_unit():
+    return (HERE / "systemd" / "tarry.socket").read_text(encoding="utf-8")
+
+
                    "This package has the server, its service and the command line.",
                    Depends="adduser, init-system-helpers (>= 1.54)",
                    Recommends="ca-certificates, logrotate, tzdata", Suggests="tarry-relay-modules")
@@ -130,6 +134,7 @@ def program(work, tree):
     write(usr / "lib" / "systemd" / "system" / "tarry.service", unit())
     shutil.rmtree(tree / "lib" / "systemd")
     made.configuration(HERE / "config" / "tarry.toml", "/etc/tarry/tarry.toml")
+    write(usr / "lib" / "systemd" / "system" / "tarry.socket", socket_unit())
     made.configuration(HERE / "config" / "logrotate", "/etc/logrotate.d/tarry")
     for which in ("postinst", "prerm", "postrm"):
         made.script(which)

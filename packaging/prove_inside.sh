@@ -46,7 +46,7 @@ paths >/tmp/before
 dpkg -i ./tarry_*.deb ./libtarry[0-9]*.deb ./libtarry-dev_*.deb >/dev/null
 dpkg --verify tarry || fail "dpkg --verify"
 if command -v systemd-analyze >/dev/null; then
-  said=$(systemd-analyze verify --man=no /usr/lib/systemd/system/tarry.service 2>&1) || true
+  said=$(systemd-analyze verify --man=no /usr/lib/systemd/system/tarry.{service,socket} 2>&1) || true
   [ -z "$said" ] || fail "systemd-analyze verify: $said"
   say "systemd-analyze verify is silent"
 fi

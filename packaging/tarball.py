@@ -3,7 +3,7 @@
 import gzip
 import tarfile
 
-from deb import HERE, unit
+from deb import HERE, socket_unit, unit
 from parts import PARTS, license_text
 from tree import SOURCE, epoch, move, output, tidy_modes_and_times, version, write
 
@@ -33,6 +33,7 @@ def tarball(work, tree, out):
         move(tree / "share" / place, root / "share" / place)
     text = unit().replace("/usr/bin/tarry", "/usr/local/bin/tarry")
     write(root / "lib" / "systemd" / "system" / "tarry.service", text)
+    write(root / "lib" / "systemd" / "system" / "tarry.socket", socket_unit())
     write(root / "etc" / "tarry.toml", (HERE / "config" / "tarry.toml").read_text("utf-8"))
     write(root / "licences" / "tarry", (SOURCE / "LICENSE").read_text("utf-8"))
     for part in PARTS:

@@ -216,8 +216,9 @@ def check_program(prefix):
         said = output(program, *words, timeout=60)
         if (prefix / "share" / place).read_text() != said or not said:
             raise AssertionError(f"share/{place} is not what tarry {' '.join(words)} says")
-    if not (prefix / "lib/systemd/system/tarry.service").is_file():
-        raise AssertionError("the unit for systemd is not installed")
+    for unit in ("tarry.service", "tarry.socket"):
+        if not (prefix / "lib/systemd/system" / unit).is_file():
+            raise AssertionError(f"systemd's {unit} is not installed")
 
 
 def main(component, way, build_dir):

@@ -25,7 +25,8 @@ SKIPPED = 77
 
 PROGRAM_FILES = {
     "/etc/logrotate.d/tarry", "/etc/tarry/tarry.toml", "/usr/bin/tarry",
-    "/usr/lib/systemd/system/tarry.service", "/usr/share/bash-completion/completions/tarry",
+    "/usr/lib/systemd/system/tarry.service", "/usr/lib/systemd/system/tarry.socket",
+    "/usr/share/bash-completion/completions/tarry",
     "/usr/share/fish/vendor_completions.d/tarry.fish", "/usr/share/man/man1/tarry.1.gz",
     "/usr/share/zsh/vendor-completions/_tarry", "/usr/share/doc/tarry/copyright",
     "/usr/share/doc/tarry/changelog.Debian.gz"}
@@ -112,7 +113,8 @@ class Packages(unittest.TestCase):
             self.assertEqual(tar.extractfile(entries["bin/tarry"]).read(),
                              (self.root / "usr/bin/tarry").read_bytes())
         self.assertLessEqual({"README", "licences/tarry", "licences/boost", "etc/tarry.toml",
-                              "lib/systemd/system/tarry.service", "share/man/man1/tarry.1"},
+                              "lib/systemd/system/tarry.service", "lib/systemd/system/tarry.socket",
+                              "share/man/man1/tarry.1"},
                              set(entries))
 
     def test_sums_and_sbom(self):

@@ -83,7 +83,8 @@ class Pages(unittest.TestCase):
                            r"look_inside|on redis|on a cluster|behind sentinel|to redis|"
                            r"from a layout|serve with it|forecast|"
                            r"config check|salvage|backup|export and import|migrate|bench|plan|"
-                           r"packages|containers|service|tokens?|(?:network|proxies) [\w ]+)$")
+                           r"packages|containers|service|socket unit|tokens?|"
+                           r"(?:network|proxies) [\w ]+)$")
         for name in PAGES + MORE:
             for mark, language, text in blocks(name):
                 if language in ("sh", "bash", "shell", "console"):

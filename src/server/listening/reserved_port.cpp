@@ -1,10 +1,14 @@
 #include "server/listening/reserved_port.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <cstring>
 #include <system_error>
 
 #include <boost/asio/ip/tcp.hpp>
@@ -17,7 +21,7 @@ namespace {
 
 using boost::asio::ip::tcp;
 
-std::string shown(const tcp::endpoint& endpoint) {
+std::string text_of(const tcp::endpoint& endpoint) {
   const std::string address = endpoint.address().to_string();
   return (endpoint.address().is_v6() ? "[" + address + "]" : address) + ":" +
          std::to_string(endpoint.port());
@@ -33,7 +37,52 @@ std::string reason(int error, std::uint16_t port) {
   return text;
 }
 
+bool listens(int socket) {
+  int type = 0;
+  int accepts = 0;
+  socklen_t size = sizeof type;
+  if (::getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) != 0) return false;
+  size = sizeof accepts;
+  if (::getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &size) != 0) return false;
+  return type == SOCK_STREAM && accepts != 0;
+}
+
+/// The path of a unix socket; an abstract one begins with @.
+std::string path_of(const sockaddr_storage& storage, socklen_t size) {
+  sockaddr_un address{};
+  std::memcpy(&address, &storage, sizeof address);
+  const std::size_t length = size - offsetof(sockaddr_un, sun_path);
+  if (length > 0 && address.sun_path[0] == '\0') {
+    return "@" + std::string(address.sun_path + 1, length - 1);
+  }
+  return {address.sun_path, ::strnlen(address.sun_path, length)};
+}
+
 }  // namespace
+
+Result<ReservedPort> ReservedPort::adopt(int socket) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  const int flags = ::fcntl(socket, F_GETFL);
+  const Error wrong{ErrorCode::invalid_argument,
+                    "descriptor " + std::to_string(socket) + " is no stream socket that listens"};
+  if (!listens(socket) ||
+      ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0 ||
+      ::fcntl(socket, F_SETFL, flags | O_NONBLOCK) != 0 ||
+      ::fcntl(socket, F_SETFD, FD_CLOEXEC) != 0) {
+    return wrong;
+  }
+  if (address.ss_family == AF_UNIX) {
+    return ReservedPort(socket, AF_UNIX, "unix:" + path_of(address, size));
+  }
+  tcp::endpoint endpoint;
+  if (address.ss_family != AF_INET && address.ss_family != AF_INET6) return wrong;
+  std::memcpy(endpoint.data(), &address, size);
+  endpoint.resize(size);
+  ReservedPort adopted(socket, address.ss_family, text_of(endpoint));
+  adopted.port_ = endpoint.port();
+  return adopted;
+}
 
 Result<ReservedPort> ReservedPort::reserve(const std::string& address, std::uint16_t port) {
   const auto parsed = parse_listen_address(address);
@@ -41,7 +90,7 @@ Result<ReservedPort> ReservedPort::reserve(const std::string& address, std::uint
   tcp::endpoint endpoint(*parsed, port);
   const int family = endpoint.protocol().family();
   ReservedPort reserved(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), family,
-                        shown(endpoint));
+                        text_of(endpoint));
   reserved.port_ = port;
   // With SO_REUSEADDR, lingering connections of a former server do not prevent the bind. A server
   // that listens there does.
@@ -56,7 +105,7 @@ Result<ReservedPort> ReservedPort::reserve(const std::string& address, std::uint
   auto size = static_cast<socklen_t>(endpoint.capacity());
   if (::getsockname(reserved.socket_, endpoint.data(), &size) != 0) return reserved.failed(errno);
   reserved.port_ = endpoint.port();
-  reserved.shown_ = shown(endpoint);
+  reserved.shown_ = text_of(endpoint);
   return reserved;
 }
 

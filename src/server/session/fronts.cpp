@@ -136,7 +136,7 @@ class Fronts::Impl {
       Result<int> socket = -1;
       if (auto* port = std::get_if<listening::ReservedPort>(&place)) {
         family = port->family();
-        is_port = true;
+        is_port = family != AF_UNIX;
         socket = std::move(*port).listen();
       } else {
         socket = unix_listener.listen(std::get<std::string>(place));

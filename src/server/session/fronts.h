@@ -31,7 +31,8 @@
 
 namespace tarry::session {
 
-/// A front and its address: a port, or a unix socket at a path, made with mode 0600.
+/// A front and its address: a port, an inherited socket, or the path of a unix socket, which gets
+/// mode 0600.
 struct Listening {
   MakeFront front;
   std::variant<listening::ReservedPort, std::string> place;

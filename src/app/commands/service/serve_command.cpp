@@ -37,6 +37,7 @@
 #include "open/store_url.h"
 #include "schedule/scheduler.h"
 #include "server/audit/trail.h"
+#include "server/listening/inherited_sockets.h"
 #include "server/presets/preset_engine.h"
 #include "server/session/fronts.h"
 
@@ -284,6 +285,8 @@ Result<void> check_settings(const Config& config) {
 }
 
 ExitCode serve(Session& session, const ServeFlags& flags) {
+  // Before the fork: they are meant for the process that was started.
+  auto inherited = listening::InheritedSockets::take();
   leave_process_one_to_an_init();
   // From here on a SIGHUP is kept until the store is open; then the files are read again.
   const HangupsKept hangups;
@@ -305,7 +308,8 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   auto audit = open_audit_log(*config);
   if (!audit) return session.output.fail(audit.error());
   // The ports come first: if one is taken, no store is made or opened.
-  auto fronts = ServeFronts::reserve(*config);
+  if (!inherited) return session.output.fail(inherited.error());
+  auto fronts = ServeFronts::reserve(*config, *std::move(inherited));
   if (!fronts) return cannot_listen(session.output, fronts.error());
   // The limit is raised before the store is opened, because its files need descriptors too.
   const auto descriptors = descriptor_limit();
@@ -315,6 +319,9 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   note_open_audit_log(*config, log);
   note_insecure(*config, log);
   note_tls(*config, *tls, log);
+  for (const std::string& address : fronts->inherited()) {
+    log.info("socket_inherited", fmt::format("{}: the socket was passed on", printable(address)));
+  }
 
   std::optional<ManualClock> clock;
   if (config->number(Which::test_clock) != 0) clock.emplace();

@@ -10,11 +10,13 @@
 #include <fmt/format.h>
 
 #include "app/commands/service/relay_figures.h"
+#include "app/output/printable.h"
 #include "base/text.h"
 #include "core/limits.h"
 #include "open/store_url.h"
 #include "server/beanstalk/front.h"
 #include "server/http/front.h"
+#include "server/listening/ip_address.h"
 #include "server/listening/unix_listener.h"
 #include "server/sqs/front.h"
 
@@ -77,6 +79,12 @@ session::MakeFront make_beanstalk(const FrontMaking& making) {
   return beanstalk::make_front(std::move(options));
 }
 
+/// The address as a socket shows it that is bound to it.
+std::string bound_text(const Address& address) {
+  const auto ip = listening::parse_listen_address(address.host);
+  return ip ? Address{ip->to_string(), address.port, address.path}.text() : address.text();
+}
+
 Error poor_store(const FrontKind& kind, std::string_view engine) {
   return Error{ErrorCode::invalid_argument,
                fmt::format("{}: a store of the engine {} cannot serve {}, which needs keys, leases "
@@ -121,37 +129,54 @@ Result<void> check_front_stores(const Config& config) {
   return {};
 }
 
-Result<ServeFronts> ServeFronts::reserve(const Config& config) {
+Result<ServeFronts> ServeFronts::reserve(const Config& config,
+                                         listening::InheritedSockets inherited) {
   ServeFronts all;
+  for (const auto& socket : inherited.left()) all.inherited_.push_back(socket.shown());
   for (const FrontKind& kind : front_kinds()) {
     if (config.text(kind.setting).empty()) continue;
-    auto reserved = reserve(kind, config);
+    auto reserved = reserve(kind, config, inherited);
     if (!reserved) return reserved.error();
     all.fronts_.push_back(*std::move(reserved));
+  }
+  if (!inherited.left().empty()) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("LISTEN_FDS has a socket at {}, which is no address of server.listen, "
+                             "server.sqs or server.beanstalk; server.listen is {}",
+                             printable(inherited.left().front().shown()),
+                             base::quoted(config.text(Which::listen)))};
   }
   return all;
 }
 
-Result<ServeFronts::Reserved> ServeFronts::reserve(const FrontKind& kind, const Config& config) {
+Result<ServeFronts::Reserved> ServeFronts::reserve(const FrontKind& kind, const Config& config,
+                                                   listening::InheritedSockets& inherited) {
   auto addresses = parse_listen(config.text(kind.setting));
   if (!addresses) return addresses.error();
   Reserved front{&kind, {}, {}};
   for (Address& address : *addresses) {
-    if (address.is_unix()) {
-      if (auto good = listening::UnixListener::check(address.path); !good) {
-        // Another path is needed, or another server must end: neither is a matter of time.
-        return Error{ErrorCode::invalid_argument, std::move(good).error().message};
-      }
-      front.places.emplace_back(address.path);
-    } else {
-      auto port = listening::ReservedPort::reserve(address.host, address.port);
-      if (!port) return port.error();
-      address.port = port->port();
-      front.places.emplace_back(std::move(*port));
-    }
+    auto place = reserve(address, inherited);
+    if (!place) return place.error();
+    front.places.push_back(*std::move(place));
     front.addresses.push_back(std::move(address));
   }
   return front;
+}
+
+Result<ServeFronts::Place> ServeFronts::reserve(Address& address,
+                                                listening::InheritedSockets& inherited) {
+  if (auto socket = inherited.give(bound_text(address))) return Place(*std::move(socket));
+  if (address.is_unix()) {
+    if (auto good = listening::UnixListener::check(address.path); !good) {
+      // Another path is needed, or another server must end: neither is a matter of time.
+      return Error{ErrorCode::invalid_argument, std::move(good).error().message};
+    }
+    return Place(address.path);
+  }
+  auto port = listening::ReservedPort::reserve(address.host, address.port);
+  if (!port) return port.error();
+  address.port = port->port();
+  return Place(std::move(*port));
 }
 
 Result<void> ServeFronts::check(const core::Capabilities& can) const {

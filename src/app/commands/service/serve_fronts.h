@@ -18,6 +18,7 @@
 #include "app/config/listen.h"
 #include "app/relays/relays.h"
 #include "core/engine.h"
+#include "server/listening/inherited_sockets.h"
 #include "server/listening/reserved_port.h"
 #include "server/session/fronts.h"
 
@@ -50,9 +51,11 @@ struct FrontKind {
 /// The addresses of all fronts, reserved until the store is open and clients may connect.
 class ServeFronts {
  public:
-  /// Errors: `invalid_argument` and `permission_denied` if a setting must change, else another
-  /// process has a port.
-  [[nodiscard]] static Result<ServeFronts> reserve(const config::Config& config);
+  /// Takes the inherited socket of an address, if there is one. Errors: `invalid_argument` and
+  /// `permission_denied` if a setting must change, else another process has a port;
+  /// `invalid_argument` if no setting has the address of an inherited socket.
+  [[nodiscard]] static Result<ServeFronts> reserve(const config::Config& config,
+                                                   listening::InheritedSockets inherited);
 
   /// Whether the open store can serve them. Error: `invalid_argument`.
   [[nodiscard]] Result<void> check(const core::Capabilities& can) const;
@@ -60,6 +63,8 @@ class ServeFronts {
   /// Gives the reserved addresses away; call it once.
   [[nodiscard]] std::vector<session::Listening> listening(const FrontMaking& making);
 
+  /// Those at which another program listened before, for the log.
+  [[nodiscard]] const std::vector<std::string>& inherited() const noexcept { return inherited_; }
   /// With the ports that the server has got.
   [[nodiscard]] std::vector<Address> addresses() const;
   [[nodiscard]] std::vector<std::string> urls(bool has_tls) const;
@@ -71,9 +76,12 @@ class ServeFronts {
     std::vector<Address> addresses;
     std::vector<Place> places;
   };
-  static Result<Reserved> reserve(const FrontKind& kind, const config::Config& config);
+  static Result<Reserved> reserve(const FrontKind& kind, const config::Config& config,
+                                  listening::InheritedSockets& inherited);
+  static Result<Place> reserve(Address& address, listening::InheritedSockets& inherited);
 
   std::vector<Reserved> fronts_;
+  std::vector<std::string> inherited_;
 };
 
 }  // namespace tarry::app
