@@ -19,6 +19,8 @@ MODULES = ("libcurl4", "librabbitmq4", "librdkafka1", "libzookeeper-mt2")
 DEVELOPMENT = ("libboost-json1.81-dev | libboost-json-dev", "libhiredis-dev", "librabbitmq-dev",
                "libssl-dev")
 
+BEST, FASTEST = 6, 0  # of xz
+
 ABOUT = """\
  tarry hands a message back when its time has come: never early, never lost
  once accepted; until then it can be cancelled or moved.
@@ -61,7 +63,7 @@ class Package:
         others = self.fields.get("Depends")
         self.fields["Depends"] = f"{others}, {needed}" if others else needed
 
-    def build(self, out):
+    def build(self, out, level):
         size = sum(path.lstat().st_size for path in self.root.rglob("*") if path.is_file())
         fields = {"Package": self.name, "Source": "tarry", "Version": debian_version(),
                   "Maintainer": MAINTAINER, "Priority": "optional",
@@ -76,7 +78,7 @@ class Package:
               "".join(line + "\n" for line in sorted(sums.splitlines(), key=lambda s: s[34:])))
         tidy_modes_and_times(self.root)
         file = out / f"{self.name}_{debian_version()}_{self.fields['Architecture']}.deb"
-        run("dpkg-deb", "--root-owner-group", "-Zxz", "--build", self.root, file,
+        run("dpkg-deb", "--root-owner-group", "-Zxz", f"-z{level}", "--build", self.root, file,
             env={**os.environ, "SOURCE_DATE_EPOCH": str(epoch())}, stdout=subprocess.DEVNULL)
         return file
 
@@ -116,12 +118,12 @@ def unit():
         "# tarry serve as a service.")
 
 
-def program(work, tree):
-    made = Package(work, "tarry", "delay queue: server and command line",
 def socket_unit():
     return (HERE / "systemd" / "tarry.socket").read_text(encoding="utf-8")
 
 
+def program(work, tree):
+    made = Package(work, "tarry", "delay queue: server and command line",
                    "This package has the server, its service and the command line.",
                    Depends="adduser, init-system-helpers (>= 1.54)",
                    Recommends="ca-certificates, logrotate, tzdata", Suggests="tarry-relay-modules")
@@ -132,9 +134,9 @@ def socket_unit():
     move(usr / "share" / "zsh" / "site-functions", usr / "share" / "zsh" / "vendor-completions")
     compress(usr / "share" / "man" / "man1" / "tarry.1")
     write(usr / "lib" / "systemd" / "system" / "tarry.service", unit())
+    write(usr / "lib" / "systemd" / "system" / "tarry.socket", socket_unit())
     shutil.rmtree(tree / "lib" / "systemd")
     made.configuration(HERE / "config" / "tarry.toml", "/etc/tarry/tarry.toml")
-    write(usr / "lib" / "systemd" / "system" / "tarry.socket", socket_unit())
     made.configuration(HERE / "config" / "logrotate", "/etc/logrotate.d/tarry")
     for which in ("postinst", "prerm", "postrm"):
         made.script(which)
@@ -177,8 +179,8 @@ def modules(work):
                    Architecture="all", Depends=", ".join(MODULES), Enhances="tarry")
 
 
-def debs(work, tree, out):
-    """Makes the packages from `tree`, which it uses up; answers their files."""
+def debs(work, tree, out, level=BEST):
+    """Makes the packages from `tree`, which it uses up; answers their files. `level`: of xz."""
     made = [program(work, tree), *libraries(work, tree), modules(work)]
-    return [package.build(out) for package in made]
+    return [package.build(out, level) for package in made]
 

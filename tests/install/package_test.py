@@ -16,6 +16,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from archives import keep_smallest
 from image_checks import Contents, Running  # noqa: F401: unittest.main runs them
 from released import ROOT, output, released
 
@@ -90,11 +91,27 @@ class Packages(unittest.TestCase):
         found, = re.findall(r"Overall exposure level for tarry\.service: ([\d.]+)", said)
         self.assertLess(float(found), MOST_EXPOSED)
 
+    def sample(self, package):
+        """The package with a few members of each archive. One compiler and one strip made them all,
+        and lintian would take half a minute for them."""
+        root = Path(self.directory.name, "sample")
+        output("dpkg-deb", "--raw-extract", package, root)
+        sums = root / "DEBIAN" / "md5sums"
+        for archive in root.rglob("*.a"):
+            old = hashlib.md5(archive.read_bytes()).hexdigest()
+            keep_smallest(archive, 3)
+            new = hashlib.md5(archive.read_bytes()).hexdigest()
+            sums.write_text(sums.read_text().replace(old, new))
+        file = Path(self.directory.name, package.name)
+        output("dpkg-deb", "--root-owner-group", "-Zxz", "-z0", "--build", root, file)
+        return file
+
     def test_lintian_finds_no_error(self):
         if not shutil.which("lintian"):
             self.skipTest("no lintian here")
+        files = self.packages | {"libtarry-dev": self.sample(self.packages["libtarry-dev"])}
         said = subprocess.run(["lintian", "--allow-root", "--fail-on", "error",
-                               *map(str, self.packages.values())],
+                               *map(str, files.values())],
                               capture_output=True, text=True, check=False)
         self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
 

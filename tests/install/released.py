@@ -23,5 +23,5 @@ def released():
     directory = tempfile.TemporaryDirectory()
     atexit.register(directory.cleanup)
     out = Path(directory.name, "out")
-    output(ROOT / "scripts" / "release", "--build", BUILD, "--out", out, "--image")
+    output(ROOT / "scripts" / "release", "--build", BUILD, "--out", out, "--image", "--fast")
     return out
