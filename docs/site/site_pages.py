@@ -1,5 +1,6 @@
 """Copies the repository's pages to where mkdocs reads them, and says where each is in the menu."""
 
+import os
 import re
 import shutil
 from pathlib import Path, PurePosixPath
@@ -10,13 +11,14 @@ CHINESE = ".zh-CN.md"
 MENU = (
     ("Start", ("README.md", "docs/guide/first-steps.md", "docs/guide/command-line.md",
                "docs/comparison.md", "docs/designs.md")),
-    ("Languages", ("docs/guide/http.md", "docs/guide/python.md", "docs/guide/java.md",
-                   "docs/guide/go.md", "docs/guide/typescript.md", "docs/guide/cpp.md",
-                   "docs/guide/testing.md")),
+    ("Clients", ("docs/guide/http.md", "docs/guide/python.md", "docs/guide/java.md",
+                 "docs/guide/go.md", "docs/guide/typescript.md", "docs/guide/cpp.md",
+                 "docs/guide/sqs.md", "docs/guide/beanstalkd.md", "docs/guide/testing.md")),
     ("Stores and relays", ("docs/guide/redis.md", "docs/guide/rabbitmq.md",
-                           "docs/guide/relays.md")),
-    ("Operate", ("docs/guide/operating.md", "docs/guide/network.md", "docs/guide/proxies.md",
-                 "docs/guide/sizing.md", "docs/guide/top.md", "docs/guide/*", "docs/reliability.md",
+                           "docs/guide/relays.md", "docs/guide/schedules.md")),
+    ("Operate", ("docs/guide/operating.md", "docs/guide/containers.md", "docs/guide/console.md",
+                 "docs/guide/network.md", "docs/guide/proxies.md", "docs/guide/sizing.md",
+                 "docs/guide/top.md", "docs/guide/*", "docs/reliability.md",
                  "docs/performance.md", "CHANGELOG.md")),
     ("Reference", ("docs/reference/command-line.md", "docs/reference/config.md",
                    "docs/reference/urls.md", "docs/reference/errors.md",
@@ -146,3 +148,19 @@ class Stage:
 def stage(root, to):
     """Copies the pages of `root` to the folder `to`, which is made anew; answers mkdocs's menu."""
     return Stage(Path(root), Path(to)).copy()
+
+
+def switched(html, file, text):
+    """A page of the folder `html`, whose language switch leads to its translation or, if there is
+    none, to that language's first page."""
+    ending = CHINESE.replace(".md", ".html")
+    english = file.with_name(file.name.replace(ending, ".html"))
+    for mark, there, first in (("in-english", english, "index.html"),
+                               ("in-chinese", english.with_name(english.stem + ending),
+                                "index" + ending)):
+        if not there.is_file():
+            there = html / first
+            text = re.sub(rf'<link rel="alternate" href="[./]*{mark}"[^>]*>', "", text)
+        target = os.path.relpath(there, file.parent)
+        text = re.sub(rf'href="[./]*{mark}"', f'href="{target}"', text)
+    return text

@@ -19,7 +19,7 @@ from program import (FAILED, PROGRAM, SOURCE, UNKNOWN, ProgramTest, Server, envi
                      eventually)
 
 sys.path.append(str(SOURCE / "docs" / "site"))
-from site_pages import indented, stage  # noqa: E402
+from site_pages import indented, stage, switched  # noqa: E402
 
 # Indented, like a code block without fences.
 _COMMAND = re.compile(r"^(?: {4}|\t)[ \t]*(?:\$ )?(?:[A-Z_]+=\S+ )*(?:export|tarry|curl|redis-cli|"
@@ -108,6 +108,22 @@ class Pages(unittest.TestCase):
             self.assertEqual(listed, there)
         ours = [path for path in (SOURCE / "docs").rglob("*.md") if "build" not in path.parts]
         self.assertEqual(len(listed), len(ours) + len(list(SOURCE.glob("*.md"))))
+
+    def test_the_site_switches_between_a_page_and_its_translation(self):
+        with tempfile.TemporaryDirectory() as place:
+            html = Path(place)
+            for name in ("guide/a.html", "guide/a.zh-CN.html", "guide/b.html", "index.html"):
+                (html / name).parent.mkdir(exist_ok=True)
+                (html / name).touch()
+            text = ('<link rel="alternate" href="../in-chinese" hreflang="zh">'
+                    '<a href="../in-english">English</a><a href="../in-chinese">中文</a>')
+            for name, english, chinese in (("a.html", "a.html", "a.zh-CN.html"),
+                                           ("a.zh-CN.html", "a.html", "a.zh-CN.html"),
+                                           ("b.html", "b.html", "../index.zh-CN.html")):
+                page = switched(html, html / "guide" / name, text)
+                self.assertTrue(page.endswith(f'<a href="{english}">English</a>'
+                                              f'<a href="{chinese}">中文</a>'), page)
+                self.assertEqual("<link" in page, name != "b.html")
 
     def test_the_site_moves_what_is_in_a_list(self):
         text = ("- an item:\n  ```sh\n  a\n    b\n  ```\n\n  more\n\n"
