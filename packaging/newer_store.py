@@ -14,7 +14,12 @@ def crc32c(data):
     return crc ^ 0xFFFFFFFF
 
 
-store = Path(sys.argv[1]).read_bytes()
-assert crc32c(store[12:]) == int.from_bytes(store[8:12], "little"), "docs/formats/journal.md"
-newer = (99).to_bytes(4, "little") + store[16:]
-Path(sys.argv[2]).write_bytes(store[:8] + crc32c(newer).to_bytes(4, "little") + newer)
+def newer(store):
+    """The bytes of that file with another version."""
+    assert crc32c(store[12:]) == int.from_bytes(store[8:12], "little"), "docs/formats/journal.md"
+    changed = (99).to_bytes(4, "little") + store[16:]
+    return store[:8] + crc32c(changed).to_bytes(4, "little") + changed
+
+
+if __name__ == "__main__":
+    Path(sys.argv[2]).write_bytes(newer(Path(sys.argv[1]).read_bytes()))

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # packaging/prove.sh DIR [ROOT...]: tries the packages and the tarball of DIR (scripts/release) in
-# fresh roots of Debian 12 and 13. Installs, starts the service's command as its unit says, pushes,
-# kills it with SIGKILL, starts it again, tries wrong configurations, and purges.
+# fresh roots of Debian 12 and 13. Installs, opens and upgrades a store of version 0.1, starts the
+# service's command as its unit says, pushes 10,000 messages, kills it with SIGKILL, starts it again,
+# tries wrong configurations, and purges.
 #
 # ROOT is a directory that debootstrap made; without one, roots are made in /var/tmp and removed.
 # Each root stays as it is: all happens in an overlay. Needs root, a network for apt, and debootstrap.
@@ -9,7 +10,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
-[ $# -ge 1 ] && [ -f "$1/SHA256SUMS" ] || { sed -n '2,8s/^# //p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] && [ -f "$1/SHA256SUMS" ] || { sed -n '2,9s/^# //p' "$0" >&2; exit 2; }
 out=$(cd "$1" && pwd)
 shift
 scratch=$(mktemp -d /var/tmp/tarry-prove.XXXXXX)
@@ -42,6 +43,7 @@ for root in "${roots[@]}"; do
   cp /etc/resolv.conf "$merged/etc/resolv.conf"
   mkdir "$merged/prove"
   cp "$out"/* "$here/prove_inside.sh" "$merged/prove/"
+  cp -r "$here/../tests/golden/journal-v1" "$merged/prove/old"
   python3 "$here/newer_store.py" "$here/../tests/golden/journal-v2/store/STORE" \
     "$merged/prove/newer-STORE"
   echo "== $name"

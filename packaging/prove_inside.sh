@@ -52,18 +52,33 @@ if command -v systemd-analyze >/dev/null; then
 fi
 [ "$(stat -c '%U %a' /var/lib/tarry)" = "tarry 700" ] || fail "/var/lib/tarry"
 
+# A store of version 0.1, before and after its upgrade. What is scheduled there is due in 2090.
+cp -r old/store/. /var/lib/tarry/
+chown -R tarry:tarry /var/lib/tarry
 start
-for number in $(seq 100); do
+before=$(scheduled)
+[ "$before" -gt 5 ] || fail "of a store of version 0.1: $before scheduled"
+kill "$server"; wait "$server" || fail "SIGTERM: exit $?"
+tarry --store file:/var/lib/tarry store upgrade >/dev/null || fail "store upgrade"
+tarry --store file:/var/lib/tarry store check --deep >/dev/null || fail "store check, upgraded"
+start
+[ "$(scheduled)" = "$before" ] || fail "upgraded: $(scheduled) of $before"
+kill "$server"; wait "$server"
+find /var/lib/tarry -mindepth 1 -delete
+say "a store of version 0.1: $before scheduled, upgraded, all there"
+
+start
+for number in $(seq 10000); do
   echo "{\"key\":\"order:$number\",\"payload\":\"a lamp\",\"delay\":\"1h\"}"
 done | tarry push orders --jsonl - >/dev/null
-[ "$(scheduled)" = 100 ] || fail "100 messages were pushed"
+[ "$(scheduled)" = 10000 ] || fail "10000 messages were pushed"
 kill -9 "$server"; wait "$server" 2>/dev/null || true
 start
-[ "$(scheduled)" = 100 ] || fail "after kill -9: $(scheduled) of 100"
+[ "$(scheduled)" = 10000 ] || fail "after kill -9: $(scheduled) of 10000"
 tarry cancel orders order:1 >/dev/null
 tarry push orders kettle --key now --in 0s >/dev/null
 tarry claim orders -o json --wait 10s | grep -q '"key":"now"' || fail "claim"
-say "100 messages, kill -9, restart: all there; cancelled, claimed"
+say "10,000 messages, kill -9, restart: all there; cancelled, claimed"
 
 said=$(tarry serve --store memory: 2>&1) && fail "a second server got the port"
 grep -q 7733 <<<"$said" || fail "port taken: $said"
@@ -74,7 +89,7 @@ said=$(dpkg -i --force-confold ./tarry_*.deb 2>&1) || fail "install over a wrong
 grep -q 'was not started or restarted' <<<"$said" || fail "wrong configuration: $said"
 say "wrong configuration: $(grep '^tarry: ' <<<"$said" | sed -n 2p)"
 kill -0 "$server" || fail "the old server ended"
-[ "$(scheduled)" = 99 ] || fail "the old server answers no more"
+[ "$(scheduled)" = 9999 ] || fail "the old server answers no more"
 code=0; tarry serve --config "$config" >/dev/null 2>&1 || code=$?
 [ "$code" = 2 ] || fail "wrong configuration: exit $code"
 cp /tmp/good "$config"
@@ -95,7 +110,7 @@ grep -q 'kept /var/lib/tarry' <<<"$said" || fail "purge says nothing of the stor
 say "purge kept the store; $(grep '^tarry: ' <<<"$said")"
 dpkg -i ./tarry_*.deb >/dev/null 2>&1
 start
-[ "$(scheduled)" = 99 ] || fail "after purge and install: $(scheduled)"
+[ "$(scheduled)" = 9999 ] || fail "after purge and install: $(scheduled)"
 kill "$server"; wait "$server"
 TARRY_PURGE_DATA=yes dpkg --purge tarry >/dev/null 2>&1
 paths >/tmp/after
