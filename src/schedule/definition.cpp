@@ -20,9 +20,14 @@ bool fits_name(char c) noexcept {
 }  // namespace
 
 Result<void> check_name(std::string_view name) {
-  if (!name.empty() && name.size() <= kMaxName && std::ranges::all_of(name, fits_name)) return {};
+  // A step within a path, `.` or `..`, would be lost in a URL.
+  const bool fits = !name.empty() && name.size() <= kMaxName && name.front() != '.' &&
+                    std::ranges::all_of(name, fits_name);
+  if (fits) return {};
   return Error{ErrorCode::invalid_argument,
-               "schedule " + base::quoted(name) + ": a name is 1 to 128 letters, digits and -_.:"};
+               "schedule " + base::quoted(name) +
+                   ": a name is 1 to 128 letters, digits and -_.:, and does not begin "
+                   "with a dot"};
 }
 
 Result<void> check(const Definition& definition) {
@@ -57,20 +62,25 @@ std::string encode(const Definition& definition) {
   return text;
 }
 
+RecurrenceSpec read_recurrence(wire::Fields& fields) {
+  fields.require("when");
+  RecurrenceSpec spec;
+  spec.when = fields.text("when").value_or("");
+  spec.zone = fields.text("zone").value_or("");
+  spec.start = fields.moment("start", "start_ms");
+  spec.end = fields.moment("end", "end_ms");
+  spec.jitter = fields.duration("jitter", "jitter_ms").value_or(Millis(0));
+  return spec;
+}
+
 Result<Definition> decode(std::string_view name, std::string_view json, wire::Unknown unknown) {
   wire::Document document(json.size());
   if (auto error = document.parse(json)) return *std::move(error);
   wire::Fields fields(document.root(), "the schedule", unknown);
   Definition definition;
   definition.name = name;
-  RecurrenceSpec& spec = definition.recurrence;
-  fields.require("when");
+  definition.recurrence = read_recurrence(fields);
   fields.require("queue");
-  spec.when = fields.text("when").value_or("");
-  spec.zone = fields.text("zone").value_or("");
-  spec.start = fields.moment("start", "start_ms");
-  spec.end = fields.moment("end", "end_ms");
-  spec.jitter = fields.duration("jitter", "jitter_ms").value_or(Millis(0));
   definition.queue = fields.text("queue").value_or("");
   std::string scratch;
   definition.payload = fields.bytes("payload", "payload_base64", scratch).value_or("");

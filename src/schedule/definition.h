@@ -50,7 +50,7 @@ struct Definition {
   friend bool operator==(const Definition&, const Definition&) = default;
 };
 
-/// 1 to 128 of A-Z a-z 0-9 and -_.: Errors: `invalid_argument`.
+/// 1 to 128 of A-Z a-z 0-9 and -_.:, the first no dot. Errors: `invalid_argument`.
 [[nodiscard]] Result<void> check_name(std::string_view name);
 
 /// Checks all of it, the recurrence too. Errors: those of check_name, of queues' names, of headers,
@@ -60,6 +60,9 @@ struct Definition {
 /// Writes the members of its object, without the name.
 void write_fields(wire::JsonWriter& json, const Definition& definition);
 [[nodiscard]] std::string encode(const Definition& definition);
+
+/// Reads the fields that say when: "when", "zone", "start", "end", "jitter".
+[[nodiscard]] RecurrenceSpec read_recurrence(wire::Fields& fields);
 
 /// Reads what `encode` has written, or the same from outside. `unknown`: whether unknown fields are
 /// refused. The definition is not checked. Errors: `invalid_argument`.

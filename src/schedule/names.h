@@ -10,6 +10,8 @@
 // Pure functions.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +22,7 @@ namespace tarry::schedule {
 
 inline constexpr std::string_view kSchedulesQueue = "tarry.schedules";
 inline constexpr std::string_view kTimersQueue = "tarry.timers";
+inline constexpr std::uint32_t kTimerAttempts = 65'535;
 inline constexpr std::size_t kMaxSchedules = 100'000;
 
 /// `report@2026-03-29T01:00:00Z`: the key of an occurrence and of its timer.

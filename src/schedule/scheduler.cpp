@@ -36,10 +36,7 @@ Scheduler::Scheduler(const Store& store, Log log, ConfigureQueue configure)
       log_(std::move(log)),
       configure_(std::move(configure)) {}
 
-bool Scheduler::is_possible(const Store& store) {
-  const core::Capabilities can = store.engine().capabilities();
-  return can.by_key && can.leases && can.headers && can.dead;
-}
+bool Scheduler::is_possible(const Store& store) { return static_cast<bool>(check_store(store)); }
 
 void Scheduler::start() {
   thread_ =
@@ -53,7 +50,7 @@ void Scheduler::check_queues_again() {
   remembering_.clear();
 }
 
-SchedulerStats Scheduler::stats() const { return {pushed_, repeated_, skipped_, failed_}; }
+SchedulerStats Scheduler::stats() const { return {pushed_, repeated_, skipped_, failed_, away_}; }
 
 void Scheduler::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
@@ -78,7 +75,7 @@ bool Scheduler::take_turn(const std::stop_token& stop) {
   const auto claimed = begins ? restore() : timers_.claim(options);
   if (!claimed) {
     if (claimed.error().code == ErrorCode::closed) return false;
-    if (!std::exchange(away_, true)) {
+    if (!away_.exchange(true)) {
       tell(LogLevel::warning, "schedules_away",
            "schedules: " + claimed.error().message + "; trying again");
     }
@@ -86,7 +83,7 @@ bool Scheduler::take_turn(const std::stop_token& stop) {
     return true;
   }
   backoff_.reset();
-  if (std::exchange(away_, false)) {
+  if (away_.exchange(false)) {
     tell(LogLevel::info, "schedules_back", "schedules: the store is back");
   }
   if (!claimed->empty()) {

@@ -44,6 +44,7 @@ struct SchedulerStats {
   std::uint64_t repeated = 0;  // occurrences that had been pushed already
   std::uint64_t skipped = 0;   // missed occurrences that were not pushed
   std::uint64_t failed = 0;    // turns that failed, and are tried again
+  bool is_away = false;        // now: the store cannot be reached
 };
 
 /// Changes settings of a queue, and makes the queue if it does not exist.
@@ -103,7 +104,7 @@ class Scheduler {
   const Log log_;
   const ConfigureQueue configure_;
   leases::Backoff backoff_;
-  bool away_ = false;                                // the store could not be reached
+  std::atomic<bool> away_ = false;                   // the store could not be reached
   bool restored_ = false;                            // timers that are missing at the start
   std::map<std::string, Known, std::less<>> known_;  // by the schedule's name
   // Timers whose turn is done, but whose lease ended before their ack. They come again.

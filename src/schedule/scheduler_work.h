@@ -19,7 +19,6 @@ namespace tarry::schedule {
 
 /// A process that is killed within a turn delays the turn's occurrences by this.
 inline constexpr std::int64_t kTurnLease = 10'000;  // ms
-inline constexpr std::uint32_t kTimerAttempts = 65'535;
 
 struct Scheduler::Work {
   enum class End : std::uint8_t { ack, retry, bury };

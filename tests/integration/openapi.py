@@ -123,8 +123,8 @@ class Client:
         finally:
             connection.close()
 
-    def ask(self, name, status=200, *, queue="orders", query=None, body=None, headers=(),
-            text=None):
+    def ask(self, name, status=200, *, queue="orders", schedule="report", query=None, body=None,
+            headers=(), text=None):
         """Sends an operation by its id. `body` is a JSON value; `text` is sent unchanged."""
         method, path, operation = self._by_id[name]
         known = self.document.parameters(path, operation)
@@ -138,7 +138,7 @@ class Client:
                 wrong = self.document.errors(schema, body)
                 assert not wrong, f"{name}: {body}: {wrong}"
                 self.document.meet(schema, body, name)
-        target = path.replace("{queue}", quote(queue, safe=""))
+        target = path.replace("{queue}", quote(queue, safe="")).replace("{name}", schedule)
         if query:
             target += "?" + urlencode(query)
         fields = dict(headers)

@@ -48,6 +48,7 @@ class Agreement(ProgramTest):
             self.moves()
             self.queues()
             self.bulk()
+            self.schedules()
             self.service(server)
             self.refusals()
             plain = Client(other, document)
@@ -308,6 +309,56 @@ class Agreement(ProgramTest):
         self.assertEqual(bulk(action="revive", reason="*")["matched"], 0)
         bulk(action="remove", reason_base64="Kg==")
 
+    def schedules(self):
+        """A schedule from beginning to end. The clock does not reach its first occurrence."""
+        definition = {"when": "0 9 * * *", "zone": "Europe/Berlin", "start": "2099-01-01T00:00:00Z",
+                      "end": "2099-12-31T00:00:00Z", "jitter": "5m", "queue": "reports",
+                      "payload": "p", "headers": {"n": "v"}, "priority": 7, "missed": "all",
+                      "paused": False}
+        self.ask("getSchedule", 404)
+        self.assertEqual(self.ask("putSchedule", body=definition).json["outcome"], "added")
+        self.assertEqual(self.ask("putSchedule", body=definition).json["outcome"], "replaced")
+        told = self.ask("getSchedule").json
+        self.assertEqual(told | definition, told | {"jitter": "5m", "start": definition["start"],
+                                                    "end": definition["end"]})
+        self.assertEqual((told["next"], told["jitter_ms"]), ("2099-01-01T08:00:00.000Z", 300_000))
+        self.ask("putSchedule", schedule="raw", body={
+            "when": "every 1h", "start_ms": 4_000_000_000_000, "end_ms": 5_000_000_000_000,
+            "jitter_ms": 5, "queue": "reports", "payload_base64": NOT_UTF8,
+            "header_list": [{"name": "n", "value_base64": NOT_UTF8}]})
+        self.ask("getSchedule", schedule="raw")
+        page = self.ask("listSchedules", query={"limit": 1, "prefix": ""}).json
+        more = self.ask("listSchedules", query={"after": page["next"]}).json
+        self.assertEqual({each["name"] for each in page["schedules"] + more["schedules"]},
+                         {"report", "raw"})
+        self.assertEqual(self.ask("pauseSchedule").json["outcome"], "paused")
+        self.assertNotIn("next", self.ask("getSchedule").json)
+        self.ask("resumeSchedule", body={})
+        key = self.ask("runSchedule").json["key"]
+        pushed = self.ask("getMessage", queue="reports", query={"key": key}).json
+        self.assertEqual(pushed["payload"], "p")
+        for name in ("removeSchedule", "pauseSchedule", "resumeSchedule", "runSchedule"):
+            self.ask(name, 404, schedule="none")
+        self.ask("claimMessages", body={"queues": ["tarry.schedules"], "keys": ["report"],
+                                        "any_state": True})
+        for name, body in (("putSchedule", definition), ("pauseSchedule", None)):
+            self.ask(name, 409, body=body)
+        self.ask("putSchedule", schedule="raw", body={"when": "@daily", "queue": "reports",
+                                                      "paused": True})
+        self.ask("claimMessages", body={"queues": ["tarry.schedules"], "keys": ["raw"],
+                                        "any_state": True})
+        self.ask("resumeSchedule", 409, schedule="raw")
+        self.assertEqual(self.ask("removeSchedule", schedule="raw").json["outcome"], "removed")
+        found = self.ask("listOccurrences", body={
+            "when": "30 2 * * *", "zone": "Europe/Berlin", "start": "2030-01-01T00:00:00Z",
+            "end": "2030-12-31T00:00:00Z", "jitter": "1m", "name": "report",
+            "from": "2030-03-30T12:00:00Z", "count": 2}).json["occurrences"]
+        self.assertEqual([each["local"] for each in found],
+                         ["2030-03-31T03:00:00+02:00", "2030-04-01T02:30:00+02:00"])
+        self.ask("listOccurrences", body={
+            "when": "every 1h", "start_ms": 4_000_000_000_000, "end_ms": 5_000_000_000_000,
+            "jitter_ms": 1, "from_ms": 4_000_000_000_000})
+
     def service(self, server):
         self.ask("getStats")
         self.ask("getStats", query={"queue": "orders"})
@@ -430,7 +481,8 @@ class Away(Redis):
                       "moveMessagesAway": {"messages": [{
                           "key": "k", "id": "1", "due_ms": 18 * 10**11, "priority": 1,
                           "tallies": {}}]},
-                      "reshardQueue": {"shards": 2}}
+                      "reshardQueue": {"shards": 2},
+                      "putSchedule": {"when": "@daily", "queue": "orders"}}
             asked = 0
             for _, _, operation in document.operations():
                 name = operation["operationId"]

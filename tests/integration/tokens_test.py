@@ -126,7 +126,7 @@ class Matrix(Tokens):
         for name, (_, _, operation) in operations.items():
             self.assertRegex(operation.get("x-tarry-needs", "nothing"),
                              r"^(open|known|(read|push|consume|admin) "
-                             r"(path|body|receipts|answer|store))$", name)
+                             r"(path|body|receipts|answer|schedule|store))$", name)
         return operations
 
     def state(self, ask):
@@ -138,7 +138,8 @@ class Matrix(Tokens):
         _, ask = self.serve("--test-clock", store="memory:")
         operations = self.operations(ask)
         reaches = {o["x-tarry-needs"].split()[-1] for _, _, o in operations.values()}
-        self.assertEqual(reaches, {"open", "known", "path", "body", "receipts", "answer", "store"})
+        self.assertEqual(reaches, {"open", "known", "path", "body", "receipts", "answer",
+                                   "schedule", "store"})
         for name, (scope, patterns, token) in self.tokens.items():
             for queue in ("shop.eu", "bank"):
                 ask("POST", f"/v1/queues/{queue}/messages", self.everything, {"key": "k"})
@@ -172,7 +173,8 @@ class Matrix(Tokens):
         for operation, (method, path, described) in operations.items():
             is_open = described["x-tarry-needs"] == "open"
             for token in ("", secret()):
-                status, text = ask(method, path.replace("{queue}", "bank"), token,
+                status, text = ask(method, path.replace("{queue}", "bank").replace("{name}", "n"),
+                                   token,
                                    BODIES.get(operation))
                 with self.subTest(operation=operation, token=token):
                     self.assertEqual(status, 200 if is_open else 401, text)
@@ -193,7 +195,8 @@ class Matrix(Tokens):
                 (path, ["shop.eu", "bank"]), (path, ["shop.eu", "shop.none"])]
         if "{queue}" in path:
             return [(path.replace("{queue}", queue), [queue]) for queue in QUEUES]
-        return [(path, [])]
+        # Whose schedules a token may see and change: schedule_http_test.py.
+        return [(path.replace("{name}", "none"), [])]
 
     @staticmethod
     def missing(needs, scope, patterns, queues):
@@ -203,7 +206,7 @@ class Matrix(Tokens):
             return None
         if reach == "store":
             return None if (scope, patterns) == (wanted, "*") else f"{wanted} on all queues (*)"
-        if reach in ("receipts", "answer") or (reach == "body" and scope != wanted):
+        if reach in ("receipts", "answer", "schedule") or (reach == "body" and scope != wanted):
             return None if scope == wanted else f"{wanted} on any queue"
         for queue in queues:
             if scope != wanted or not fits(patterns, queue):

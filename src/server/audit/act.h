@@ -25,13 +25,22 @@ enum class Act : std::uint8_t {
   reshard,
   import_messages,
   move_away,
+  put_schedule,
+  remove_schedule,
+  pause_schedule,
+  resume_schedule,
+  run_schedule,
   token_refused,
 };
 
 inline constexpr std::array kActs = {
-    Act::cancel,    Act::reschedule, Act::revive,          Act::remove_dead, Act::bury,
-    Act::bulk,      Act::purge,      Act::pause,           Act::resume,      Act::remove,
-    Act::configure, Act::reshard,    Act::import_messages, Act::move_away,   Act::token_refused};
+    Act::cancel,          Act::reschedule,     Act::revive,
+    Act::remove_dead,     Act::bury,           Act::bulk,
+    Act::purge,           Act::pause,          Act::resume,
+    Act::remove,          Act::configure,      Act::reshard,
+    Act::import_messages, Act::move_away,      Act::put_schedule,
+    Act::remove_schedule, Act::pause_schedule, Act::resume_schedule,
+    Act::run_schedule,    Act::token_refused};
 
 [[nodiscard]] constexpr std::string_view to_string(Act act) noexcept {
   switch (act) {
@@ -49,6 +58,11 @@ inline constexpr std::array kActs = {
     case Act::reshard: return "reshard";
     case Act::import_messages: return "import";
     case Act::move_away: return "move_away";
+    case Act::put_schedule: return "put_schedule";
+    case Act::remove_schedule: return "remove_schedule";
+    case Act::pause_schedule: return "pause_schedule";
+    case Act::resume_schedule: return "resume_schedule";
+    case Act::run_schedule: return "run_schedule";
     case Act::token_refused: return "token_refused";
   }
   return "unknown";

@@ -146,6 +146,7 @@ void note_request(Entry& entry, const core::Request& request) {
 }
 
 void note_reply(Entry& entry, const core::Reply& reply) {
+  if (!entry.schedule.empty()) return;
   if (const auto* listed = std::get_if<core::ListReply>(&reply)) {
     if (!entry.page) return;
     entry.page->looked = listed->messages.size();

@@ -56,6 +56,9 @@ struct Entry {
   Act act;
   std::string queue;  // empty: the request names none
 
+  // A schedule's name. Such an act takes several requests; the answer's status tells its end.
+  std::string schedule = {};
+
   // The messages that the request names, by their keys or, for a bury, their receipts; one line
   // each. `ends` has the ends of as many items, once the engine has answered.
   std::vector<core::Slice> names = {};

@@ -114,6 +114,7 @@ void write_page(JsonWriter& out, const Page& page) {
 // The fields that the request asks for, without its outcome.
 void write_asked(JsonWriter& out, const Entry& entry) {
   write_queue(out, entry);
+  if (!entry.schedule.empty()) out.text_field("schedule", entry.schedule);
   if (entry.page) write_page(out, *entry.page);
   if (entry.until) out.time_field("until", *entry.until);
   if (entry.all) out.field_bool("all", true);
@@ -193,10 +194,19 @@ void write_names(Pieces& pieces, const Entry& entry, const Answer& answer) {
   }
 }
 
+bool is_carried_out(const Entry& entry, const Answer& answer) noexcept {
+  constexpr unsigned kFirstProblem = 400;
+  return entry.schedule.empty() ? entry.replied : answer.status < kFirstProblem;
+}
+
 void write_whole(Pieces& pieces, const Entry& entry, const Answer& answer) {
   pieces.line([&](JsonWriter& out) {
     write_asked(out, entry);
-    if (!entry.replied) {
+    if (!entry.schedule.empty() && answer.status == 0) {
+      out.field("outcome", to_string(ErrorCode::unknown_outcome)).field_bool("answered", false);
+      return;
+    }
+    if (!is_carried_out(entry, answer)) {
       write_refusal(out, answer);
       return;
     }

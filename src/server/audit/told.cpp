@@ -45,6 +45,7 @@ Result<Told> read_line(std::string_view line) {
   told.queue = bytes("queue", "queue_base64");
   told.key = bytes("key", "key_base64");
   if (told.key.empty()) told.key = bytes("receipt", "receipt_base64");
+  if (told.key.empty()) told.key = text("schedule");
   if (const auto* filter = fields.any("filter")) told.what = boost::json::serialize(*filter);
   if (fields.has("all")) told.what = "all";
   told.outcome = text("outcome");

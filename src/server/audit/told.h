@@ -17,7 +17,7 @@ struct Told {
   std::string identity;  // empty: the client sent no token, or none that is valid
   std::string peer;
   std::string queue;
-  std::string key;   // or the receipt, of a bury; empty: the act names no message
+  std::string key;   // or the receipt, of a bury; or the schedule; empty: the act names no message
   std::string what;  // the filter of an act on many messages
   std::string outcome;
   std::string more;  // how many messages had which outcome, or the code of a refusal

@@ -27,7 +27,9 @@ std::unique_ptr<audit::Entry> act_of(Submission& submission) {
 
 std::unique_ptr<audit::Entry> refused_act(const net::HttpMessage& message) {
   if (auto known = act_of_route(message)) {
-    return std::make_unique<audit::Entry>(known->act, std::move(known->queue));
+    auto entry = std::make_unique<audit::Entry>(known->act, std::move(known->queue));
+    entry->schedule = std::move(known->schedule);
+    return entry;
   }
   return buries(message) ? std::make_unique<audit::Entry>(Act::bury) : nullptr;
 }

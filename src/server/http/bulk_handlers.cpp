@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -43,14 +44,15 @@ Routed bulk(Asked& asked) {
   });
   if (request->dry_run) return routed;
   std::get<Submission>(routed).act = act_of(*request);
-  std::get<Submission>(routed).then = [request](core::Reply& reply) -> std::unique_ptr<Submission> {
-    const auto* listed = std::get_if<core::ListReply>(&reply);
-    if (listed == nullptr) return nullptr;
+  std::get<Submission>(routed).then =
+      [request](Result<core::Reply>& reply) -> std::optional<Routed> {
+    const auto* listed = reply ? std::get_if<core::ListReply>(&*reply) : nullptr;
+    if (listed == nullptr) return std::nullopt;
     const auto messages = wire::chosen(*request, *listed);
-    if (messages.empty()) return nullptr;
-    auto verb = std::make_unique<Submission>();
-    verb->request = wire::verb_of(*request, messages);
-    verb->answer = [told = told_of(*listed, messages.size())](core::Reply& done) {
+    if (messages.empty()) return std::nullopt;
+    Submission verb;
+    verb.request = wire::verb_of(*request, messages);
+    verb.answer = [told = told_of(*listed, messages.size())](core::Reply& done) {
       return ok(wire::encode_bulk_reply(told, &done));
     };
     return verb;

@@ -71,9 +71,10 @@ core::Request Connection::begin(Submission submission) {
 void Connection::on_reply(session::HeldReply& reply) {
   Result<core::Reply>& result = reply.result();
   MakeResponse make = std::move(answer_);
-  if (auto then = std::move(then_); result && then) {
-    if (auto next = then(*result)) {
-      core::Request request = begin(std::move(*next));
+  if (auto then = std::move(then_)) {
+    if (auto next = then(result)) {
+      if (auto* response = std::get_if<Response>(&*next)) return respond(std::move(*response));
+      core::Request request = begin(std::move(std::get<Submission>(*next)));
       ask_more(std::move(request), check_);
       return;
     }

@@ -16,6 +16,7 @@
 #include "server/http/routes.h"
 #include "server/http_session/options.h"
 #include "server/metrics/relay_figures.h"
+#include "server/metrics/schedule_figures.h"
 #include "server/session/front.h"
 
 namespace tarry::http {
@@ -31,6 +32,8 @@ struct FrontOptions : http_session::Options {
   std::function<Time()> now = {};
   /// The figures of relays that run in this process, for /metrics. Default: none.
   std::function<std::vector<metrics::RelayFigures>()> relays = {};
+  /// The figures of the schedules that this process runs, for /metrics. Default: none.
+  std::function<metrics::ScheduleFigures()> schedules = {};
 };
 
 class Front final : public session::Front {

@@ -37,6 +37,16 @@ namespace tarry::http {
 [[nodiscard]] Routed reshard(Asked& asked);
 [[nodiscard]] Routed forecast(Asked& asked);
 
+// Schedules. The name is in Asked::queue.
+[[nodiscard]] Routed list_schedules(Asked& asked);
+[[nodiscard]] Routed get_schedule(Asked& asked);
+[[nodiscard]] Routed put_schedule(Asked& asked);
+[[nodiscard]] Routed remove_schedule(Asked& asked);
+[[nodiscard]] Routed pause_schedule(Asked& asked);
+[[nodiscard]] Routed resume_schedule(Asked& asked);
+[[nodiscard]] Routed run_schedule(Asked& asked);
+[[nodiscard]] Routed list_occurrences(Asked& asked);
+
 // The server.
 [[nodiscard]] Routed about(Asked& asked);
 [[nodiscard]] Routed health(Asked& asked);

@@ -12,10 +12,17 @@ namespace {
 using identity::Identity;
 using identity::Scope;
 
+std::string text_of_lack(const Identity& identity, Scope scope, const std::string& where) {
+  return "the token " + base::quoted(identity.name) + " lacks the scope " +
+         std::string(identity::to_string(scope)) + where;
+}
+
+std::string on_queue(std::string_view queue) {
+  return " on queue " + base::quoted(queue, core::kMaxQueueName);
+}
+
 Response lacks(const Identity& identity, Scope scope, const std::string& where) {
-  return problem(403, ErrorCode::permission_denied,
-                 "the token " + base::quoted(identity.name) + " lacks the scope " +
-                     std::string(identity::to_string(scope)) + where);
+  return problem(403, ErrorCode::permission_denied, text_of_lack(identity, scope, where));
 }
 
 // Whether the client may read every queue that the pattern matches.
@@ -35,6 +42,7 @@ std::string_view to_string(Reach reach) noexcept {
     case Reach::body: return "body";
     case Reach::receipts: return "receipts";
     case Reach::answer: return "answer";
+    case Reach::schedule: return "schedule";
     case Reach::store: return "store";
   }
   return "unknown";
@@ -42,7 +50,11 @@ std::string_view to_string(Reach reach) noexcept {
 
 std::optional<Response> check_queue(const Identity& identity, Scope scope, std::string_view queue) {
   if (identity.may(scope, queue)) return std::nullopt;
-  return lacks(identity, scope, " on queue " + base::quoted(queue, core::kMaxQueueName));
+  return lacks(identity, scope, on_queue(queue));
+}
+
+Error lacking(const Identity& identity, Scope scope, std::string_view queue) {
+  return {ErrorCode::permission_denied, text_of_lack(identity, scope, on_queue(queue))};
 }
 
 std::optional<Response> check_rights(const Identity& identity, Need need, std::string_view queue) {
@@ -55,6 +67,7 @@ std::optional<Response> check_rights(const Identity& identity, Need need, std::s
       return lacks(identity, need.scope, " on all queues (*)");
     case Reach::body:
     case Reach::receipts:
+    case Reach::schedule:
     case Reach::answer: break;
   }
   if (identity.scopes.has(need.scope)) return std::nullopt;

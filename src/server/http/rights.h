@@ -29,6 +29,7 @@ enum class Reach : std::uint8_t {
   body,      // on every queue that the body names; the handler checks it
   receipts,  // on some queue; a receipt of any other queue is stale
   answer,    // on some queue; the answer is silent about all other queues
+  schedule,  // on the schedule's queue; the handler checks it
   store,     // on every queue
 };
 [[nodiscard]] std::string_view to_string(Reach reach) noexcept;
@@ -45,6 +46,10 @@ struct Need {
 /// The 403 for a client without the scope on this queue.
 [[nodiscard]] std::optional<Response> check_queue(const identity::Identity& identity,
                                                   identity::Scope scope, std::string_view queue);
+
+/// The error of a client without the scope on this queue.
+[[nodiscard]] Error lacking(const identity::Identity& identity, identity::Scope scope,
+                            std::string_view queue);
 
 /// The queues to which a request by receipts is confined.
 [[nodiscard]] core::OnlyQueues confined_to(const identity::IdentityPtr& identity);

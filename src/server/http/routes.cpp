@@ -18,7 +18,7 @@ using Handler = Routed (*)(Asked&);
 
 struct Route {
   std::string_view method;
-  std::string_view pattern;  // "*" stands for a queue's name
+  std::string_view pattern;  // "*" stands for a queue's name, or a schedule's
   Handler handler;
   Need need;
   std::optional<Act> act = {};  // for the audit log; an act of `settle` is known by its body alone
@@ -27,6 +27,7 @@ struct Route {
 
 using identity::Scope;
 constexpr std::optional<Act> kNoAct;
+constexpr std::string_view kSchedules = "/v1/schedules";
 constexpr std::string_view kConsole = "/console";
 constexpr std::string_view kLogin = "/console/login";
 
@@ -60,6 +61,31 @@ constexpr std::array kRoutes = {
     Route{"POST", "/v1/queues/*/revive", revive, {Scope::admin, Reach::path}, Act::revive},
     Route{"POST", "/v1/queues/*/reshard", reshard, {Scope::admin, Reach::path}, Act::reshard},
     Route{"GET", "/v1/queues/*/forecast", forecast, {Scope::read, Reach::path}},
+    Route{"GET", kSchedules, list_schedules, {Scope::read, Reach::answer}},
+    Route{"GET", "/v1/schedules/*", get_schedule, {Scope::read, Reach::schedule}},
+    Route{
+        "PUT", "/v1/schedules/*", put_schedule, {Scope::admin, Reach::schedule}, Act::put_schedule},
+    Route{"DELETE",
+          "/v1/schedules/*",
+          remove_schedule,
+          {Scope::admin, Reach::schedule},
+          Act::remove_schedule},
+    Route{"POST",
+          "/v1/schedules/*/pause",
+          pause_schedule,
+          {Scope::admin, Reach::schedule},
+          Act::pause_schedule},
+    Route{"POST",
+          "/v1/schedules/*/resume",
+          resume_schedule,
+          {Scope::admin, Reach::schedule},
+          Act::resume_schedule},
+    Route{"POST",
+          "/v1/schedules/*/run",
+          run_schedule,
+          {Scope::push, Reach::schedule},
+          Act::run_schedule},
+    Route{"POST", "/v1/occurrences", list_occurrences, {Scope::read, Reach::known}},
     Route{"GET", "/v1/stats", stats, {Scope::read, Reach::answer}},
     Route{"GET", "/", about, {Scope::read, Reach::open}},
     Route{"GET", "/healthz", health, {Scope::read, Reach::open}},
@@ -198,7 +224,9 @@ std::optional<RouteAct> act_of_route(const net::HttpMessage& message) {
   std::string_view queue;
   const Route* found = route_of(message, queue);
   if (found == nullptr || !found->act) return std::nullopt;
-  return RouteAct{*found->act, wire::percent_decode(queue).value_or("")};
+  std::string name = wire::percent_decode(queue).value_or("");
+  if (found->pattern.starts_with(kSchedules)) return RouteAct{*found->act, {}, std::move(name)};
+  return RouteAct{*found->act, std::move(name)};
 }
 
 Routed route(const Service& service, net::HttpMessage& message, std::string_view& pattern,

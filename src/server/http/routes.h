@@ -33,6 +33,7 @@
 #include "server/limits/figures.h"
 #include "server/metrics/meter.h"
 #include "server/metrics/relay_figures.h"
+#include "server/metrics/schedule_figures.h"
 #include "server/session/check.h"
 #include "server/session/holders.h"
 #include "wire/query.h"
@@ -53,6 +54,7 @@ struct Service {
   std::function<Time()> now = {};  // the store's clock; empty: the system's
   bool draining = false;           // the server is about to stop
   std::function<std::vector<metrics::RelayFigures>()> relays = {};  // for /metrics; empty: none
+  std::function<metrics::ScheduleFigures()> schedules = {};         // for /metrics; empty: none
   std::function<limits::Figures()> limits = {};                     // for /metrics; empty: none
   session::Holders* holders = nullptr;       // records claims, and is asked by get; null: none
   console::Sessions* sessions = nullptr;     // of the console; null: none
@@ -72,7 +74,7 @@ struct Asked {
   const Service& service;
   // It has the scope that the route needs. The handler checks the queues in the body.
   const identity::IdentityPtr& identity;
-  std::string queue;  // from the path, decoded; empty if the path has none
+  std::string queue;  // or a schedule's name, from the path, decoded; empty if it has none
   wire::Query query;
   std::string body;
   std::string_view peer;            // the client's address
@@ -85,20 +87,22 @@ using MakeResponse = base::UniqueFunction<Response(core::Reply&)>;
 
 using session::Check;
 
+struct Submission;
+using Routed = std::variant<Response, Submission>;
+
 struct Submission {
   core::Request request;
   MakeResponse answer;  // makes the response from the engine's reply
   Check check = Check::none;
-  // If set, it gets the reply before `answer`. If it returns a new submission, that request goes to
-  // the engine and replaces this one; if it returns null, `answer` gets the reply.
-  base::UniqueFunction<std::unique_ptr<Submission>(core::Reply&)> then = {};
+  // If set, it gets the result before `answer`. If it returns a submission, that request goes to
+  // the engine and replaces this one; a response is the answer to the client; if it returns
+  // nothing, `answer` gets the reply.
+  base::UniqueFunction<std::optional<Routed>(Result<core::Reply>&)> then = {};
   // For the audit log: the act, if it takes several requests (wire::bulk); and how many items of
   // the body could not be read.
   std::unique_ptr<audit::Entry> act = {};
   std::size_t unreadable = 0;
 };
-
-using Routed = std::variant<Response, Submission>;
 
 using http_session::kNoRoute;
 
@@ -119,7 +123,8 @@ using http_session::kNoRoute;
 
 struct RouteAct {
   audit::Act act;
-  std::string queue;  // from the path, decoded; empty if it cannot be decoded
+  std::string queue;          // from the path, decoded; empty if it cannot be decoded
+  std::string schedule = {};  // the same
 };
 /// The act of the request's route, for the audit log; nullopt if the route has none.
 [[nodiscard]] std::optional<RouteAct> act_of_route(const net::HttpMessage& message);

@@ -1,4 +1,5 @@
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "server/http/handlers.h"
@@ -90,8 +91,10 @@ Routed metrics_page(Asked& asked) {
     leave_out_unseen(relays, *identity);
     metrics::Meter& meter = service.meter == nullptr ? none : *service.meter;
     const auto limits = service.limits ? service.limits() : limits::Figures();
-    Response page = ok(metrics::metrics_text(stats, meter, limits, replies, now, TARRY_VERSION,
-                                             relays, shown_to(identity)));
+    const auto schedules = service.schedules ? std::optional(service.schedules()) : std::nullopt;
+    Response page =
+        ok(metrics::metrics_text(stats, meter, limits, replies, now, TARRY_VERSION, relays,
+                                 shown_to(identity), schedules ? &*schedules : nullptr));
     page.content_type = kType;
     return page;
   });

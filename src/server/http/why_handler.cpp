@@ -1,5 +1,4 @@
 // GET .../why takes two requests: for the message, and then for its queue.
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -52,9 +51,9 @@ Routed why(Asked& asked) {
     return problem(reply.items.front().error());
   });
   std::get<Submission>(routed).then = [&service = asked.service, queue = std::move(asked.queue),
-                                       key = std::move(key)](core::Reply& reply) mutable {
-    auto* got = std::get_if<core::GetReply>(&reply);
-    std::unique_ptr<Submission> next;
+                                       key = std::move(key)](Result<core::Reply>& reply) mutable {
+    auto* got = reply ? std::get_if<core::GetReply>(&*reply) : nullptr;
+    std::optional<Routed> next;
     if (got == nullptr || got->items.size() != 1) return next;
     Result<MessageInfo>& item = got->items.front();
     if (!item && item.error().code != ErrorCode::not_found) return next;
@@ -63,14 +62,15 @@ Routed why(Asked& asked) {
       if (service.holders != nullptr) service.holders->tell(*item);
       message = std::move(*item);
     }
-    next = std::make_unique<Submission>();
-    next->request = core::StatsRequest{queue};
-    next->answer = [&service, queue = std::move(queue), key = std::move(key),
-                    message = std::move(message)](core::Reply& answered) {
+    Submission submission;
+    submission.request = core::StatsRequest{queue};
+    submission.answer = [&service, queue = std::move(queue), key = std::move(key),
+                         message = std::move(message)](core::Reply& answered) {
       auto* stats = std::get_if<StoreStats>(&answered);
       if (stats == nullptr) return no_queue(queue);
       return answer(queue, key, message, *stats, idle_relays(service, queue));
     };
+    next = std::move(submission);
     return next;
   };
   return routed;

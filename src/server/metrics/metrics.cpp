@@ -67,6 +67,25 @@ void write_relays(Exposition& out, std::span<const RelayFigures> relays) {
   }
 }
 
+void write_schedules(Exposition& out, const ScheduleFigures& schedules) {
+  out.family("tarry_schedule_up", Kind::gauge,
+             "0 while schedules wait because the store cannot be reached.");
+  out.sample({}, std::uint64_t{schedules.up ? 1u : 0u});
+  const auto counter = [&out](std::string_view name, std::string_view help, std::uint64_t value) {
+    out.family(name, Kind::counter, help);
+    out.sample({}, value);
+  };
+  counter("tarry_schedule_pushed_total", "Occurrences that this server has pushed.",
+          schedules.pushed);
+  counter("tarry_schedule_repeated_total",
+          "Occurrences that had been pushed already, when this server repeated a turn.",
+          schedules.repeated);
+  counter("tarry_schedule_skipped_total",
+          "Missed occurrences that were not pushed, as their schedules say.", schedules.skipped);
+  counter("tarry_schedule_failed_total", "Turns of schedules that failed; they are tried again.",
+          schedules.failed);
+}
+
 void write_front(Exposition& out, std::string_view name, const FrontMeter& front) {
   const std::string prefix = "tarry_" + std::string(name);
   out.family(prefix + "_requests_total", Kind::counter, "Requests answered, by route and status.");
@@ -147,11 +166,13 @@ void write_limits(Exposition& out, const limits::Figures& figures) {
 
 std::string metrics_text(const StoreStats& stats, Meter& meter, const limits::Figures& limits,
                          std::uint64_t replies, Time now, std::string_view version,
-                         std::span<const RelayFigures> relays, const Shown& shown) {
+                         std::span<const RelayFigures> relays, const Shown& shown,
+                         const ScheduleFigures* schedules) {
   Exposition out;
   write_store_metrics(out, stats, meter.store(), replies, now, version, shown);
   write_relays(out, relays);
   if (!shown) {
+    if (schedules != nullptr) write_schedules(out, *schedules);
     write_server(out, meter);
     write_limits(out, limits);
   }

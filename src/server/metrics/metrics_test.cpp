@@ -47,6 +47,23 @@ TEST(Metrics, TellOfTheStoreToo) {
   EXPECT_TRUE(has_line(text, R"(tarry_build_info{version="1.2.3",engine="embedded"} 1)"));
 }
 
+TEST(Metrics, TellOfSchedulesToThoseWhoMaySeeAll) {
+  Meter meter;
+  const ScheduleFigures schedules{false, 5, 1, 2, 3};
+  const std::string text = metrics_text({}, meter, {}, 0, kNow, "1", {}, {}, &schedules);
+  for (const char* line :
+       {"tarry_schedule_up 0", "tarry_schedule_pushed_total 5", "tarry_schedule_repeated_total 1",
+        "tarry_schedule_skipped_total 2", "tarry_schedule_failed_total 3"}) {
+    EXPECT_TRUE(has_line(text, line)) << line;
+  }
+  const Shown some = [](std::string_view) { return true; };
+  for (const std::string& none :
+       {metrics_text({}, meter, {}, 0, kNow, "1"),
+        metrics_text({}, meter, {}, 0, kNow, "1", {}, some, &schedules)}) {
+    EXPECT_EQ(none.find("tarry_schedule"), std::string::npos);
+  }
+}
+
 TEST(Metrics, TellOfLimitsAndOfWhatTheyRefused) {
   Meter meter;
   limits::Figures limits;

@@ -4,12 +4,15 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/command_line/command.h"
 #include "app/commands/schedules/schedule_words.h"
 #include "app/output/json.h"
 #include "base/text.h"
+#include "schedule/occurrences.h"
+#include "schedule/schedules.h"
 
 namespace tarry::app {
 namespace {
@@ -23,37 +26,45 @@ struct NextWords : ScheduleWords {
   std::optional<std::uint32_t> count;
 };
 
-struct Occurrence {
-  Time time;
-  Time due;
+/// What to show: the name, from which the jitter follows, and when.
+struct Wanted {
+  std::string name;
+  schedule::RecurrenceSpec spec;
 };
 
-std::vector<Occurrence> occurrences(const schedule::Recurrence& recurrence,
-                                    const NextWords& words) {
-  std::vector<Occurrence> found;
-  Time after = words.from.value_or(std::chrono::floor<Millis>(std::chrono::system_clock::now()));
-  for (std::uint32_t left = words.count.value_or(kDefaultCount); left > 0; --left) {
-    const auto next = recurrence.next(after);
-    if (!next) break;
-    found.push_back({*next, recurrence.with_jitter(words.name, *next)});
-    after = *next;
+/// Of the saved schedule that WHEN names. An expression has blanks, or begins with @, so it is no
+/// name. Prints what is wrong.
+std::optional<Wanted> saved(Session& session, const NextWords& words, ExitCode& code) {
+  if (!words.zone.empty() || words.start || words.end || words.jitter || !words.name.empty()) {
+    code = session.output.fail(
+        Error{ErrorCode::invalid_argument,
+              "--zone, --start, --end, --jitter and --name need an expression, and " +
+                  base::quoted(words.when) + " is a schedule's name"});
+    return std::nullopt;
   }
-  return found;
+  auto store = session.open(code);
+  if (!store) return std::nullopt;
+  auto definition = schedule::get(*store, words.when);
+  if (definition) return Wanted{words.when, std::move(definition->recurrence)};
+  code = session.output.fail(definition.error());
+  return std::nullopt;
 }
 
 ExitCode next(Session& session, const NextWords& words) {
-  const auto recurrence = schedule::Recurrence::make(words.spec());
+  ExitCode code{};
+  const auto wanted = schedule::check_name(words.when)
+                          ? saved(session, words, code)
+                          : std::optional(Wanted{words.name, words.spec()});
+  if (!wanted) return code;
+  const auto recurrence = schedule::Recurrence::make(wanted->spec);
   if (!recurrence) return session.output.fail(recurrence.error());
-  const auto found = occurrences(*recurrence, words);
+  const Time from =
+      words.from.value_or(std::chrono::floor<Millis>(std::chrono::system_clock::now()));
+  const auto found =
+      schedule::occurrences(*recurrence, wanted->name, from, words.count.value_or(kDefaultCount));
   if (session.output.json()) {
-    session.output.print_json([&](wire::JsonWriter& json) {
-      json.begin_object().name("occurrences").begin_array();
-      for (const Occurrence& each : found) {
-        json.begin_object().time_field("time", each.time).time_field("due", each.due);
-        json.field("local", recurrence->local_text(each.time)).end_object();
-      }
-      json.end_array().end_object();
-    });
+    session.output.print_json(
+        [&](wire::JsonWriter& json) { write_occurrences(json, *recurrence, found); });
     return ExitCode::done;
   }
   if (found.empty()) {
@@ -61,13 +72,14 @@ ExitCode next(Session& session, const NextWords& words) {
     return ExitCode::done;
   }
   std::vector<Column> columns{{"LOCAL TIME"}, {"TIME"}};
-  if (words.jitter) columns.push_back({"DUE"});
+  const bool has_jitter = wanted->spec.jitter > Millis(0);
+  if (has_jitter) columns.push_back({"DUE"});
   Table table(std::move(columns));
-  for (const Occurrence& each : found) {
+  for (const schedule::Occurrence& each : found) {
     const std::string local = recurrence->local_text(each.time);
     const std::string time = time_text(each.time);
     const std::string due = time_text(each.due);
-    if (words.jitter) {
+    if (has_jitter) {
       table.add({local, time, due});
     } else {
       table.add({local, time});
@@ -81,13 +93,14 @@ ExitCode next(Session& session, const NextWords& words) {
 
 void add_schedule_next_command(CLI::App& group, Session& session) {
   const auto [command, words] = add_command(group, session, "next", next, R"(
-Show the next times of a cron expression or an interval
+Show the next times of a saved schedule, a cron expression or an interval
 
 A cron expression has five fields (minute, hour, day of month, month, day of week), or six
 with the second before them. It goes by the local clock of --zone. A local time that the
 clock skips happens at the moment of the change; one that comes twice happens the first
 time. An interval such as "every 15m" counts from --start, or from 1970.
 
+  tarry schedule next report
   tarry schedule next '0 9 * * MON-FRI' --zone Europe/Berlin
   tarry schedule next '0 0 L * *' --count 12
   tarry schedule next 'every 15m' --jitter 1m --name report -o json)");

@@ -343,12 +343,13 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   if (!relays) return session.output.fail(relays.error());
   session::Options options = server_options(*config, *tokens, *tls, *std::move(audit), log);
   note_fewer_connections(*config, options, log);
+  auto scheduler = scheduler_of(*store, engine, log);  // the server reads its figures
   session::Fronts server(engine, std::move(options));
   const SignalWatch watch([&events](int) { events.signalled(); }, [&events] { events.hung_up(); });
-  if (const auto begun = server.start(fronts->listening({*config, clock, **relays})); !begun) {
+  const FrontMaking making{*config, clock, **relays, scheduler.get()};
+  if (const auto begun = server.start(fronts->listening(making)); !begun) {
     return cannot_listen(session.output, begun.error());
   }
-  auto scheduler = scheduler_of(*store, engine, log);
   if (scheduler) scheduler->start();
   if (const auto told = tell_ready(session.output, *config, log, *fronts, url); !told) {
     return session.output.fail(told.error());

@@ -44,6 +44,12 @@ session::MakeFront make_http(const FrontMaking& making) {
   options.relays = [&relays = making.relays, patterns = patterns_of(config.relays)] {
     return figures_of(relays, patterns);
   };
+  if (const auto* scheduler = making.scheduler) {
+    options.schedules = [scheduler]() -> metrics::ScheduleFigures {
+      const schedule::SchedulerStats stats = scheduler->stats();
+      return {!stats.is_away, stats.pushed, stats.repeated, stats.skipped, stats.failed};
+    };
+  }
   if (auto clock = making.clock) {
     options.now = [clock] { return clock->now(); };
     options.advance_clock = [clock](std::int64_t ms) mutable { clock->advance(Millis(ms)); };

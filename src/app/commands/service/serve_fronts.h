@@ -18,6 +18,7 @@
 #include "app/config/listen.h"
 #include "app/relays/relays.h"
 #include "core/engine.h"
+#include "schedule/scheduler.h"
 #include "server/listening/inherited_sockets.h"
 #include "server/listening/reserved_port.h"
 #include "server/session/fronts.h"
@@ -29,6 +30,7 @@ struct FrontMaking {
   const config::Config& config;
   const std::optional<ManualClock>& clock;  // of --test-clock
   const Relays& relays;
+  const schedule::Scheduler* scheduler;  // null: this server runs no schedules
 };
 
 /// One protocol.
