@@ -89,6 +89,12 @@ def fill(server, **fields):
                "reason": "connection refused" if n else "<u>no such mailbox</u>"}
               for n, one in enumerate(json.loads(claimed)["messages"])]
     ask(server, "POST", "/v1/settle", {"items": buried}, **fields)
+    for name, when in (("nightly", {"when": "0 3 * * *", "zone": "Europe/Berlin"}),
+                       ("hourly", {"when": "every 1h"})):
+        status, _, answer = ask(server, "PUT", f"/v1/schedules/{name}",
+                                when | {"queue": "reports", "payload": "<i>report</i>"}, **fields)
+        if status != 200:
+            raise AssertionError(answer)
 
 
 class InTheBrowser(Kept):

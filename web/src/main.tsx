@@ -14,6 +14,7 @@ import { Overview } from "./screens/overview";
 import { Push } from "./screens/push";
 import { QueueScreen } from "./screens/queue";
 import { Relays } from "./screens/relays";
+import { Schedules } from "./screens/schedules";
 import { Button, Notice } from "./ui";
 
 type Theme = "light" | "dark";
@@ -34,6 +35,7 @@ function Screen({ route, session }: { route: Route; session: Session }): JSX.Ele
   if (first === undefined) return <Overview />;
   if (first === "push") return <Push query={route.query} session={session} />;
   if (first === "relays") return <Relays />;
+  if (first === "schedules") return <Schedules session={session} />;
   if (first === "queue" && queue !== undefined) {
     if (third === undefined) return <QueueScreen key={queue} name={queue} session={session} />;
     if (third === "messages")
@@ -99,6 +101,7 @@ function Frame(props: {
         <nav aria-label={t("menu")}>
           {item([], t("overview"))}
           {item(["push"], t("push"))}
+          {item(["schedules"], t("schedules"))}
           {item(["relays"], t("relays"))}
         </nav>
         <span class="tools">

@@ -220,6 +220,31 @@ const tests = {
     await button(page, "Yes").click();
     await page.getByText("revived: 3").waitFor();
   },
+  async "schedules: their next times, paused, run and removed"(page) {
+    await visit(page, "#/schedules");
+    const row = page.getByRole("row", { name: /nightly/ });
+    await row.getByText("0 3 * * * Europe/Berlin").waitFor();
+    await button(page, "Show nightly").click();
+    const shown = page.getByRole("region", { name: "nightly" });
+    await shown
+      .getByText(/T03:00:00\+0[12]:00/)
+      .nth(4)
+      .waitFor();
+    await shown.getByText("neither has nor remembers").waitFor();
+    await checkLook(page, "schedules");
+    await capture(page, "schedules");
+    await button(page, "Pause nightly").click();
+    await row.getByText("Paused").waitFor();
+    await button(page, "Resume nightly").click();
+    await button(page, "Pause nightly").waitFor();
+    await button(page, "Run now nightly").click();
+    await outcome(page, "nightly: pushed");
+    await button(page, "Remove hourly").click();
+    await page.getByRole("dialog").getByText("Remove the schedule hourly?").waitFor();
+    await button(page, "Yes").click();
+    await outcome(page, "hourly: removed");
+    assert.equal(await page.getByRole("row", { name: /hourly/ }).count(), 0);
+  },
   async "relays, and pages that do not exist"(page) {
     await visit(page, "#/relays");
     await page.getByText("This server runs no relay.").waitFor();
@@ -283,6 +308,11 @@ const tests = {
     }
     await visit(page, "#/push?queue=orders");
     assert.ok(await page.locator("form button").isDisabled());
+    await visit(page, "#/schedules");
+    await button(page, "Show nightly").waitFor();
+    for (const name of ["Pause", "Run now", "Remove"]) {
+      assert.ok(await button(page, `${name} nightly`).isDisabled(), name);
+    }
   },
   async "a token that is taken back ends the session"(page) {
     await demand("revoke");
