@@ -4,7 +4,6 @@ import tempfile
 import time
 from pathlib import Path
 
-from driver_process import Driver
 from match import Mismatch, filled, match
 from rogue import Rogue
 from servers import Server
@@ -14,6 +13,10 @@ FIELDS = {"case", "steps", "server", "clock", "open", "faults", "stores", "trans
 OPEN = {"patience_ms": 5000, "timeout_ms": 20000}
 RUNNER_STEPS = {"begin", "answer", "event", "no_event", "server", "driver", "store", "until",
                 "seen", "faults", "closed"}
+
+
+# Steps after which the driver has a worker, or the remains of one.
+WORKERS = {"work", "driver"}
 
 
 class Skipped(Exception):
@@ -59,9 +62,9 @@ def _request(op, fields):
 
 
 class Run:
-    """A case on its own server, with its own driver."""
+    """A case on its own server, with a driver of the pool."""
 
-    def __init__(self, case, command, store, transport, certificates, shown=None):
+    def __init__(self, case, drivers, store, transport, certificates, shown=None):
         self._case = case
         self._names = {
             "large": "x" * 1000000, "over_limit": "x" * (1024 * 1024 + 1),
@@ -77,7 +80,7 @@ class Run:
         self._certificates = certificates
         self._url = store
         self._transport = transport
-        self._command = command
+        self._drivers = drivers
 
     def run(self):
         """Raises Mismatch, DriverGone or Skipped."""
@@ -88,6 +91,7 @@ class Run:
                     self._step(step)
                 except Mismatch as error:
                     raise Mismatch(f"step {number}: {error}") from error
+            self._part()
         finally:
             for one in (self.driver, self.server):
                 if one:
@@ -95,6 +99,13 @@ class Run:
             if self.proxy:
                 self.proxy.close()
             self._place.cleanup()
+
+    def _part(self):
+        """Gives the driver back, unless it still does something for this case."""
+        if not self._pending and not any(WORKERS & set(step) for step in self._case["steps"]):
+            self._compare({}, self._ask({"op": "close"}))
+            self._drivers.give_back(self.driver)
+            self.driver = None
 
     def _prepare(self):
         flags = self._case.get("server", [])
@@ -113,7 +124,7 @@ class Run:
                 url = f"http://127.0.0.1:{self.proxy.port}"
         else:
             url = "http://127.0.0.1:1"
-        self.driver = Driver(self._command, self._shown)
+        self.driver = self._drivers.take(self._shown)
         given = filled(self._case.get("open", {}), self._names)
         opened = {"op": "open", "url": url, **OPEN, **given}
         if self._transport == "tls":

@@ -1,4 +1,4 @@
-"""A driver's process: requests to it, its answers, its events."""
+"""A driver's process: requests to it, its answers, its events. A pool of such processes."""
 
 import json
 import os
@@ -20,7 +20,7 @@ class Driver:
     """Thread safety: one thread asks; another, its own, reads."""
 
     def __init__(self, command, shown=None):
-        self._shown = shown
+        self.shown = shown
         self._errors = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
             shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -95,12 +95,18 @@ class Driver:
             self._news.notify_all()
 
     def _show(self, arrow, line):
-        if self._shown:
-            self._shown(f"  {arrow} {line[:2000]}")
+        if self.shown:
+            self.shown(f"  {arrow} {line[:2000]}")
 
     def signal(self, name):
         """halt or go_on, for the driver and all its children."""
         os.killpg(self._process.pid, {"halt": signal.SIGSTOP, "go_on": signal.SIGCONT}[name])
+
+    def forget(self):
+        """Forgets what nobody has asked for: the next case begins."""
+        with self._news:
+            self._answers.clear()
+            self._events.clear()
 
     def errors(self):
         self._errors.seek(0)
@@ -117,3 +123,32 @@ class Driver:
         self._process.stdin.close()
         self._process.stdout.close()
         self._errors.close()
+
+
+class Drivers:
+    """Drivers that cases use one after the other: to start one costs more than most cases. Thread
+    safe."""
+
+    def __init__(self, command):
+        self._command = command
+        self._lock = threading.Lock()
+        self._idle = []
+
+    def take(self, shown):
+        """One that is idle, or a new one. `shown` is given each line that is exchanged."""
+        with self._lock:
+            driver = self._idle.pop() if self._idle else None
+        if driver is None:
+            return Driver(self._command, shown)
+        driver.shown = shown
+        return driver
+
+    def give_back(self, driver):
+        """The driver has no client and no worker any more."""
+        driver.forget()
+        with self._lock:
+            self._idle.append(driver)
+
+    def close(self):
+        for driver in self._idle:
+            driver.stop()

@@ -11,7 +11,7 @@ from pathlib import Path
 import yaml
 
 from case import Run, Skipped, why_not
-from driver_process import DriverGone
+from driver_process import DriverGone, Drivers
 from match import Mismatch
 from servers import Certificates, Redis
 
@@ -39,6 +39,7 @@ class Table:
     def __init__(self, options):
         self._options = options
         self._printing = threading.Lock()
+        self._drivers = Drivers(options.driver)
         self._certificates = Certificates() if options.transport == "tls" else None
         self._redis = Redis() if options.store == "redis:" else None
         self.results = []
@@ -46,6 +47,7 @@ class Table:
     def run(self, chosen):
         with ThreadPoolExecutor(self._options.jobs) as pool:
             self.results = list(pool.map(self._one, chosen))
+        self._drivers.close()
         if self._redis:
             self._redis.close()
         return self.results
@@ -58,7 +60,7 @@ class Table:
         result = "skipped"
         try:
             if why is None:
-                Run(case, self._options.driver, store, self._options.transport,
+                Run(case, self._drivers, store, self._options.transport,
                     self._certificates, shown).run()
                 result = "passed"
         except Skipped as skipped:
