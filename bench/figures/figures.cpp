@@ -25,6 +25,7 @@ const std::vector<Measurement>& measurements() {
       {{"F22", "F24", "F24r"}, measure_against_beanstalkd},
       {{"F25", "F25b"}, measure_over_http},
       {{"F26", "F26s"}, measure_tls},
+      {{"F21", "F21l"}, measure_schedules},
   };
   return all;
 }
