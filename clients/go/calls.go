@@ -118,6 +118,14 @@ func (c *Client) once(ctx context.Context, one call) (answer, *Error) {
 	return answer{response.StatusCode, read, after}, nil
 }
 
+// readAnswer reads an answer; some have a `read` of their own.
+func readAnswer(data []byte, into any) error {
+	if one, ok := into.(interface{ read([]byte) error }); ok {
+		return one.read(data)
+	}
+	return json.Unmarshal(data, into)
+}
+
 // try sends a request once and reads its answer.
 func (c *Client) try(ctx context.Context, one call, into any) (time.Duration, *Error) {
 	got, failed := c.once(ctx, one)
@@ -125,7 +133,7 @@ func (c *Client) try(ctx context.Context, one call, into any) (time.Duration, *E
 		return -1, failed
 	}
 	if got.status == http.StatusOK {
-		if err := json.Unmarshal(got.body, into); err != nil {
+		if err := readAnswer(got.body, into); err != nil {
 			return -1, &Error{Code: "unknown_outcome",
 				Message: "the server's answer cannot be read: " + err.Error(), cause: err}
 		}

@@ -3,6 +3,7 @@ package tarry
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -50,34 +51,46 @@ type claimed struct {
 	count    int // of those settlements
 }
 
-func (c *claimed) UnmarshalJSON(data []byte) error {
-	var said struct {
-		Messages []Claimed `json:"messages"`
-		WaitedMS *int64    `json:"waited_ms"`
-		Settled  json.RawMessage
+// saidClaimed is a message as the server writes it, and saidSettled a result. They have no
+// UnmarshalJSON: for a type that has one, encoding/json reads the bytes three times.
+type saidClaimed struct {
+	plainClaimed
+	said
+}
+type plainClaimed Claimed
+type saidSettled struct {
+	SettleResult
+	Error *itemError
+}
+
+func (c *claimed) read(data []byte) error {
+	var answer struct {
+		Messages []saidClaimed `json:"messages"`
+		WaitedMS *int64        `json:"waited_ms"`
+		Settled  []saidSettled
 		Error    *itemError
 	}
-	if err := json.Unmarshal(data, &said); err != nil {
+	if err := json.Unmarshal(data, &answer); err != nil {
 		return err
 	}
-	c.messages, c.waitedMS = said.Messages, said.WaitedMS
-	if said.Error != nil {
-		c.failed = said.Error.of()
+	if c.count != 0 && len(answer.Settled) != c.count {
+		return fmt.Errorf("%d results for %d items", len(answer.Settled), c.count)
 	}
-	if c.count == 0 {
-		return nil
+	c.waitedMS = answer.WaitedMS
+	if answer.Error != nil {
+		c.failed = answer.Error.of()
 	}
-	var results []json.RawMessage
-	if err := json.Unmarshal(said.Settled, &results); err != nil {
-		return err
+	for _, one := range answer.Messages {
+		message := Claimed(one.plainClaimed)
+		message.Key, message.Payload = one.key(), one.payload()
+		c.messages = append(c.messages, message)
 	}
-	items, err := readItems(results, c.count)
-	if err != nil {
-		return err
-	}
-	c.settled = make([]Result[SettleResult], c.count)
-	for index, one := range items {
-		c.settled[index].Value, c.settled[index].Err = readItem[SettleResult](one)
+	for _, one := range answer.Settled {
+		result := Result[SettleResult]{Value: one.SettleResult}
+		if one.Error != nil {
+			result.Err = one.Error.of()
+		}
+		c.settled = append(c.settled, result)
 	}
 	return nil
 }
