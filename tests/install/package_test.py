@@ -19,6 +19,7 @@ from pathlib import Path
 from archives import keep_smallest
 from image_checks import Contents, Running  # noqa: F401: unittest.main runs them
 from released import ROOT, output, released
+from repository_checks import Repository  # noqa: F401
 from script_checks import Scripts  # noqa: F401
 
 OLDEST_GLIBC = (2, 34)
