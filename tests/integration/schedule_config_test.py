@@ -140,6 +140,12 @@ class ScheduleConfigTest(ProgramTest):
         old = self.write(section("a"), section("b"), revision=1, name="old.toml")
         new = self.write(section("a", "every 1h"), section("c"), revision=2, name="new.toml")
         none = self.write(name="none.toml")
+        done = subprocess.run(
+            [PROGRAM, "serve", "--config", old, "--listen", "127.0.0.1:0", "--store",
+             redis.url + "?layout=plain&zset=z&queue=q"], timeout=60, capture_output=True,
+            text=True, env=environment(), check=False)
+        self.assertEqual((done.returncode, done.stdout), (USAGE, ""))
+        self.assertIn("[[schedule]]: this store, redis plain, cannot keep schedules", done.stderr)
         first = self.serve(old, redis.url)
         self.serve(old, redis.url)
         self.assertNotIn('schedule "', self.server.log())  # the same file: nothing to do

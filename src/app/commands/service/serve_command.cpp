@@ -199,6 +199,12 @@ ExitCode cannot_listen(Output& output, const Error& error) {
   return settings_are_wrong ? ExitCode::usage : ExitCode::failed;
 }
 
+/// If the store can keep no schedules, the settings are wrong.
+ExitCode cannot_schedule(Output& output, const Error& error) {
+  output.error({error.code, "[[schedule]]: " + error.message});
+  return error.code == ErrorCode::unsupported ? ExitCode::usage : exit_code(error.code);
+}
+
 /// Waits for the store, because Redis may start after this server, on another machine or on this
 /// one. A signal ends the wait and the program at once: no work is in progress.
 class WaitForStore {
@@ -334,7 +340,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
     return session.output.fail(applied.error());
   }
   if (auto applied = apply_schedules(*store, config->schedules, log); !applied) {
-    return session.output.fail(applied.error());
+    return cannot_schedule(session.output, applied.error());
   }
   presets::PresetEngine engine(store->engine(), config->queues);
   Events events;
