@@ -3,9 +3,14 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
 
 namespace tarry::listening {
 namespace {
@@ -62,6 +67,53 @@ TEST(ReservedPort, who_reserved_it_too_hears_that_it_came_second) {
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, ErrorCode::conflict);
   ::close(*socket);
+}
+
+TEST(ReservedPort, takes_over_a_socket_that_listens) {
+  auto first = ReservedPort::reserve("127.0.0.1", 0);
+  ASSERT_TRUE(first) << first.error().message;
+  const std::uint16_t port = first->port();
+  const auto socket = std::move(*first).listen();
+  ASSERT_TRUE(socket);
+  auto second = ReservedPort::adopt(*socket);
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(second->shown(), "127.0.0.1:" + std::to_string(port));
+  EXPECT_EQ(second->port(), port);
+  EXPECT_EQ(second->family(), AF_INET);
+  const auto again = std::move(*second).listen();
+  ASSERT_TRUE(again);
+  EXPECT_EQ(*again, *socket);
+  ::close(*again);
+}
+
+TEST(ReservedPort, shows_an_abstract_unix_socket) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string name = "tarry-test-" + std::to_string(::getpid());
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(socket, 1), 0);
+  const auto adopted = ReservedPort::adopt(socket);
+  ASSERT_TRUE(adopted) << adopted.error().message;
+  EXPECT_EQ(adopted->shown(), "unix:@" + name);
+  EXPECT_EQ(adopted->family(), AF_UNIX);
+}
+
+TEST(ReservedPort, takes_over_nothing_else) {
+  const int unconnected = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int datagrams = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  constexpr int kClosed = 9999;
+  for (const int descriptor : {unconnected, datagrams, kClosed}) {
+    const auto adopted = ReservedPort::adopt(descriptor);
+    ASSERT_FALSE(adopted);
+    EXPECT_EQ(adopted.error().code, ErrorCode::invalid_argument);
+    EXPECT_EQ(adopted.error().message,
+              "descriptor " + std::to_string(descriptor) + " is no stream socket that listens");
+  }
+  ::close(unconnected);
+  ::close(datagrams);
 }
 
 }  // namespace
