@@ -1,4 +1,5 @@
-// All of tarry's public headers. (Programs that link tarry::embedded cannot use <tarry/server.h>.)
+// All of tarry's public headers. Programs that link tarry::embedded cannot use
+// <tarry/schedule.h> and <tarry/server.h>.
 #pragma once
 
 #include <tarry/clock.h>
@@ -7,6 +8,7 @@
 #include <tarry/metrics.h>
 #include <tarry/queue.h>
 #include <tarry/result.h>
+#include <tarry/schedule.h>
 #include <tarry/server.h>
 #include <tarry/settings.h>
 #include <tarry/store.h>

@@ -56,6 +56,9 @@ class Examples(ProgramTest):
     def test_time_travel(self):
         self.assertEqual(self.run_example("time_travel"), ["not a millisecond early"])
 
+    def test_schedules(self):
+        self.assertEqual(self.run_example("schedules"), ["report@2020-01-01T08:00:00Z"])
+
     def test_retry_backoff(self):
         lines = self.run_example("retry_backoff")
         self.assertEqual([line for line in lines if line.startswith("invoice:7")],
