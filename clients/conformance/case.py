@@ -123,7 +123,7 @@ class Run:
                 self.proxy.add(self._case.get("faults", []))
                 url = f"http://127.0.0.1:{self.proxy.port}"
         else:
-            url = "http://127.0.0.1:1"
+            url = f"http{'s' if self._transport == 'tls' else ''}://127.0.0.1:1"
         self.driver = self._drivers.take(self._shown)
         given = filled(self._case.get("open", {}), self._names)
         opened = {"op": "open", "url": url, **OPEN, **given}
