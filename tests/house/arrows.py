@@ -166,8 +166,8 @@ ALLOWED = {
     # This folder puts the server together.
     "app/commands/service": ["app/commands", "app/command_line", "app/serve", "app/config",
                              "app/relays", "app/output", "app/system", "server/http", "server/sqs",
-                             "server/beanstalk", "server/session", "server/listening",
-                             "server/identity",
+                             "server/beanstalk", "server/http_session", "server/session",
+                             "server/listening", "server/identity",
                              "server/audit", "server/presets", "server/metrics", "relay",
                              "relay/intakes", "schedule", "worker", "open", "wire", "core", "base"],
     "app/commands/program": ["app/commands", "app/command_line", "app/relays", "app/pictures",

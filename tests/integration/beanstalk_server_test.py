@@ -124,6 +124,8 @@ class Beanstalk(ProgramTest):
             for front in ("beanstalk", "sqs"):
                 self.refused("serve", "--listen", "127.0.0.1:0", f"--{front}", "127.0.0.1:0",
                              store=store, says=(f"server.{front}", engine))
+            self.refused("serve", "--listen", "127.0.0.1:0", "--sqs-on-http", store=store,
+                         says=("sqs.on_http", engine))
 
 
 if __name__ == "__main__":

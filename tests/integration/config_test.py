@@ -88,6 +88,7 @@ class Config(ProgramTest):
         "tls.client_ca": ("a", "b", "c"),
         "sqs.keys_file": ("a", "b", "c"),
         "sqs.strict": ("true", "true", "true"),
+        "sqs.on_http": ("true", "true", "true"),
         "schedules.revision": ("1", "2", "3"),
         "log.level": ("debug", "warning", "error"),
         "log.format": ("json", "json", "json"),
@@ -102,7 +103,8 @@ class Config(ProgramTest):
                 self.assertEqual(setting.get("from", "default"), "default")
                 self.assertEqual(setting.get("value", ""), setting["default"])
                 section, key = name.split(".")
-                plain = name.endswith(("clock", "insecure", "strict")) or written.isdigit()
+                plain = written.isdigit() or name.endswith(
+                    ("clock", "insecure", "strict", "on_http"))
                 literal = written if plain else f'"{written}"'
                 file = self.write(f"\n[{section}]\n\n{key} = {literal}\n")
                 variables = {setting["environment"]: exported}

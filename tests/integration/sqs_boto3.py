@@ -287,6 +287,54 @@ class Sqs(unittest.TestCase):
         self.assertEqual(message["MessageAttributes"]["tarry.encoding"]["StringValue"], "base64")
 
 
+class OnHttp(unittest.TestCase):
+    """SQS at the address of HTTP."""
+
+    TARGET = {"X-Amz-Target": "AmazonSQS.ListQueues", "Content-Type": "application/x-amz-json-1.0"}
+    FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+    def test_an_sdk_and_http_share_the_address(self):
+        with Server("memory:", "--sqs-on-http") as server:
+            sqs = server.client()
+            url = sqs.create_queue(QueueName="jobs")["QueueUrl"]
+            self.assertEqual(url, server.url + "/000000000000/jobs")
+            sqs.send_message(QueueUrl=url, MessageBody="x")
+            message, = sqs.receive_message(QueueUrl=url, WaitTimeSeconds=20)["Messages"]
+            sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+
+            connection = server.connection()  # a proxy mixes requests of several clients
+
+            def ask(method, path, body=None, headers=None):
+                connection.request(method, path, body, headers or {})
+                answer = connection.getresponse()
+                return answer.status, answer.read().decode()
+
+            for _ in range(2):
+                for asked, says in ((("GET", "/v1/queues"), '"jobs"'),
+                                    (("POST", "/", "{}", self.TARGET), url),
+                                    (("POST", "/", "Action=ListQueues", self.FORM), "<QueueUrl>"),
+                                    (("GET", "/?Action=ListQueues"), "<QueueUrl>"),
+                                    (("GET", "/000000000000/jobs?Action=GetQueueAttributes&"
+                                      "AttributeName.1=All"), "<Name>QueueArn</Name>"),
+                                    (("GET", "/healthz"), "ok")):
+                    with self.subTest(asked=asked):
+                        status, text = ask(*asked)
+                        self.assertEqual(status, 200, text)
+                        self.assertIn(says, text)
+            status, _ = ask("POST", "/v1/queues/jobs/messages", "Action=ListQueues", self.FORM)
+            self.assertGreaterEqual(status, 400)  # tarry's own
+            _, metrics = ask("GET", "/metrics")
+            self.assertIn('tarry_sqs_requests_total{route="ListQueues",code="200"} 6', metrics)
+            connection.close()
+
+    def test_only_when_asked(self):
+        with Server("memory:", *SQS) as server:
+            connection = server.connection()
+            connection.request("POST", "/", "{}", self.TARGET)
+            self.assertIn(connection.getresponse().status, (404, 405))
+            connection.close()
+
+
 class DeadLetters(unittest.TestCase):
     """A queue that SQS's clients see as the dead-letter queue of another one."""
 

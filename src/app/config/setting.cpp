@@ -110,6 +110,8 @@ std::vector<Setting> make_settings() {
        false, "The tokens with which SQS clients sign, each after its name"},
       {"sqs", "strict", "--sqs-strict", "TARRY_SQS_STRICT", Kind::yes_no, "", "false", 0, 1, false,
        "Refuse SQS clients delays over 900 s, as AWS does"},
+      {"sqs", "on_http", "--sqs-on-http", "TARRY_SQS_ON_HTTP", Kind::yes_no, "", "false", 0, 1,
+       false, "Speak SQS's protocols at the addresses of HTTP too"},
       {"schedules", "revision", "--schedules-revision", "TARRY_SCHEDULES_REVISION", Kind::count,
        "N", "", 0, kMostRevision, true,
        "Revision of the file's schedules: a server whose revision is\n"

@@ -75,6 +75,7 @@ enum class Which : std::size_t {
   tls_client_ca,
   sqs_keys_file,
   sqs_strict,
+  sqs_on_http,
   schedules_revision,
   log_level,
   log_format,

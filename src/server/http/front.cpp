@@ -2,13 +2,13 @@
 
 #include <utility>
 
-#include "server/http/connection.h"
+#include "server/http/exchange.h"
 
 namespace tarry::http {
 
 Front::Front(session::ServerContext& context, FrontOptions options,
              std::shared_ptr<console::Sessions> sessions)
-    : session::Front(context, "http"),
+    : http_session::Front(context, "http", options),
       options_(std::move(options)),
       sessions_(std::move(sessions)),
       feed_(std::make_shared<console::StatsFeed>(context.engine)),
@@ -27,9 +27,11 @@ Front::Front(session::ServerContext& context, FrontOptions options,
                &context.options.tokens,
                context.options.token_clock} {}
 
-std::shared_ptr<session::Connection> Front::connect(listening::Stream stream) {
-  return std::make_shared<Connection>(*this, std::move(stream));
+std::unique_ptr<http_session::Exchange> Front::make_exchange(http_session::Connection& connection) {
+  return std::make_unique<Exchange>(*this, connection);
 }
+
+bool Front::wants(const net::HttpMessage& /*head*/) const { return true; }
 
 const Service& Front::service() {
   service_.engine_suspect = context().engine_suspect;
@@ -37,7 +39,7 @@ const Service& Front::service() {
   return service_;
 }
 
-session::MakeFront make_front(FrontOptions options) {
+http_session::MakeHttpFront make_front(FrontOptions options) {
   return [options = std::move(options),
           sessions = std::make_shared<console::Sessions>()](session::ServerContext& context) {
     return std::make_unique<Front>(context, options, sessions);

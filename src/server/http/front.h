@@ -11,13 +11,15 @@
 #include <tarry/result.h>
 #include <tarry/time.h>
 
+#include "net/http/http_message.h"
 #include "server/console/sessions.h"
 #include "server/console/stats_feed.h"
 #include "server/http/routes.h"
+#include "server/http_session/front.h"
 #include "server/http_session/options.h"
 #include "server/metrics/relay_figures.h"
 #include "server/metrics/schedule_figures.h"
-#include "server/session/front.h"
+#include "server/session/server_context.h"
 
 namespace tarry::http {
 
@@ -36,12 +38,14 @@ struct FrontOptions : http_session::Options {
   std::function<metrics::ScheduleFigures()> schedules = {};
 };
 
-class Front final : public session::Front {
+class Front final : public http_session::Front {
  public:
   Front(session::ServerContext& context, FrontOptions options,
         std::shared_ptr<console::Sessions> sessions);
 
-  [[nodiscard]] std::shared_ptr<session::Connection> connect(listening::Stream stream) override;
+  [[nodiscard]] std::unique_ptr<http_session::Exchange> make_exchange(
+      http_session::Connection& connection) override;
+  [[nodiscard]] bool wants(const net::HttpMessage& head) const override;
 
   [[nodiscard]] const FrontOptions& options() const noexcept { return options_; }
   /// Updates the description of the server for `route`.
@@ -58,6 +62,6 @@ class Front final : public session::Front {
 
 /// Makes the front for an address at which a server listens. The fronts that it makes share the
 /// console's sessions.
-[[nodiscard]] session::MakeFront make_front(FrontOptions options);
+[[nodiscard]] http_session::MakeHttpFront make_front(FrontOptions options);
 
 }  // namespace tarry::http

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "server/http_session/exchange.h"
+#include "server/http_session/front.h"
 #include "server/http_session/hosts.h"
 #include "server/session/server_context.h"
 
@@ -15,13 +17,37 @@ constexpr std::size_t kSmallBody = 4 * 1024;
 
 }  // namespace
 
+Connection::Connection(Front& front, listening::Stream stream)
+    : session::Connection(front, std::move(stream)),
+      http_front_(front),
+      options_(front.http_options()),
+      own_(front.make_exchange(*this)),
+      guests_(front.guests().size()),
+      exchange_(own_.get()) {}
+
+Connection::~Connection() = default;
+
+session::Front& Connection::answering() const noexcept { return exchange_->http_front(); }
+
+void Connection::choose_exchange() {
+  const auto& guests = http_front_.guests();
+  for (std::size_t i = 0; i < guests.size(); ++i) {
+    if (!guests[i]->wants(message())) continue;
+    if (guests_[i] == nullptr) guests_[i] = guests[i]->make_exchange(*this);
+    exchange_ = guests_[i].get();
+    return;
+  }
+}
+
+void Connection::on_reply(session::HeldReply& reply) { exchange_->on_reply(reply); }
+
 Connection::Incoming Connection::incoming() const noexcept {
   if (!reader_.has_begun()) return Incoming::nothing;
   return reader_.has_head() ? Incoming::body : Incoming::head;
 }
 
 void Connection::free_memory() noexcept {
-  forget_request();
+  exchange_->forget_request();
   reader_.next();
   reader_.forget_ahead();
 }
@@ -58,12 +84,12 @@ std::size_t Connection::consume(std::string_view bytes) {
   net::HttpParser& parser = reader_.parser();
   if (reader_.has_head()) hold_request(session::memory_of(parser.message().body));
   if (parser.done()) {
-    dispatch();
+    exchange_->dispatch();
     return step.used;
   }
   if (const auto over = reader_.has_head() ? body_over() : std::nullopt) {
     session().note_refusal(*over);
-    respond_and_close(response_of({session::Refusal::Why::too_much_held, *over}));
+    respond_and_close(exchange_->response_of({session::Refusal::Why::too_much_held, *over}));
   } else if (bytes.size() - step.used > options_.max_head_bytes) {
     on_fault(net::HttpFault::malformed, "a line between the body's chunks is over " +
                                             std::to_string(options_.max_head_bytes) + " bytes");
@@ -88,14 +114,15 @@ void Connection::on_head() {
   const net::HttpMessage& message = parser.message();
   const auto id = request_id_of(message);
   id_ = id ? std::string(*id) : context().make_request_id();
-  if (auto refused = check_head(message)) {
+  choose_exchange();
+  if (auto refused = exchange_->check_head(message)) {
     respond_and_close(*std::move(refused));
     return;
   }
-  const auto refusal = session().begin(urgency_of(message));
+  const auto refusal = session().begin(exchange_->urgency_of(message));
   keep_alive_ = parser.keep_alive() && !session().is_on_reserve();
   if (refusal) {
-    Response response = response_of(*refusal);
+    Response response = exchange_->response_of(*refusal);
     response.close = !parser.done();  // the rest of the body would be taken for the next request
     respond(std::move(response));
     return;
@@ -123,12 +150,12 @@ void Connection::on_fault(net::HttpFault fault, std::string_view text) {
     told = "the body" + (length != nullptr ? " of " + *length + " bytes" : std::string()) +
            " is over the limit of " + std::to_string(context().options.max_body_bytes) + " bytes";
   }
-  respond_and_close(response_of(fault, told));
+  respond_and_close(exchange_->response_of(fault, told));
 }
 
 void Connection::on_refused(const session::Refusal& refusal) {
-  forget_request();
-  Response response = response_of(refusal);
+  exchange_->forget_request();
+  Response response = exchange_->response_of(refusal);
   if (is_reading()) {
     if (refusal.why == session::Refusal::Why::no_memory) reader_.forget_bytes();
     if (!reader_.has_head()) id_ = context().make_request_id();
@@ -150,7 +177,7 @@ void Connection::begin_answer_of(const Response& response) {
   note.detail = response.detail;
   if (reader_.has_head()) {
     // A request that was refused before it was dispatched may be an act too.
-    if (note.route == kNoRoute && session().is_audited()) audit_refused();
+    if (note.route == kNoRoute && session().is_audited()) exchange_->audit_refused();
     note.took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began_);
   }
   begin_answer(note);
@@ -164,7 +191,7 @@ void Connection::respond_and_close(Response response) {
 void Connection::respond(Response response) {
   begin_answer_of(response);
   keep_alive_ = keep_alive_ && !response.close && !response.goes_on && !context().draining;
-  std::string head = head_of(response, keep_alive_);
+  std::string head = exchange_->head_of(response, keep_alive_);
   // A body after the head of an answer to HEAD would be taken for the next answer.
   const bool head_only = reader_.has_begun() && reader_.parser().message().method == "HEAD";
   goes_on_ = response.goes_on && !head_only;
@@ -173,10 +200,11 @@ void Connection::respond(Response response) {
 
 void Connection::on_sent() {
   if (goes_on_) {
-    go_on();
+    exchange_->go_on();
     return;
   }
   reader_.next();
+  exchange_ = own_.get();
   session().set_identity(nullptr);
   if (keep_alive_) {
     next_request();

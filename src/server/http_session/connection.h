@@ -1,6 +1,6 @@
-// Connection: one client's connection over HTTP, as far as it is the same in every protocol that
-// uses HTTP. It reads requests from the bytes that arrive, and writes the answers. A front derives
-// a class that recognises the client, carries requests out and words the answers.
+// Connection: one client's connection over HTTP. It reads requests from the bytes that arrive, and
+// writes the answers. Each request belongs to one of its exchanges (exchange.h), by its head: to
+// that of a guest of the front if the guest wants it, otherwise to the front's own.
 //
 // Thread safety and invariants: those of session::Connection. Bytes that a client sends after the
 // request in progress (pipelining) are kept, and parsed when that request is done
@@ -9,10 +9,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <tarry/time.h>
 
@@ -25,58 +27,43 @@
 
 namespace tarry::http_session {
 
-class Connection : public session::Connection {
- public:
-  /// The options must outlive the connection.
-  Connection(session::Front& front, listening::Stream stream, const Options& options)
-      : session::Connection(front, std::move(stream)), options_(options) {}
+class Exchange;
+class Front;
 
-  void on_refused(const session::Refusal& refusal) final;
-  void free_memory() noexcept final;
-  [[nodiscard]] std::string_view request_id() const noexcept final { return id_; }
+class Connection final : public session::Connection {
+ public:
+  /// The front must outlive the connection.
+  Connection(Front& front, listening::Stream stream);
+  ~Connection() override;
+
+  void on_reply(session::HeldReply& reply) override;
+  void on_refused(const session::Refusal& refusal) override;
+  void free_memory() noexcept override;
+  [[nodiscard]] std::string_view request_id() const noexcept override { return id_; }
+  [[nodiscard]] session::Front& answering() const noexcept override;
 
  protected:
+  void on_bytes(std::string_view bytes) override;
+  [[nodiscard]] Incoming incoming() const noexcept override;
+  [[nodiscard]] bool is_full() const noexcept override { return reader_.is_full(); }
+  [[nodiscard]] std::uint64_t kept() const noexcept override { return reader_.memory(); }
+  void on_sent() override;
+  [[nodiscard]] Millis first_deadline() const override { return options_.head_deadline; }
+
+ private:
   using Clock = std::chrono::steady_clock;
+  friend class Exchange;  // it gives the services below, and those of session::Connection, to
+                          // fronts
 
-  // Implemented by a front for its protocol.
-
-  /// The head has arrived. The front sets the session's identity. If it returns an answer, the rest
-  /// of the request is not read.
-  [[nodiscard]] virtual std::optional<Response> check_head(const net::HttpMessage& message) = 0;
-  [[nodiscard]] virtual session::Urgency urgency_of(const net::HttpMessage& message) const = 0;
-  /// The request has arrived in full. The front calls `ask` or `respond`.
-  virtual void dispatch() = 0;
-  /// The request will not be carried out further: its callbacks can be freed.
-  virtual void forget_request() noexcept = 0;
-  [[nodiscard]] virtual Response response_of(const session::Refusal& refusal) = 0;
-  /// `text`: one line about the fault, for the client.
-  [[nodiscard]] virtual Response response_of(net::HttpFault fault, std::string_view text) = 0;
-  /// The head of the answer: status line, fields and the empty line.
-  [[nodiscard]] virtual std::string head_of(const Response& response, bool keep_alive) = 0;
-  /// Called before the answer to a request that `dispatch` has not seen, if there is an audit log.
-  virtual void audit_refused() {}
-  /// The head of an answer that goes on, or more of it, has been sent. The front calls
-  /// `wait_to_send`, or closes.
-  virtual void go_on() { close(); }
-
-  // Services for a front.
+  // Services for an exchange.
 
   [[nodiscard]] net::HttpMessage& message() { return reader_.parser().message(); }
   [[nodiscard]] bool has_head() const noexcept { return reader_.has_head(); }
-  /// The name under which the request is counted; it lives as long as the program. Empty: none has
-  /// been set.
   void set_route(std::string_view route) noexcept { route_ = route; }
-  [[nodiscard]] std::string_view route() const noexcept { return route_; }
   void respond(Response response);
 
-  void on_bytes(std::string_view bytes) final;
-  [[nodiscard]] Incoming incoming() const noexcept final;
-  [[nodiscard]] bool is_full() const noexcept final { return reader_.is_full(); }
-  [[nodiscard]] std::uint64_t kept() const noexcept final { return reader_.memory(); }
-  void on_sent() final;
-  [[nodiscard]] Millis first_deadline() const final { return options_.head_deadline; }
-
- private:
+  /// Finds the exchange that the request belongs to.
+  void choose_exchange();
   /// Parses the bytes, and returns how many of them belong to the request.
   std::size_t consume(std::string_view bytes);
   void consume_ahead();
@@ -87,7 +74,12 @@ class Connection : public session::Connection {
   void respond_and_close(Response response);
   void begin_answer_of(const Response& response);
 
+  Front& http_front_;
   const Options& options_;
+  const std::unique_ptr<Exchange> own_;
+  std::vector<std::unique_ptr<Exchange>>
+      guests_;          // in the order of the front's; null: not used yet
+  Exchange* exchange_;  // that of the request; never null
   RequestReader reader_;
   // The request that is being answered:
   std::string id_;

@@ -165,7 +165,7 @@ void Session::answered(const RequestNote& note) {
   RequestNote told = note;
   if (identity_ != nullptr) told.identity = identity_->name;
   context_.requests.note(told, identity_ != nullptr);
-  connection_.front().meter().answered(note.route, note.status);
+  connection_.answering().meter().answered(note.route, note.status);
   if (!is_audited()) return;
   const audit::Answer answer{note.status, note.code, note.detail};
   constexpr unsigned kNoToken = 401;
@@ -181,7 +181,7 @@ void Session::answered(const RequestNote& note) {
 
 audit::Client Session::client_of(std::string_view request_id) const {
   const std::string_view name = identity_ != nullptr ? identity_->name : std::string_view();
-  return {name, address(), connection_.front().name(), request_id};
+  return {name, address(), connection_.answering().name(), request_id};
 }
 
 void Session::note_act(const core::Request& request) {

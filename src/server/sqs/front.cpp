@@ -3,21 +3,24 @@
 #include <utility>
 
 #include "server/identity/identity.h"
-#include "server/sqs/connection.h"
+#include "server/sqs/exchange.h"
+#include "server/sqs/protocol.h"
 
 namespace tarry::sqs {
 
 Front::Front(session::ServerContext& context, FrontOptions options)
-    : session::Front(context, "sqs"),
+    : http_session::Front(context, "sqs", options),
       options_(std::move(options)),
       service_{context.engine.capabilities(), options_.strict,
                options_.now ? options_.now : identity::now, &queues_, &moves_} {}
 
-std::shared_ptr<session::Connection> Front::connect(listening::Stream stream) {
-  return std::make_shared<Connection>(*this, std::move(stream));
+std::unique_ptr<http_session::Exchange> Front::make_exchange(http_session::Connection& connection) {
+  return std::make_unique<Exchange>(*this, connection);
 }
 
-session::MakeFront make_front(FrontOptions options) {
+bool Front::wants(const net::HttpMessage& head) const { return is_for_sqs(head); }
+
+http_session::MakeHttpFront make_front(FrontOptions options) {
   return [options = std::move(options)](session::ServerContext& context) {
     return std::make_unique<Front>(context, options);
   };

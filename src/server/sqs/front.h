@@ -8,8 +8,10 @@
 
 #include <tarry/time.h>
 
+#include "net/http/http_message.h"
+#include "server/http_session/front.h"
 #include "server/http_session/options.h"
-#include "server/session/front.h"
+#include "server/session/server_context.h"
 #include "server/sqs/call.h"
 #include "server/sqs/move_tasks.h"
 #include "server/sqs/queue_info.h"
@@ -22,11 +24,13 @@ struct FrontOptions : http_session::Options {
   std::function<Time()> now = {};
 };
 
-class Front final : public session::Front {
+class Front final : public http_session::Front {
  public:
   Front(session::ServerContext& context, FrontOptions options);
 
-  [[nodiscard]] std::shared_ptr<session::Connection> connect(listening::Stream stream) override;
+  [[nodiscard]] std::unique_ptr<http_session::Exchange> make_exchange(
+      http_session::Connection& connection) override;
+  [[nodiscard]] bool wants(const net::HttpMessage& head) const override;
 
   [[nodiscard]] const FrontOptions& options() const noexcept { return options_; }
   [[nodiscard]] const Service& service() const noexcept { return service_; }
@@ -39,6 +43,6 @@ class Front final : public session::Front {
 };
 
 /// Makes the front for an address at which a server listens.
-[[nodiscard]] session::MakeFront make_front(FrontOptions options);
+[[nodiscard]] http_session::MakeHttpFront make_front(FrontOptions options);
 
 }  // namespace tarry::sqs

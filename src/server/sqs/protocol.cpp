@@ -1,11 +1,14 @@
 #include "server/sqs/protocol.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "base/ascii.h"
 #include "base/text.h"
+#include "server/http_session/hosts.h"
 #include "server/sqs/query_form.h"
 #include "server/sqs/xml.h"
 
@@ -18,9 +21,17 @@ using http_session::Response;
 constexpr std::string_view kJsonType = "application/x-amz-json-1.0";
 constexpr std::string_view kXmlType = "text/xml";
 constexpr std::string_view kTarget = "X-Amz-Target";
+constexpr std::string_view kBegins = "AmazonSQS.";
+
+/// `/`, or `/000000000000/orders`.
+bool is_path_of_sqs(std::string_view path) noexcept {
+  if (path == "/") return true;
+  const std::size_t slash = path.find('/', 1);
+  return slash != std::string_view::npos && slash > 1 &&
+         std::ranges::all_of(path.substr(1, slash - 1), base::is_digit);
+}
 
 std::variant<Decoded, Fault> decode_json(const net::HttpMessage& message) {
-  constexpr std::string_view kBegins = "AmazonSQS.";
   const std::string* target = message.find(kTarget);
   if (target == nullptr || !target->starts_with(kBegins)) {
     return Fault{Kind::invalid_action, "The field X-Amz-Target is not AmazonSQS. and an action."};
@@ -46,6 +57,17 @@ Protocol protocol_of(const net::HttpMessage& message) noexcept {
   const bool is_form = message.method == "GET" ||
                        (type != nullptr && type->starts_with("application/x-www-form-urlencoded"));
   return is_form ? Protocol::query : Protocol::json;
+}
+
+bool is_for_sqs(const net::HttpMessage& head) noexcept {
+  const std::string* action = head.find(kTarget);
+  if (action != nullptr && action->starts_with(kBegins)) return true;
+  const std::string_view target = http_session::origin_form(head.target);
+  const std::string_view path = target.substr(0, target.find('?'));
+  if (!is_path_of_sqs(path)) return false;
+  const std::string_view query = target.substr(std::min(path.size() + 1, target.size()));
+  if (query.starts_with("Action=") || query.find("&Action=") != std::string_view::npos) return true;
+  return head.method == "POST" && protocol_of(head) == Protocol::query;
 }
 
 std::variant<Decoded, Fault> decode_request(const net::HttpMessage& message, Protocol protocol) {

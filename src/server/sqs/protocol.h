@@ -23,6 +23,10 @@ enum class Protocol : std::uint8_t { json, query };
 /// The protocol that the request's head names; JSON if it names none.
 [[nodiscard]] Protocol protocol_of(const net::HttpMessage& message) noexcept;
 
+/// Whether a request to an address that speaks other protocols too is one of SQS: by X-Amz-Target,
+/// or by an Action in the query or a form at `/` or at a queue's path.
+[[nodiscard]] bool is_for_sqs(const net::HttpMessage& head) noexcept;
+
 struct Decoded {
   std::string action;
   boost::json::object params;

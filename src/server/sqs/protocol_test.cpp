@@ -32,6 +32,31 @@ std::string params_of(std::string body, std::string target = "/") {
   return action + " " + json::serialize(params);
 }
 
+net::HttpMessage head_of(std::string method, std::string target, std::string field = "",
+                         std::string value = "") {
+  net::HttpMessage head;
+  head.method = std::move(method);
+  head.target = std::move(target);
+  if (!field.empty()) head.fields.push_back({std::move(field), std::move(value)});
+  return head;
+}
+
+TEST(IsForSqs, knows_requests_at_an_address_of_several_protocols) {
+  const std::string form = "application/x-www-form-urlencoded; charset=utf-8";
+  EXPECT_TRUE(is_for_sqs(head_of("POST", "/", "X-Amz-Target", "AmazonSQS.SendMessage")));
+  EXPECT_TRUE(is_for_sqs(head_of("POST", "/", "Content-Type", form)));
+  EXPECT_TRUE(is_for_sqs(head_of("POST", "/000000000000/orders", "Content-Type", form)));
+  EXPECT_TRUE(is_for_sqs(head_of("GET", "/?Action=ListQueues")));
+  EXPECT_TRUE(is_for_sqs(head_of("GET", "/1/q?Version=2012-11-05&Action=ReceiveMessage")));
+  EXPECT_FALSE(is_for_sqs(head_of("GET", "/")));
+  EXPECT_FALSE(is_for_sqs(head_of("POST", "/", "X-Amz-Target", "DynamoDB_20120810.GetItem")));
+  EXPECT_FALSE(is_for_sqs(head_of("POST", "/", "Content-Type", "application/json")));
+  EXPECT_FALSE(is_for_sqs(head_of("POST", "/v1/claim", "Content-Type", form)));
+  EXPECT_FALSE(is_for_sqs(head_of("GET", "/v1/queues?Action=ListQueues")));
+  EXPECT_FALSE(is_for_sqs(head_of("GET", "/1?Action=ListQueues")));
+  EXPECT_FALSE(is_for_sqs(head_of("GET", "//q?Action=ListQueues")));
+}
+
 TEST(QueryForm, becomes_the_json_protocols_objects) {
   EXPECT_EQ(params_of("Action=SendMessage&MessageBody=a+b%26c&Version=2012-11-05"),
             R"(SendMessage {"MessageBody":"a b&c","Version":"2012-11-05"})");

@@ -16,6 +16,7 @@
 #include "open/store_url.h"
 #include "server/beanstalk/front.h"
 #include "server/http/front.h"
+#include "server/http_session/front.h"
 #include "server/listening/ip_address.h"
 #include "server/listening/unix_listener.h"
 #include "server/sqs/front.h"
@@ -37,6 +38,17 @@ Result<void> step(ManualClock& clock, std::int64_t ms) {
   return {};
 }
 
+http_session::MakeHttpFront make_sqs_front(const FrontMaking& making) {
+  const Config& config = making.config;
+  sqs::FrontOptions options;
+  if (auto names = parse_names(config.text(Which::names))) options.hosts = std::move(*names);
+  options.strict = config.number(Which::sqs_strict) != 0;
+  if (const auto clock = making.clock) options.now = [clock] { return clock->now(); };
+  return sqs::make_front(std::move(options));
+}
+
+session::MakeFront make_sqs(const FrontMaking& making) { return make_sqs_front(making); }
+
 session::MakeFront make_http(const FrontMaking& making) {
   const Config& config = making.config;
   http::FrontOptions options;
@@ -55,16 +67,9 @@ session::MakeFront make_http(const FrontMaking& making) {
     options.advance_clock = [clock](std::int64_t ms) mutable { clock->advance(Millis(ms)); };
     options.step_clock = [clock](std::int64_t ms) mutable { return step(*clock, ms); };
   }
-  return http::make_front(std::move(options));
-}
-
-session::MakeFront make_sqs(const FrontMaking& making) {
-  const Config& config = making.config;
-  sqs::FrontOptions options;
-  if (auto names = parse_names(config.text(Which::names))) options.hosts = std::move(*names);
-  options.strict = config.number(Which::sqs_strict) != 0;
-  if (const auto clock = making.clock) options.now = [clock] { return clock->now(); };
-  return sqs::make_front(std::move(options));
+  auto front = http::make_front(std::move(options));
+  if (config.number(Which::sqs_on_http) == 0) return front;
+  return http_session::with_guest(std::move(front), make_sqs_front(making));
 }
 
 session::MakeFront make_beanstalk(const FrontMaking& making) {
@@ -98,6 +103,19 @@ Error poor_store(const FrontKind& kind, std::string_view engine) {
                            config::setting_of(kind.setting).name(), engine, kind.protocol)};
 }
 
+/// SQS at the addresses of HTTP.
+const FrontKind kSqsOnHttp{Which::sqs_on_http, "SQS's protocols", true, nullptr, make_sqs};
+
+/// The protocols that the configuration asks for.
+std::vector<const FrontKind*> asked_for(const Config& config) {
+  std::vector<const FrontKind*> kinds;
+  for (const FrontKind& kind : front_kinds()) {
+    if (!config.text(kind.setting).empty()) kinds.push_back(&kind);
+  }
+  if (config.number(Which::sqs_on_http) != 0) kinds.push_back(&kSqsOnHttp);
+  return kinds;
+}
+
 /// The engine of a URL whose stores lack keys, leases or headers; empty for all others.
 std::string poor_engine(std::string_view url) {
   const auto parts = detail::parse_store_url(url);
@@ -127,10 +145,8 @@ const std::vector<FrontKind>& front_kinds() {
 Result<void> check_front_stores(const Config& config) {
   const std::string engine = poor_engine(config.text(Which::store_url));
   if (engine.empty()) return {};
-  for (const FrontKind& kind : front_kinds()) {
-    if (kind.needs_rich_store && !config.text(kind.setting).empty()) {
-      return poor_store(kind, engine);
-    }
+  for (const FrontKind* kind : asked_for(config)) {
+    if (kind->needs_rich_store) return poor_store(*kind, engine);
   }
   return {};
 }
@@ -138,6 +154,7 @@ Result<void> check_front_stores(const Config& config) {
 Result<ServeFronts> ServeFronts::reserve(const Config& config,
                                          listening::InheritedSockets inherited) {
   ServeFronts all;
+  all.asked_for_ = asked_for(config);
   for (const auto& socket : inherited.left()) all.inherited_.push_back(socket.shown());
   for (const FrontKind& kind : front_kinds()) {
     if (config.text(kind.setting).empty()) continue;
@@ -187,8 +204,8 @@ Result<ServeFronts::Place> ServeFronts::reserve(Address& address,
 
 Result<void> ServeFronts::check(const core::Capabilities& can) const {
   if (can.by_key && can.leases && can.headers) return {};
-  for (const Reserved& front : fronts_) {
-    if (front.kind->needs_rich_store) return poor_store(*front.kind, can.keeper());
+  for (const FrontKind* kind : asked_for_) {
+    if (kind->needs_rich_store) return poor_store(*kind, can.keeper());
   }
   return {};
 }

@@ -82,6 +82,7 @@ class ServeFronts {
                                   listening::InheritedSockets& inherited);
   static Result<Place> reserve(Address& address, listening::InheritedSockets& inherited);
 
+  std::vector<const FrontKind*> asked_for_;
   std::vector<Reserved> fronts_;
   std::vector<std::string> inherited_;
 };

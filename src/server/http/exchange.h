@@ -1,7 +1,7 @@
-// One client's connection to tarry's /v1: recognises the client, routes its requests, asks the
+// tarry's /v1 on one client's connection: recognises the client, routes its requests, asks the
 // engine, and words the answers.
 //
-// Thread safety and invariants: those of http_session::Connection, which reads and writes.
+// Thread safety and invariants: those of http_session::Exchange.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 #include "server/http/front.h"
 #include "server/http/response.h"
 #include "server/http/routes.h"
-#include "server/http_session/connection.h"
+#include "server/http_session/exchange.h"
 
 namespace tarry::http {
 
@@ -28,14 +28,13 @@ struct Looking {
   bool has_news = false;   // there are new figures, which are not sent yet
 };
 
-class Connection final : public http_session::Connection {
+class Exchange final : public http_session::Exchange {
  public:
-  Connection(Front& front, listening::Stream stream)
-      : http_session::Connection(front, std::move(stream), front.options()), front_(front) {}
+  Exchange(Front& front, http_session::Connection& connection) noexcept
+      : http_session::Exchange(front, connection), front_(front) {}
 
   void on_reply(session::HeldReply& reply) override;
 
- protected:
   [[nodiscard]] std::optional<Response> check_head(const net::HttpMessage& message) override;
   [[nodiscard]] session::Urgency urgency_of(const net::HttpMessage& message) const override;
   void dispatch() override;

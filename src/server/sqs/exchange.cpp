@@ -1,4 +1,4 @@
-#include "server/sqs/connection.h"
+#include "server/sqs/exchange.h"
 
 #include <algorithm>
 #include <memory>
@@ -48,14 +48,14 @@ std::string_view target_action(const net::HttpMessage& message) {
 
 }  // namespace
 
-session::Urgency Connection::urgency_of(const net::HttpMessage& message) const {
+session::Urgency Exchange::urgency_of(const net::HttpMessage& message) const {
   // A form's action stands in its body, which has not arrived.
   const Operation* named = find_operation(target_action(message));
   const bool settles = named != nullptr && named->leaves_less;
   return settles ? session::Urgency::settles : session::Urgency::ordinary;
 }
 
-std::optional<Response> Connection::check_head(const net::HttpMessage& message) {
+std::optional<Response> Exchange::check_head(const net::HttpMessage& message) {
   protocol_ = protocol_of(message);
   operation_ = nullptr;
   fault_code_.clear();
@@ -89,7 +89,7 @@ std::optional<Response> Connection::check_head(const net::HttpMessage& message) 
   return std::nullopt;
 }
 
-Response Connection::not_recognised(const Fault& fault) {
+Response Exchange::not_recognised(const Fault& fault) {
   session().set_identity(nullptr);
   if (context().token_failures.too_many(session().peer(), Clock::now())) {
     return answer({Kind::throttled, "Too many requests of this address had no valid signature."});
@@ -97,7 +97,7 @@ Response Connection::not_recognised(const Fault& fault) {
   return answer(fault);
 }
 
-std::optional<Response> Connection::recognise() {
+std::optional<Response> Exchange::recognise() {
   const auto& tokens = context().options.tokens;
   if (!tokens.required()) return std::nullopt;
   const identity::Tokens::Signer* signer =
@@ -120,7 +120,7 @@ std::optional<Response> Connection::recognise() {
   return std::nullopt;
 }
 
-void Connection::dispatch() {
+void Exchange::dispatch() {
   context().meter.held(context().held.requests(), context().held.answers());
   if (auto refused = recognise()) return respond(*std::move(refused));
   set_route(kUnknown);
@@ -145,7 +145,7 @@ void Connection::dispatch() {
   go(operation_->run(call), true);
 }
 
-void Connection::go(Step step, bool is_first) {
+void Exchange::go(Step step, bool is_first) {
   if (const auto* fault = std::get_if<Fault>(&step)) return refuse(*fault);
   if (const auto* fields = std::get_if<Fields>(&step)) {
     respond(encode_answer(protocol_, operation_->name, *fields, request_id()));
@@ -162,12 +162,12 @@ void Connection::go(Step step, bool is_first) {
   }
 }
 
-void Connection::on_reply(session::HeldReply& reply) {
+void Exchange::on_reply(session::HeldReply& reply) {
   Then then = std::move(then_);
   go(then(reply.result()), false);
 }
 
-void Connection::refuse(const Fault& fault) {
+void Exchange::refuse(const Fault& fault) {
   const bool is_act = operation_ != nullptr && operation_->act && session().is_audited();
   if (is_act && session().audited() == nullptr) {
     session().audit(std::make_unique<audit::Entry>(*operation_->act, queue_));
@@ -175,12 +175,12 @@ void Connection::refuse(const Fault& fault) {
   respond(answer(fault));
 }
 
-Response Connection::answer(const Fault& fault) {
+Response Exchange::answer(const Fault& fault) {
   if (protocol_ == Protocol::json) fault_code_ = fault.query_code();
   return encode_fault(protocol_, fault, request_id());
 }
 
-Response Connection::response_of(const session::Refusal& refusal) {
+Response Exchange::response_of(const session::Refusal& refusal) {
   using Why = session::Refusal::Why;
   switch (refusal.why) {
     case Why::too_many_connections:
@@ -218,7 +218,7 @@ Response Connection::response_of(const session::Refusal& refusal) {
   return answer({Kind::unavailable, "The server has not the memory for this request just now."});
 }
 
-Response Connection::response_of(net::HttpFault fault, std::string_view text) {
+Response Exchange::response_of(net::HttpFault fault, std::string_view text) {
   const Kind kind = fault == net::HttpFault::body_too_large ? Kind::too_large : Kind::malformed;
   Response response = answer({kind, std::string(text)});
   if (fault == net::HttpFault::head_too_large) response.status = 431;
@@ -226,7 +226,7 @@ Response Connection::response_of(net::HttpFault fault, std::string_view text) {
   return response;
 }
 
-std::string Connection::head_of(const Response& response, bool keep_alive) {
+std::string Exchange::head_of(const Response& response, bool keep_alive) {
   std::string head;
   head.reserve(256);
   head += "HTTP/1.1 ";

@@ -1,4 +1,4 @@
-#include "server/http/connection.h"
+#include "server/http/exchange.h"
 
 #include <string>
 #include <utility>
@@ -13,13 +13,13 @@
 
 namespace tarry::http {
 
-session::Urgency Connection::urgency_of(const net::HttpMessage& message) const {
+session::Urgency Exchange::urgency_of(const net::HttpMessage& message) const {
   using session::Urgency;
   if (leaves_less_work(message)) return Urgency::settles;
   return is_probe(message) ? Urgency::probe : Urgency::ordinary;
 }
 
-std::optional<Response> Connection::check_head(const net::HttpMessage& message) {
+std::optional<Response> Exchange::check_head(const net::HttpMessage& message) {
   if (auto refused = check_sender(
           message, {front_.options().hosts, session().local_host(), session().is_encrypted()})) {
     return refused;
@@ -37,13 +37,13 @@ std::optional<Response> Connection::check_head(const net::HttpMessage& message) 
   return std::nullopt;
 }
 
-Response Connection::slowed_down(Response refused) {
+Response Exchange::slowed_down(Response refused) {
   if (refused.status != 401) return refused;
   const bool slow_down = context().token_failures.too_many(session().peer(), Clock::now());
   return slow_down ? too_many_failures() : std::move(refused);
 }
 
-void Connection::dispatch() {
+void Exchange::dispatch() {
   context().meter.held(context().held.requests(), context().held.answers());
   std::string_view pattern;
   Routed routed =
@@ -61,14 +61,14 @@ void Connection::dispatch() {
   ask(std::move(request), check_);
 }
 
-core::Request Connection::begin(Submission submission) {
+core::Request Exchange::begin(Submission submission) {
   answer_ = std::move(submission.answer);
   then_ = std::move(submission.then);
   check_ = submission.check;
   return std::move(submission.request);
 }
 
-void Connection::on_reply(session::HeldReply& reply) {
+void Exchange::on_reply(session::HeldReply& reply) {
   Result<core::Reply>& result = reply.result();
   MakeResponse make = std::move(answer_);
   if (auto then = std::move(then_)) {
@@ -94,12 +94,12 @@ void Connection::on_reply(session::HeldReply& reply) {
   }
 }
 
-void Connection::forget_request() noexcept {
+void Exchange::forget_request() noexcept {
   answer_ = nullptr;
   then_ = nullptr;
 }
 
-Response Connection::response_of(const session::Refusal& refusal) {
+Response Exchange::response_of(const session::Refusal& refusal) {
   using Why = session::Refusal::Why;
   switch (refusal.why) {
     case Why::too_many_connections:
@@ -119,7 +119,7 @@ Response Connection::response_of(const session::Refusal& refusal) {
   return no_memory();
 }
 
-Response Connection::response_of(net::HttpFault fault, std::string_view text) {
+Response Exchange::response_of(net::HttpFault fault, std::string_view text) {
   switch (fault) {
     case net::HttpFault::head_too_large: return problem(431, ErrorCode::too_large, text);
     case net::HttpFault::body_too_large: return problem(413, ErrorCode::too_large, text);
@@ -129,10 +129,10 @@ Response Connection::response_of(net::HttpFault fault, std::string_view text) {
   return problem(400, ErrorCode::invalid_argument, text);
 }
 
-std::string Connection::head_of(const Response& response, bool keep_alive) {
+std::string Exchange::head_of(const Response& response, bool keep_alive) {
   return http::head_of(response, request_id(), keep_alive);
 }
 
-void Connection::audit_refused() { session().audit(refused_act(message())); }
+void Exchange::audit_refused() { session().audit(refused_act(message())); }
 
 }  // namespace tarry::http

@@ -1,10 +1,10 @@
-// A connection that sends the console's events: server-sent events with the store's figures, each
+// An exchange that sends the console's events: server-sent events with the store's figures, each
 // second while they change.
 #include <string>
 #include <utility>
 
 #include "server/console/cookie.h"
-#include "server/http/connection.h"
+#include "server/http/exchange.h"
 #include "server/http/rights.h"
 #include "wire/json_writer.h"
 #include "wire/problem.h"
@@ -13,7 +13,7 @@
 namespace tarry::http {
 
 // Runs when the head, or an event, has been sent.
-void Connection::go_on() {
+void Exchange::go_on() {
   wait_to_send();
   if (!is_streaming()) return;
   if (!looking_) {
@@ -29,7 +29,7 @@ void Connection::go_on() {
   send_figures();
 }
 
-void Connection::send_figures() {
+void Exchange::send_figures() {
   if (!is_streaming() || !looking_->has_news) return;
   // Its session may have ended, by a logout or with its token.
   const session::Options& options = context().options;
@@ -46,7 +46,7 @@ void Connection::send_figures() {
   send_more(event());
 }
 
-std::string Connection::event() {
+std::string Exchange::event() {
   const console::StatsFeed& feed = front_.feed();
   std::string text = "data: {";
   if (const Error* trouble = feed.trouble()) {

@@ -1,7 +1,7 @@
-// One client's connection to SQS: recognises the client, runs the operation step by step, and words
+// SQS on one client's connection: recognises the client, runs the operation step by step, and words
 // the answers.
 //
-// Thread safety and invariants: those of http_session::Connection, which reads and writes.
+// Thread safety and invariants: those of http_session::Exchange.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "net/http/http_parser.h"
-#include "server/http_session/connection.h"
+#include "server/http_session/exchange.h"
 #include "server/sqs/front.h"
 #include "server/sqs/operations.h"
 #include "server/sqs/protocol.h"
@@ -18,14 +18,13 @@
 
 namespace tarry::sqs {
 
-class Connection final : public http_session::Connection {
+class Exchange final : public http_session::Exchange {
  public:
-  Connection(Front& front, listening::Stream stream)
-      : http_session::Connection(front, std::move(stream), front.options()), front_(front) {}
+  Exchange(Front& front, http_session::Connection& connection) noexcept
+      : http_session::Exchange(front, connection), front_(front) {}
 
   void on_reply(session::HeldReply& reply) override;
 
- protected:
   [[nodiscard]] std::optional<http_session::Response> check_head(
       const net::HttpMessage& message) override;
   [[nodiscard]] session::Urgency urgency_of(const net::HttpMessage& message) const override;
