@@ -164,6 +164,8 @@ class ScheduleConfigTest(ProgramTest):
         self.write(revision=3, name="none.toml")
         self.reload()
         self.assertEqual(self.listed(), {})
+        self.serve(old, redis.url, "--schedules-revision", "4")
+        self.assertEqual(self.listed("when"), {"a": ("every 15m",), "b": ("every 15m",)})
 
     def test_a_server_that_died_while_it_held_the_lock(self):
         """Another server waits until its lease ends, or is told why it does not begin."""
