@@ -173,7 +173,8 @@ Result<Reconciled> reconcile(const Store& store, const Declared& declared) {
   Reconciled done;
   const Queue queue = store.queue(kConfigQueue);
   if (!declared.is_given) {
-    // This store may be one that cannot keep schedules.
+    // A store that cannot keep schedules has no record, and would list the queue once asked for it.
+    if (!check_store(store)) return done;
     const auto record = read_record(queue);
     if (record) done.kept = record->names.size();
     return done;
