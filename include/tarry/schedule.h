@@ -38,7 +38,8 @@ struct Schedule {
   std::optional<Time> start = {};  ///< no occurrence before it
   std::optional<Time> end = {};    ///< and none after it
   Millis jitter{0};                ///< each occurrence is due up to this much later
-  std::string queue;               ///< gets a message for each occurrence, under the key NAME@TIME
+  /// Gets a message for each occurrence. The key is the name, an at sign and the time.
+  std::string queue;
   std::string payload = {};
   Headers headers = {};
   std::uint32_t priority = kDefaultPriority;

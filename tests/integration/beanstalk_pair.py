@@ -5,8 +5,12 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 
-from program import Server, eventually
+from program import SOURCE, Server, eventually
+
+sys.path.append(str(SOURCE / "tests" / "crash"))
+from ports import free_port  # noqa: E402
 
 BEANSTALKD = shutil.which("beanstalkd") or "/usr/bin/beanstalkd"
 
@@ -19,9 +23,7 @@ class Reference:
     """beanstalkd on a free port."""
 
     def __init__(self):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.process = subprocess.Popen(
             [BEANSTALKD, "-l", "127.0.0.1", "-p", str(self.port)], stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 from inbox_test import Redis
-from pages import blocks
+from pages import blocks, with_places
 from program import PROGRAM, SOURCE, UNKNOWN, ProgramTest, Server, environment, eventually
 
 sys.path.append(str(SOURCE / "tests" / "crash"))
@@ -33,9 +33,10 @@ class Shell:
         return environment(PATH=f"{Path(PROGRAM).parent}:{os.environ['PATH']}")
 
     def shell(self, text, **places):
-        for shown, meant in places.pop("instead", {}).items():
+        instead = places.pop("instead", {})
+        for shown in instead:
             self.assertIn(shown, text)
-            text = text.replace(shown, meant)
+        text = with_places(text, instead)
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", text], capture_output=True,
                               text=True, timeout=200, cwd=self.directory, check=False,
                               env=self.variables() | places)

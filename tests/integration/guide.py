@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from pages import blocks
+from pages import blocks, with_places
 from program import PROGRAM, ProgramTest, environment
 
 _SSH = """#!/bin/sh
@@ -49,10 +49,7 @@ class GuideTest(ProgramTest):
     def block(self, mark):
         """The block's text, with everything that stands for something else replaced."""
         self.ran.add(mark)
-        text = self.marked[mark]
-        for shown, meant in self.shown.items():
-            text = text.replace(shown, meant)
-        return text
+        return with_places(self.marked[mark], self.shown)
 
     def variables(self, home):
         path = ":".join(map(str, (self.directory / "programs", Path(PROGRAM).parent,

@@ -8,8 +8,8 @@ import json
 import os
 import re
 import shutil
-import socket
 import ssl
+import sys
 import unittest
 import urllib.request
 from pathlib import Path
@@ -18,18 +18,15 @@ from authority import Authority
 from guide import GuideTest
 from kept import Kept
 from pages import blocks
-from program import Server, eventually
+from program import SOURCE, Server, eventually
+
+sys.path.append(str(SOURCE / "tests" / "crash"))
+from ports import free_port  # noqa: E402
 
 _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin"
 NGINX = shutil.which("nginx", path=_PATH)
 HAPROXY = shutil.which("haproxy", path=_PATH)
 ENVOY = "1.40.0"
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 class Proxied(GuideTest):

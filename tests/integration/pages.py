@@ -30,6 +30,15 @@ MORE = ("CONTRIBUTING.md", "CHANGELOG.md", "docs/releasing.md",
           for path in sorted((SOURCE / "docs" / folder).glob("*.md"))))
 
 
+def with_places(text, places):
+    """The text with what stands here for each text of the page. What was put in is not looked at
+    again: a port may well begin with 443."""
+    if not places:
+        return text
+    longest_first = sorted(places, key=len, reverse=True)
+    return re.sub("|".join(map(re.escape, longest_first)), lambda found: places[found[0]], text)
+
+
 def page(name):
     """The text of a page."""
     return (SOURCE / name).read_text(encoding="utf-8")

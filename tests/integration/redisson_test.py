@@ -8,7 +8,6 @@ each way while sides are killed; 200.
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import threading
@@ -20,7 +19,8 @@ from pathlib import Path
 from program import PROGRAM, SOURCE, UNKNOWN, USAGE, ProgramTest, Server, eventually
 
 sys.path.insert(0, str(SOURCE / "tests" / "crash"))
-from redis_server import RedisServer  # noqa: E402  pylint: disable=wrong-import-position
+from ports import free_port  # noqa: E402
+from redis_server import RedisServer  # noqa: E402
 
 MESSAGES = int(os.environ.get("TARRY_REDISSON_MESSAGES", "200"))
 # Version, and `decode=` of its default codec. 3.10.5 and 3.16.8 know only the old form of entries.
@@ -114,9 +114,7 @@ class RedissonTest(ProgramTest):
         super().setUp()
         for program in ("java", "javac", "mvn"):
             self.assertTrue(shutil.which(program), f"{program} is missing: scripts/setup test")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.redis = RedisServer("--port", str(self.port), parent=self.directory)
         self.redis.start()
         self.addCleanup(self.redis.bury)
