@@ -2,7 +2,11 @@
 
 #ifdef TARRY_WITH_RABBITMQ
 
+#if __has_include(<rabbitmq-c/tcp_socket.h>)
+#include <rabbitmq-c/tcp_socket.h>
+#else
 #include <amqp_tcp_socket.h>
+#endif
 
 #include "harness/must.h"
 

@@ -3,7 +3,11 @@
 
 #ifdef TARRY_WITH_RABBITMQ
 
+#if __has_include(<rabbitmq-c/amqp.h>)
+#include <rabbitmq-c/amqp.h>
+#else
 #include <amqp.h>
+#endif
 
 #include <cstdint>
 #include <set>
