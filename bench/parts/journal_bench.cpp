@@ -94,7 +94,7 @@ void index_find(benchmark::State& state) {
   for (Handle handle = 0; handle < kCount; handle += 7) keys.push_back(key_of(handle));
   for (auto _ : state) {
     for (const std::string& key : keys) {
-      const Handle found =
+      Handle found =
           shard.state.index.find(shard.state.key_hash(0, key), [](Handle) { return true; });
       benchmark::DoNotOptimize(found);
     }
