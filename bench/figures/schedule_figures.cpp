@@ -1,6 +1,6 @@
-// F21: a store with 100,000 schedules. What they cost while none is due: the processor of the whole
-// process. And how late their occurrences are: from the due time until a consumer has the message,
-// beyond the lateness of plain messages that fall due at the same rate in the same store.
+// F21: a store with 100,000 schedules. It measures the processor time of the whole process while no
+// schedule is due. F21l measures how late their occurrences are, from the due time until a consumer
+// has the message, beyond the lateness of plain messages at the same rate in the same store.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "schedule/names.h"
 #include "schedule/schedules.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"
@@ -22,10 +23,8 @@ constexpr Millis kLockLease{10'000};
 constexpr std::chrono::seconds kLockWait{15};  // longer than the lease of a process that died
 constexpr std::chrono::milliseconds kLockPause{50};
 constexpr std::chrono::seconds kExtendAfter{2};
-// The record is not meant to fall due. A message may wait for 36,525 days at most.
-constexpr Due kNotDue = Due::after(std::chrono::days(36'000));
 
-/// What the store remembers of the file.
+/// The store keeps this record of the configuration file.
 struct Record {
   std::uint64_t revision = 0;
   Names names;  // of schedules that come from the file
@@ -61,7 +60,7 @@ Result<void> write_record(const Queue& queue, const Record& record) {
   wire::JsonWriter json(payload);
   json.begin_object().field("revision", record.revision).text_field("names", names).end_object();
   const auto pushed = queue.push(
-      {.key = kRecord, .payload = payload, .due = kNotDue, .if_exists = IfExists::replace});
+      {.key = kRecord, .payload = payload, .due = kNeverDue, .if_exists = IfExists::replace});
   return pushed ? Result<void>() : Result<void>(pushed.error());
 }
 
@@ -78,7 +77,7 @@ class Lock {
 
   Result<void> take() {
     const auto made =
-        queue_.push({.key = kLock, .if_exists = IfExists::reject, .max_attempts = 65'535});
+        queue_.push({.key = kLock, .if_exists = IfExists::reject, .max_attempts = kTimerAttempts});
     if (!made) return made.error();
     const auto until = Steady::now() + kLockWait;
     do {

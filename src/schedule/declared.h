@@ -1,6 +1,6 @@
 // Declared: the schedules that a configuration file declares, and how a store gets them.
 //
-// Who owns what:
+// The file and the commands each own a part of a schedule:
 //   - The file owns what a schedule does and when. A schedule that the file declares is added, or
 //     replaced if it differs. One that the file no longer declares is removed.
 //   - Commands own whether a schedule is paused, and all schedules that no file has declared.

@@ -10,6 +10,7 @@
 // Pure functions.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -23,6 +24,9 @@ namespace tarry::schedule {
 inline constexpr std::string_view kSchedulesQueue = "tarry.schedules";
 inline constexpr std::string_view kTimersQueue = "tarry.timers";
 inline constexpr std::uint32_t kTimerAttempts = 65'535;
+/// The due time of messages that are not meant to fall due: definitions, and the record of what a
+/// configuration declares. A message may wait for 36,525 days at most.
+inline constexpr Due kNeverDue = Due::after(std::chrono::days(36'000));
 inline constexpr std::size_t kMaxSchedules = 100'000;
 
 /// `report@2026-03-29T01:00:00Z`: the key of an occurrence and of its timer.

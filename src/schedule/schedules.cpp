@@ -12,6 +12,7 @@ namespace tarry::schedule {
 namespace {
 
 constexpr std::uint32_t kPage = 1'000;
+
 Queue schedules_of(const Store& store) { return store.queue(kSchedulesQueue); }
 Queue timers_of(const Store& store) { return store.queue(kTimersQueue); }
 

@@ -1,6 +1,5 @@
 #include "schedule/steps.h"
 
-#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -12,8 +11,6 @@ namespace tarry::schedule {
 namespace {
 
 constexpr std::uint32_t kMostTimers = 1'000;
-// Definitions are not meant to fall due. A message may wait for 36,525 days at most.
-constexpr Due kNeverDue = Due::after(std::chrono::days(36'000));
 
 std::string schedules_queue() { return std::string(kSchedulesQueue); }
 std::string timers_queue() { return std::string(kTimersQueue); }

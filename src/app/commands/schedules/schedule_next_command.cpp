@@ -32,8 +32,8 @@ struct Wanted {
   schedule::RecurrenceSpec spec;
 };
 
-/// Of the saved schedule that WHEN names. An expression has blanks, or begins with @, so it is no
-/// name. Prints what is wrong.
+/// Reads the saved schedule whose name was given as WHEN. An expression has blanks, or begins with
+/// @, so it cannot be a name. Prints what is wrong.
 std::optional<Wanted> saved(Session& session, const NextWords& words, ExitCode& code) {
   if (!words.zone.empty() || words.start || words.end || words.jitter || !words.name.empty()) {
     code = session.output.fail(
