@@ -64,8 +64,12 @@ Error error_of_reply(const std::string& at, std::string_view text, std::string_v
   }
   if (text.starts_with("ERR OOM")) text.remove_prefix(4);
   std::string_view word = first_word(text);
-  // Before 7.2, Redis does not begin with NOPERM if a script may not run a command.
-  if (text.starts_with("ERR The user executing the script")) word = "NOPERM";
+  // A command that a script may not run is refused without the word NOPERM: up to Redis 7.0 by the
+  // first of these sentences, later, and in Valkey, by the second.
+  for (const std::string_view refusal :
+       {"ERR The user executing the script", "ERR ACL failure in script"}) {
+    if (text.starts_with(refusal)) word = "NOPERM";
+  }
   if (word == "GONE" || word == "STALE") return {ErrorCode::conflict, std::string(kMoved)};
   const std::string server = "Redis at " + at + " ";
   for (const KnownError& known : kKnownErrors) {

@@ -47,5 +47,15 @@ TEST(ServerErrors, TwoBackoffsGivenAtOnceAreAConflict) {
   EXPECT_NE(error.message.find("7200000 3600000"), std::string::npos) << error.message;
 }
 
+// The sentences of Redis 7.0.15 and of 8.0.2.
+TEST(ServerErrors, ACommandThatAScriptMayNotRunIsAMissingPermission) {
+  for (const std::string_view said :
+       {"ERR The user executing the script can't run this command or subcommand script: 4f1a",
+        "ERR ACL failure in script: User tarry has no permissions to run the 'hmget' command"}) {
+    EXPECT_EQ(error_of_reply("127.0.0.1:6379", said, "stats").code, ErrorCode::permission_denied)
+        << said;
+  }
+}
+
 }  // namespace
 }  // namespace tarry::redis

@@ -26,8 +26,11 @@ local function may(name, form)
   end
   if alone then return true end
   local reply = redis.pcall(name, key, unpack(form))
-  return type(reply) ~= 'table' or not reply.err
-    or not string.find(reply.err, 'The user executing the script', 1, true)
+  if type(reply) ~= 'table' or not reply.err then return true end
+  for _, refusal in ipairs({ 'The user executing the script', 'ACL failure in script' }) do  -- up to 7.0; later
+    if string.find(reply.err, refusal, 1, true) then return false end
+  end
+  return true
 end
 
 local missing, may_any = {}, false
