@@ -14,7 +14,7 @@
 
 #include "app/command_line/command.h"
 #include "app/command_line/help.h"
-#include "app/command_line/session.h"
+#include "app/command_line/invocation.h"
 #include "app/commands/commands.h"
 #include "app/output/version.h"
 #include "app/system/descriptors.h"
@@ -75,14 +75,14 @@ bool asks_for_json(const std::vector<std::string>& arguments) {
   return false;
 }
 
-ExitCode parse(CLI::App& root, Session& session, std::vector<std::string> arguments) {
+ExitCode parse(CLI::App& root, Invocation& invocation, std::vector<std::string> arguments) {
   if (const auto help = find_command(arguments); help != arguments.end() && *help == "help") {
     arguments.erase(help);
     // Inserted before `--`: the words after it belong to another program.
     arguments.insert(std::ranges::find(arguments, "--"), "--help");
   }
-  session.trailing = take_trailing(arguments);
-  if (asks_for_json(arguments)) session.output.set_format(Format::json);
+  invocation.trailing = take_trailing(arguments);
+  if (asks_for_json(arguments)) invocation.output.set_format(Format::json);
   arguments = protect(std::move(arguments));
   const auto mark = std::ranges::find(arguments, "--");
   const std::vector<std::string> behind(mark, arguments.end());
@@ -92,21 +92,21 @@ ExitCode parse(CLI::App& root, Session& session, std::vector<std::string> argume
   } catch (const CLI::CallForHelp& asked) {
     const auto not_understood = root.remaining(true);
     if (!not_understood.empty() && not_understood.front() != "--") {
-      session.action = nullptr;
-      return session.output.usage(explain(root, asked));
+      invocation.action = nullptr;
+      return invocation.output.usage(explain(root, asked));
     }
     std::string help = help_of(chosen(root));
     help.erase(help.find_last_not_of('\n') + 1);
-    session.output.print_line(help);
-    session.action = nullptr;
+    invocation.output.print_line(help);
+    invocation.action = nullptr;
     return ExitCode::done;
   } catch (const CLI::CallForVersion&) {
-    session.output.print_line(version_line());
-    session.action = nullptr;
+    invocation.output.print_line(version_line());
+    invocation.action = nullptr;
     return ExitCode::done;
   } catch (const CLI::ParseError& error) {
-    session.action = nullptr;
-    return session.output.usage(explain(root, error, behind));
+    invocation.action = nullptr;
+    return invocation.output.usage(explain(root, error, behind));
   }
   return ExitCode::done;
 }
@@ -119,12 +119,12 @@ std::string limit_in_words(std::string_view why) {
 
 // If the machine has no descriptors or threads left, Asio and the standard library throw wherever
 // they create one.
-ExitCode act(Session& session) {
+ExitCode act(Invocation& invocation) {
   try {
-    return session.action(session);
+    return invocation.action(invocation);
   } catch (const std::runtime_error& refused) {
     const std::string why = refused.what();
-    return session.output.fail(
+    return invocation.output.fail(
         {ErrorCode::unavailable,
          "cannot get a thread or a file descriptor from the system: " + why + limit_in_words(why)});
   }
@@ -133,7 +133,7 @@ ExitCode act(Session& session) {
 }  // namespace
 
 ExitCode run(std::vector<std::string> arguments) {
-  Session session;
+  Invocation invocation;
   CLI::App root(kSummary, "tarry");
   root.formatter(std::make_shared<HelpFormatter>());
   root.footer(kFooter);
@@ -141,44 +141,46 @@ ExitCode run(std::vector<std::string> arguments) {
   root.require_subcommand(1);
   std::optional<std::string> format;
   add_word(
-      root, "--store", session.store,
+      root, "--store", invocation.store,
       "file:PATH, memory:, redis://HOST:PORT, amqp://HOST:PORT,\n"
       "http://HOST:PORT, https://HOST:PORT or http+unix:///PATH\n(default: TARRY_STORE, else " +
           std::string(kDefaultStore) + ")")
       ->type_name("URL");
   add_choice(root, "-o,--output", format, format_names(), "How to print answers (default: table)");
 
-  add_serve_command(root, session);
-  add_push_command(root, session);
-  add_message_commands(root, session);
-  add_why_command(root, session);
-  add_claim_command(root, session);
-  add_settle_commands(root, session);
-  add_work_command(root, session);
-  add_relay_command(root, session);
-  add_intake_command(root, session);
-  add_dead_commands(root, session);
-  add_queue_commands(root, session);
-  add_forecast_command(root, session);
-  add_schedule_commands(root, session);
-  add_top_command(root, session);
-  add_health_command(root, session);
-  add_clock_command(root, session);
-  add_store_commands(root, session);
-  add_config_command(root, session);
-  add_token_commands(root, session);
-  add_audit_log_command(root, session);
-  add_bench_command(root, session);
-  add_version_command(root, session);
-  add_shell_commands(root, session);
+  add_serve_command(root, invocation);
+  add_push_command(root, invocation);
+  add_message_commands(root, invocation);
+  add_why_command(root, invocation);
+  add_claim_command(root, invocation);
+  add_settle_commands(root, invocation);
+  add_work_command(root, invocation);
+  add_relay_command(root, invocation);
+  add_intake_command(root, invocation);
+  add_dead_commands(root, invocation);
+  add_queue_commands(root, invocation);
+  add_forecast_command(root, invocation);
+  add_schedule_commands(root, invocation);
+  add_top_command(root, invocation);
+  add_health_command(root, invocation);
+  add_clock_command(root, invocation);
+  add_store_commands(root, invocation);
+  add_config_command(root, invocation);
+  add_token_commands(root, invocation);
+  add_audit_log_command(root, invocation);
+  add_bench_command(root, invocation);
+  add_version_command(root, invocation);
+  add_shell_commands(root, invocation);
 
-  ExitCode code = parse(root, session, std::move(arguments));
-  if (session.action) session.output.set_format(format == "json" ? Format::json : Format::table);
-  if (session.action && root.count("--store") > 0 && session.store.empty()) {
-    return session.output.finish(session.output.usage("--store is empty; it takes a store's URL"));
+  ExitCode code = parse(root, invocation, std::move(arguments));
+  if (invocation.action)
+    invocation.output.set_format(format == "json" ? Format::json : Format::table);
+  if (invocation.action && root.count("--store") > 0 && invocation.store.empty()) {
+    return invocation.output.finish(
+        invocation.output.usage("--store is empty; it takes a store's URL"));
   }
-  if (session.action) code = act(session);
-  return session.output.finish(code);
+  if (invocation.action) code = act(invocation);
+  return invocation.output.finish(code);
 }
 
 }  // namespace tarry::app

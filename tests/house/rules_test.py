@@ -57,7 +57,7 @@ class Arrows(unittest.TestCase):
 
     def test_within_the_program(self):
         self.refused("src/app/output/a.cpp", '#include "app/session.h"')
-        self.refused("src/app/output/a.cpp", '#include "app/command_line/session.h"')
+        self.refused("src/app/output/a.cpp", '#include "app/command_line/invocation.h"')
         self.refused("src/app/commands/store/a.cpp", '#include "app/commands/queues/b.h"')
         self.allowed("src/app/commands/store/a.cpp", '#include "app/commands/commands.h"')
 

@@ -94,10 +94,10 @@ CLI::App& add_group(CLI::App& parent, const std::string& name, const std::string
   return group;
 }
 
-CLI::App& add_command(CLI::App& parent, Session& session, const std::string& name, Action action,
-                      const std::string& help) {
+CLI::App& add_command(CLI::App& parent, Invocation& invocation, const std::string& name,
+                      Action action, const std::string& help) {
   CLI::App& command = add(parent, name, help);
-  command.callback([&session, action = std::move(action)] { session.action = action; });
+  command.callback([&invocation, action = std::move(action)] { invocation.action = action; });
   return command;
 }
 

@@ -18,7 +18,7 @@
 #include <tarry/time.h>
 #include <CLI/CLI.hpp>
 
-#include "app/command_line/session.h"
+#include "app/command_line/invocation.h"
 
 namespace tarry::app {
 
@@ -28,8 +28,8 @@ namespace tarry::app {
 CLI::App& add_group(CLI::App& parent, const std::string& name, const std::string& help);
 
 /// A command that runs `action`, once everything has been parsed without an error.
-CLI::App& add_command(CLI::App& parent, Session& session, const std::string& name, Action action,
-                      const std::string& help);
+CLI::App& add_command(CLI::App& parent, Invocation& invocation, const std::string& name,
+                      Action action, const std::string& help);
 
 /// A command, and the object into which its flags and words are read.
 template <typename Words>
@@ -40,12 +40,13 @@ struct CommandWithWords {
 
 /// A command that runs `action` with its words, which live as long as the command.
 template <typename Words>
-CommandWithWords<Words> add_command(CLI::App& parent, Session& session, const std::string& name,
-                                    ExitCode (*action)(Session&, const Words&),
+CommandWithWords<Words> add_command(CLI::App& parent, Invocation& invocation,
+                                    const std::string& name,
+                                    ExitCode (*action)(Invocation&, const Words&),
                                     const std::string& help) {
   const auto words = std::make_shared<Words>();
-  const auto run = [words, action](Session& given) { return action(given, *words); };
-  return {add_command(parent, session, name, Action(run), help), *words};
+  const auto run = [words, action](Invocation& given) { return action(given, *words); };
+  return {add_command(parent, invocation, name, Action(run), help), *words};
 }
 
 CLI::Option* add_word(CLI::App& command, const std::string& name, std::string& into,

@@ -15,10 +15,10 @@
 namespace tarry::app {
 namespace {
 
-void print_listing(Session& session, const std::vector<MessageInfo>& messages,
+void print_listing(Invocation& invocation, const std::vector<MessageInfo>& messages,
                    const std::string& next) {
-  if (session.output.json()) {
-    session.output.print_json([&](wire::JsonWriter& json) {
+  if (invocation.output.json()) {
+    invocation.output.print_json([&](wire::JsonWriter& json) {
       json.begin_object().name("messages").begin_array();
       for (const MessageInfo& info : messages) {
         json.begin_object();
@@ -44,9 +44,9 @@ void print_listing(Session& session, const std::vector<MessageInfo>& messages,
     const std::string priority = std::to_string(info.priority);
     table.add({info.key, id, state, due, attempt, priority, info.reason});
   }
-  session.output.print(table);
+  invocation.output.print(table);
   if (next.empty()) return;
-  session.output.note(
+  invocation.output.note(
       fmt::format("{} shown; continue with --after {}, or show more at once with --limit N.",
                   grouped(messages.size()), next));
 }
@@ -71,12 +71,13 @@ void add_listing_words(CLI::App& command, ListingWords& into, bool with_state) {
   add_word(command, "--after", into.after, "Continue where an earlier ls ended, with its `next`");
 }
 
-ExitCode print_messages(Session& session, const ListingWords& words, std::optional<State> state) {
+ExitCode print_messages(Invocation& invocation, const ListingWords& words,
+                        std::optional<State> state) {
   const auto filter = filter_of(words.filter);
-  if (!filter) return session.output.fail(filter.error());
+  if (!filter) return invocation.output.fail(filter.error());
   const std::uint64_t limit = words.limit.value_or(100);
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   const Queue asked = store->queue(words.queue);
   std::vector<MessageInfo> messages;
@@ -88,7 +89,7 @@ ExitCode print_messages(Session& session, const ListingWords& words, std::option
     options.limit =
         static_cast<std::uint32_t>(std::min(limit - messages.size(), std::uint64_t{1000}));
     auto page = asked.list(options);
-    if (!page) return session.output.fail(page.error());
+    if (!page) return invocation.output.fail(page.error());
     std::ranges::copy_if(page->messages, std::back_inserter(messages),
                          [&](const MessageInfo& info) { return core::matches(*filter, info); });
     options.after = page->next;
@@ -100,9 +101,9 @@ ExitCode print_messages(Session& session, const ListingWords& words, std::option
     if (more && more->messages.empty() && more->next.empty()) options.after.clear();
   }
   if (messages.empty()) {
-    if (const auto known = check_known(asked); !known) return session.output.fail(known.error());
+    if (const auto known = check_known(asked); !known) return invocation.output.fail(known.error());
   }
-  print_listing(session, messages, options.after);
+  print_listing(invocation, messages, options.after);
   return ExitCode::done;
 }
 

@@ -11,7 +11,7 @@
 #include <tarry/queue.h>
 
 #include "app/command_line/filter_flags.h"
-#include "app/command_line/session.h"
+#include "app/command_line/invocation.h"
 
 namespace tarry::app {
 
@@ -34,7 +34,7 @@ void add_listing_words(CLI::App& command, ListingWords& into, bool with_state);
 
 /// Opens the store and prints the messages in `state` (nothing: in any state), in no particular
 /// order.
-[[nodiscard]] ExitCode print_messages(Session& session, const ListingWords& words,
+[[nodiscard]] ExitCode print_messages(Invocation& invocation, const ListingWords& words,
                                       std::optional<State> state);
 
 }  // namespace tarry::app

@@ -244,9 +244,9 @@ void print_table(Output& output, const Tally& tally) {
   output.print(table);
 }
 
-ExitCode summarise(Session& session, Tally tally, std::uint64_t lines) {
+ExitCode summarise(Invocation& invocation, Tally tally, std::uint64_t lines) {
   std::ranges::sort(tally.errors, {}, &LineError::line);
-  Output& output = session.output;
+  Output& output = invocation.output;
   if (output.json()) {
     print_json(output, tally, lines);
   } else {
@@ -314,26 +314,26 @@ ExitCode tell_of_input(Output& output, const Error& error, std::uint64_t lines) 
 
 }  // namespace
 
-ExitCode bulk_push(Session& session, const BulkPush& bulk) {
-  if (const auto error = core::check_queue_name(bulk.queue)) return session.output.fail(*error);
+ExitCode bulk_push(Invocation& invocation, const BulkPush& bulk) {
+  if (const auto error = core::check_queue_name(bulk.queue)) return invocation.output.fail(*error);
   const bool from_file = bulk.file != "-";
   const int fd = from_file ? ::open(bulk.file.c_str(), O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
   if (fd < 0) {
-    return session.output.usage(
+    return invocation.output.usage(
         fmt::format("cannot read {}: {}", base::quoted(bulk.file), std::strerror(errno)));
   }
   struct stat status{};
   const bool asked = ::fstat(fd, &status) == 0;
   if (asked && S_ISDIR(status.st_mode)) {
     if (from_file) ::close(fd);
-    return session.output.usage(
+    return invocation.output.usage(
         fmt::format("cannot read {}: it is a directory", base::quoted(bulk.file)));
   }
   const bool known = asked && S_ISREG(status.st_mode);
   const auto total = known ? static_cast<std::uint64_t>(status.st_size) : 0;
 
   ExitCode code{};
-  auto store = session.open(code, {.create = true});
+  auto store = invocation.open(code, {.create = true});
   if (!store) {
     if (from_file) ::close(fd);
     return code;
@@ -344,15 +344,15 @@ ExitCode bulk_push(Session& session, const BulkPush& bulk) {
   Feeder feeder(bulk, store->engine());
   std::optional<Error> broken_input;
   {
-    Progress progress("pushing", stderr, session.output.err());
+    Progress progress("pushing", stderr, invocation.output.err());
     broken_input = feed_lines(reader, feeder, total, progress);
   }
   Tally tally = feeder.finish();
   if (from_file) ::close(fd);
-  code = summarise(session, std::move(tally), reader.number());
-  session.note_if_fleeting();
+  code = summarise(invocation, std::move(tally), reader.number());
+  invocation.note_if_fleeting();
   if (broken_input) {
-    code = worst(code, tell_of_input(session.output, *broken_input, reader.number()));
+    code = worst(code, tell_of_input(invocation.output, *broken_input, reader.number()));
   }
   return code;
 }

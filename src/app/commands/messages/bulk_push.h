@@ -7,7 +7,7 @@
 
 #include <tarry/message.h>
 
-#include "app/command_line/session.h"
+#include "app/command_line/invocation.h"
 
 namespace tarry::app {
 
@@ -20,6 +20,6 @@ struct BulkPush {
 /// A bad line does not affect the others. Lines with the same key are pushed in the file's order.
 /// If the store itself fails, nothing more is pushed, and the summary names the line at which this
 /// happened.
-[[nodiscard]] ExitCode bulk_push(Session& session, const BulkPush& bulk);
+[[nodiscard]] ExitCode bulk_push(Invocation& invocation, const BulkPush& bulk);
 
 }  // namespace tarry::app

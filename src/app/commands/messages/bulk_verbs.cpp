@@ -223,9 +223,9 @@ std::string what_matches(const core::MessageFilter& filter) {
   return by_prefix && filter.reason.empty() ? "--prefix " + base::quoted(filter.prefix) : "this";
 }
 
-ExitCode run_pages(Session& session, const BulkVerb& verb, const Queue& queue,
+ExitCode run_pages(Invocation& invocation, const BulkVerb& verb, const Queue& queue,
                    std::uint64_t total) {
-  Output& output = session.output;
+  Output& output = invocation.output;
   Progress progress(name_of(verb), stderr, output.err());
   Bulk bulk(queue, verb);
   std::atomic<bool> stopped = false;
@@ -255,10 +255,10 @@ const std::vector<State>& alive_states() {
   return kAlive;
 }
 
-ExitCode run_on_all(Session& session, const BulkVerb& verb) {
-  Output& output = session.output;
+ExitCode run_on_all(Invocation& invocation, const BulkVerb& verb) {
+  Output& output = invocation.output;
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   const Queue queue = store->queue(verb.queue);
   const auto stats = queue.stats();  // a mistyped name must not be answered with "nothing matched"
@@ -274,7 +274,7 @@ ExitCode run_on_all(Session& session, const BulkVerb& verb) {
                       what_matches(verb.filter), everything(verb), base::quoted(verb.queue)));
     }
   }
-  code = run_pages(session, verb, queue, size_of(*stats, verb.states));
+  code = run_pages(invocation, verb, queue, size_of(*stats, verb.states));
   if (needs_yes) {
     output.note(fmt::format("That is {} of the queue: without --dry-run it needs --yes.",
                             everything(verb)));

@@ -11,7 +11,7 @@
 
 #include <tarry/time.h>
 
-#include "app/command_line/session.h"
+#include "app/command_line/invocation.h"
 #include "core/message_filter.h"
 
 namespace tarry::app {
@@ -42,6 +42,6 @@ struct BulkVerb {
 
 /// Runs the verb. SIGTERM and Ctrl-C end it after the current page; then it reports the work done
 /// so far.
-[[nodiscard]] ExitCode run_on_all(Session& session, const BulkVerb& verb);
+[[nodiscard]] ExitCode run_on_all(Invocation& invocation, const BulkVerb& verb);
 
 }  // namespace tarry::app

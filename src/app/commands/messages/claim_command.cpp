@@ -92,10 +92,10 @@ Result<std::vector<Delivery>> claim_for_all_of_the_wait(const Store& store,
   }
 }
 
-void print_deliveries(Session& session, const Store& store, const ClaimWords& words,
+void print_deliveries(Invocation& invocation, const Store& store, const ClaimWords& words,
                       const std::vector<Delivery>& deliveries) {
-  if (session.output.json()) {
-    session.output.print_json([&](wire::JsonWriter& json) {
+  if (invocation.output.json()) {
+    invocation.output.print_json([&](wire::JsonWriter& json) {
       json.begin_object().name("messages").begin_array();
       for (const Delivery& delivery : deliveries) {
         json.begin_object();
@@ -107,10 +107,10 @@ void print_deliveries(Session& session, const Store& store, const ClaimWords& wo
   } else if (deliveries.empty()) {
     const bool all_counted = store.engine().capabilities().counts_scheduled;
     for (const std::string& name : words.queues) {
-      session.output.note(empty_text(name, store.queue(name).stats(), all_counted));
+      invocation.output.note(empty_text(name, store.queue(name).stats(), all_counted));
     }
   } else {
-    print_table(session.output, deliveries, words.queues.size() > 1);
+    print_table(invocation.output, deliveries, words.queues.size() > 1);
   }
 }
 
@@ -134,14 +134,14 @@ void give_back(Output& output, const Store& store, const std::vector<Delivery>& 
   if (!answers) output.error(answers.error());
 }
 
-ExitCode claim(Session& session, const ClaimWords& words) {
+ExitCode claim(Invocation& invocation, const ClaimWords& words) {
   // If the reader of the output goes away, this process must live on, to release the messages.
   std::signal(SIGPIPE, SIG_IGN);
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   if (!store->engine().capabilities().claims_outlive) {
-    return session.output.fail(
+    return invocation.output.fail(
         {ErrorCode::unsupported,
          "claim: on RabbitMQ a claim ends with its connection, and so with this command; run tarry "
          "work, or run tarry serve and claim from it with --store http://HOST:PORT"});
@@ -153,16 +153,16 @@ ExitCode claim(Session& session, const ClaimWords& words) {
   options.wait = words.wait.value_or(Millis{0});
   const std::vector<std::string_view> queues(words.queues.begin(), words.queues.end());
   const auto deliveries = claim_for_all_of_the_wait(*store, queues, options);
-  if (!deliveries) return session.output.fail(deliveries.error());
-  print_deliveries(session, *store, words, *deliveries);
-  if (!deliveries->empty() && !Output::flush()) give_back(session.output, *store, *deliveries);
+  if (!deliveries) return invocation.output.fail(deliveries.error());
+  print_deliveries(invocation, *store, words, *deliveries);
+  if (!deliveries->empty() && !Output::flush()) give_back(invocation.output, *store, *deliveries);
   return ExitCode::done;
 }
 
 }  // namespace
 
-void add_claim_command(CLI::App& root, Session& session) {
-  const auto [command, words] = add_command(root, session, "claim", claim, R"(
+void add_claim_command(CLI::App& root, Invocation& invocation) {
+  const auto [command, words] = add_command(root, invocation, "claim", claim, R"(
 Claim due messages under a lease; settle each by its receipt
 
   tarry claim orders

@@ -85,43 +85,44 @@ std::optional<std::string> bad_choice(const DeadOptions& options, std::string_vi
 }
 
 template <typename Chosen>
-ExitCode run_on_dead(Session& session, const DeadOptions& options, Chosen action) {
+ExitCode run_on_dead(Invocation& invocation, const DeadOptions& options, Chosen action) {
   auto filter = filter_of(options.filter);
-  if (!filter) return session.output.fail(filter.error());
-  return run_on_all(session, {options.queue,
-                              *std::move(filter),
-                              {State::dead},
-                              std::move(action),
-                              options.dry_run,
-                              options.yes});
+  if (!filter) return invocation.output.fail(filter.error());
+  return run_on_all(invocation, {options.queue,
+                                 *std::move(filter),
+                                 {State::dead},
+                                 std::move(action),
+                                 options.dry_run,
+                                 options.yes});
 }
 
 template <typename Verb>
-ExitCode each(Session& session, const DeadOptions& options, const Queue& queue, Verb verb) {
+ExitCode each(Invocation& invocation, const DeadOptions& options, const Queue& queue, Verb verb) {
   std::vector<Result<Answer>> answers;
   for (const std::string& key : options.keys) answers.push_back(verb(queue, key));
-  return print_answers(session.output, "key", options.keys, answers);
+  return print_answers(invocation.output, "key", options.keys, answers);
 }
 
-ExitCode revive(Session& session, const DeadOptions& options) {
-  if (const auto bad = bad_choice(options, "revive")) return session.output.usage(*bad);
-  if (options.filter.given() || options.dry_run) return run_on_dead(session, options, ReviveAll{});
+ExitCode revive(Invocation& invocation, const DeadOptions& options) {
+  if (const auto bad = bad_choice(options, "revive")) return invocation.output.usage(*bad);
+  if (options.filter.given() || options.dry_run)
+    return run_on_dead(invocation, options, ReviveAll{});
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   const Queue queue = store->queue(options.queue);
-  if (!options.all) return each(session, options, queue, revive_one);
+  if (!options.all) return each(invocation, options, queue, revive_one);
   const auto stats = queue.stats();  // a mistyped name must not be answered with "0 revived"
-  if (!stats) return session.output.fail(stats.error());
+  if (!stats) return invocation.output.fail(stats.error());
   const auto count = queue.revive();
-  if (!count) return session.output.fail(count.error());
-  return print_count(session.output, options, "revived", *count);
+  if (!count) return invocation.output.fail(count.error());
+  return print_count(invocation.output, options, "revived", *count);
 }
 
-ExitCode remove_all(Session& session, const DeadOptions& options, const Queue& queue) {
+ExitCode remove_all(Invocation& invocation, const DeadOptions& options, const Queue& queue) {
   const auto stats = queue.stats();
-  if (!stats) return session.output.fail(stats.error());
-  Progress progress("removing", stderr, session.output.err());
+  if (!stats) return invocation.output.fail(stats.error());
+  Progress progress("removing", stderr, invocation.output.err());
   std::uint64_t removed = 0;
   OutcomeTally tally;
   const auto done = each_page(queue, {State::dead}, {}, [&](const std::vector<MessageInfo>& page) {
@@ -133,25 +134,26 @@ ExitCode remove_all(Session& session, const DeadOptions& options, const Queue& q
     return std::optional<Error>();
   });
   progress.clear();
-  if (done) session.output.error(*done);
-  const ExitCode code = print_count(session.output, options, "removed", removed);
+  if (done) invocation.output.error(*done);
+  const ExitCode code = print_count(invocation.output, options, "removed", removed);
   return done ? worst(exit_code(done->code), code) : worst(tally.code(), code);
 }
 
-ExitCode remove(Session& session, const DeadOptions& options) {
-  if (const auto bad = bad_choice(options, "rm")) return session.output.usage(*bad);
-  if (options.filter.given() || options.dry_run) return run_on_dead(session, options, CancelAll{});
+ExitCode remove(Invocation& invocation, const DeadOptions& options) {
+  if (const auto bad = bad_choice(options, "rm")) return invocation.output.usage(*bad);
+  if (options.filter.given() || options.dry_run)
+    return run_on_dead(invocation, options, CancelAll{});
   if (options.all && !options.yes) {
-    return session.output.usage(fmt::format(
+    return invocation.output.usage(fmt::format(
         "dead rm --all removes all dead messages of queue {} for good; confirm with --yes",
         base::quoted(options.queue)));
   }
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   const Queue queue = store->queue(options.queue);
-  if (options.all) return remove_all(session, options, queue);
-  return each(session, options, queue, remove_one);
+  if (options.all) return remove_all(invocation, options, queue);
+  return each(invocation, options, queue, remove_one);
 }
 
 void add_targets(CLI::App& command, DeadOptions& options, const std::string& all) {
@@ -162,13 +164,13 @@ void add_targets(CLI::App& command, DeadOptions& options, const std::string& all
   command.add_flag("--dry-run", options.dry_run, "Only count the messages that the flags choose");
 }
 
-ExitCode list_dead(Session& session, const ListingWords& words) {
-  return print_messages(session, words, State::dead);
+ExitCode list_dead(Invocation& invocation, const ListingWords& words) {
+  return print_messages(invocation, words, State::dead);
 }
 
 }  // namespace
 
-void add_dead_commands(CLI::App& root, Session& session) {
+void add_dead_commands(CLI::App& root, Invocation& invocation) {
   CLI::App& dead = add_group(root, "dead", R"(
 Dead messages, which were set aside: ls, revive, rm
 
@@ -178,7 +180,7 @@ A queue keeps its dead for `dead_keep`: see tarry queue set.
   tarry dead ls orders
   tarry dead revive orders --all)");
   {
-    const auto [command, words] = add_command(dead, session, "ls", list_dead, R"(
+    const auto [command, words] = add_command(dead, invocation, "ls", list_dead, R"(
 List the dead messages of a queue with their reasons
 
   tarry dead ls orders
@@ -186,7 +188,7 @@ List the dead messages of a queue with their reasons
     add_listing_words(command, words, false);
   }
   {
-    const auto [command, options] = add_command(dead, session, "revive", revive, R"(
+    const auto [command, options] = add_command(dead, invocation, "revive", revive, R"(
 Deliver dead messages again: due now, attempts start anew
 
   tarry dead revive orders order:42 order:43
@@ -195,7 +197,7 @@ Deliver dead messages again: due now, attempts start anew
     add_targets(command, options, "All dead messages of the queue");
   }
   {
-    const auto [command, options] = add_command(dead, session, "rm", remove, R"(
+    const auto [command, options] = add_command(dead, invocation, "rm", remove, R"(
 Remove dead messages for good
 
 If somebody revives a message at the same moment, it may be cancelled.

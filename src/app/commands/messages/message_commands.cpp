@@ -50,28 +50,28 @@ std::vector<std::string_view> views(const std::vector<std::string>& words) {
 }
 
 template <typename Chosen>
-ExitCode run_filtered(Session& session, const KeysOptions& options, Chosen action) {
+ExitCode run_filtered(Invocation& invocation, const KeysOptions& options, Chosen action) {
   auto filter = filter_of(options.filter);
-  if (!filter) return session.output.fail(filter.error());
+  if (!filter) return invocation.output.fail(filter.error());
   const auto state = state_of(options.filter);
   // Only dead messages have a reason.
   const std::vector<State> states = state                    ? std::vector{*state}
                                     : filter->reason.empty() ? alive_states()
                                                              : std::vector{State::dead};
-  return run_on_all(session, {options.queue, *std::move(filter), states, std::move(action),
-                              options.dry_run, options.yes});
+  return run_on_all(invocation, {options.queue, *std::move(filter), states, std::move(action),
+                                 options.dry_run, options.yes});
 }
 
-ExitCode cancel(Session& session, const KeysOptions& options) {
-  if (const auto bad = bad_targets(options, "cancel")) return session.output.usage(*bad);
-  if (options.filter.given()) return run_filtered(session, options, CancelAll{});
+ExitCode cancel(Invocation& invocation, const KeysOptions& options) {
+  if (const auto bad = bad_targets(options, "cancel")) return invocation.output.usage(*bad);
+  if (options.filter.given()) return run_filtered(invocation, options, CancelAll{});
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   const auto keys = views(options.keys);
   const auto answers = store->queue(options.queue).cancel(keys);
-  if (!answers) return session.output.fail(answers.error());
-  return print_answers(session.output, "key", options.keys, *answers);
+  if (!answers) return invocation.output.fail(answers.error());
+  return print_answers(invocation.output, "key", options.keys, *answers);
 }
 
 /// The new time of the message with this key: its present due time plus `by`.
@@ -86,7 +86,7 @@ Result<Due> due_by(const Queue& queue, const std::string& key, Millis by) {
 }
 
 /// Returns nothing if the time of a key is not known; then the reason has been printed.
-std::optional<std::vector<Reschedule>> items_of(Session& session, const Queue& queue,
+std::optional<std::vector<Reschedule>> items_of(Invocation& invocation, const Queue& queue,
                                                 const KeysOptions& options, ExitCode& code) {
   std::vector<Reschedule> items;
   std::optional<std::uint32_t> priority;
@@ -94,7 +94,7 @@ std::optional<std::vector<Reschedule>> items_of(Session& session, const Queue& q
   for (const std::string& key : options.keys) {
     const auto due = options.by ? due_by(queue, key, *options.by) : Result<Due>(options.when.due());
     if (!due) {
-      code = session.output.fail(due.error());
+      code = invocation.output.fail(due.error());
       return std::nullopt;
     }
     items.push_back({key, *due, priority});
@@ -102,25 +102,25 @@ std::optional<std::vector<Reschedule>> items_of(Session& session, const Queue& q
   return items;
 }
 
-ExitCode reschedule(Session& session, const KeysOptions& options) {
-  if (const auto bad = bad_targets(options, "reschedule")) return session.output.usage(*bad);
+ExitCode reschedule(Invocation& invocation, const KeysOptions& options) {
+  if (const auto bad = bad_targets(options, "reschedule")) return invocation.output.usage(*bad);
   if (!options.when.given() && !options.by) {
-    return session.output.usage("reschedule needs --in, --at or --by");
+    return invocation.output.usage("reschedule needs --in, --at or --by");
   }
   if (options.filter.given()) {
-    if (options.priority) return session.output.usage("--priority goes with KEYs only");
-    if (options.by) return run_filtered(session, options, MoveAllBy{*options.by});
-    return run_filtered(session, options, MoveAllTo{options.when.due()});
+    if (options.priority) return invocation.output.usage("--priority goes with KEYs only");
+    if (options.by) return run_filtered(invocation, options, MoveAllBy{*options.by});
+    return run_filtered(invocation, options, MoveAllTo{options.when.due()});
   }
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   const Queue queue = store->queue(options.queue);
-  const auto items = items_of(session, queue, options, code);
+  const auto items = items_of(invocation, queue, options, code);
   if (!items) return code;
   const auto answers = queue.reschedule(*items);
-  if (!answers) return session.output.fail(answers.error());
-  return print_answers(session.output, "key", options.keys, *answers);
+  if (!answers) return invocation.output.fail(answers.error());
+  return print_answers(invocation.output, "key", options.keys, *answers);
 }
 
 std::string headers_text(const Headers& headers) {
@@ -181,9 +181,9 @@ void write_results(wire::JsonWriter& json, const std::vector<std::string>& keys,
   json.end_array().end_object();
 }
 
-ExitCode get(Session& session, const KeysOptions& options) {
+ExitCode get(Invocation& invocation, const KeysOptions& options) {
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   const Queue queue = store->queue(options.queue);
   ExitCode worst_code = ExitCode::done;
@@ -193,19 +193,19 @@ ExitCode get(Session& session, const KeysOptions& options) {
     const auto& info = infos.emplace_back(queue.get(key));
     if (!info) {
       worst_code = worst(worst_code, exit_code(info.error().code));
-      session.output.error(info.error());
-    } else if (!session.output.json()) {
-      if (!first) session.output.print_line("");
-      print_sheet(session.output, *info);
+      invocation.output.error(info.error());
+    } else if (!invocation.output.json()) {
+      if (!first) invocation.output.print_line("");
+      print_sheet(invocation.output, *info);
       first = false;
     }
   }
-  if (!session.output.json()) return worst_code;
+  if (!invocation.output.json()) return worst_code;
   if (infos.size() > 1) {
-    session.output.print_json(
+    invocation.output.print_json(
         [&](wire::JsonWriter& json) { write_results(json, options.keys, infos); });
   } else if (infos.front()) {
-    session.output.print_json([&](wire::JsonWriter& json) {
+    invocation.output.print_json([&](wire::JsonWriter& json) {
       json.begin_object();
       wire::write_message_info(json, *infos.front(), wire::Payload::shown);
       json.end_object();
@@ -214,8 +214,8 @@ ExitCode get(Session& session, const KeysOptions& options) {
   return worst_code;
 }
 
-ExitCode list(Session& session, const ListingWords& words) {
-  return print_messages(session, words, state_of(words.filter));
+ExitCode list(Invocation& invocation, const ListingWords& words) {
+  return print_messages(invocation, words, state_of(words.filter));
 }
 
 constexpr const char* kFilterHelp = R"(
@@ -239,7 +239,7 @@ void add_targets(CLI::App& command, KeysOptions& options) {
 
 }  // namespace
 
-void add_message_commands(CLI::App& root, Session& session) {
+void add_message_commands(CLI::App& root, Invocation& invocation) {
   {
     const auto help = std::string(R"(
 Cancel these messages
@@ -250,11 +250,11 @@ consumer has it: that delivery may finish, and no other begins.)") +
   tarry cancel orders order:42
   tarry cancel orders order:42 order:43 -o json
   tarry cancel orders --prefix customer:7: --header shop=eu --dry-run)";
-    const auto [command, options] = add_command(root, session, "cancel", cancel, help);
+    const auto [command, options] = add_command(root, invocation, "cancel", cancel, help);
     add_targets(command, options);
   }
   {
-    const auto [command, options] = add_command(root, session, "get", get, R"(
+    const auto [command, options] = add_command(root, invocation, "get", get, R"(
 Show everything that is known about these messages
 
   tarry get orders order:42)");
@@ -270,14 +270,14 @@ Give these messages another due time; revives dead ones
   tarry reschedule orders order:42 --at 2030-01-31T09:00:00Z
   tarry reschedule orders --prefix customer:7: --in 1d
   tarry reschedule orders --due-between 1893456000000,1893477600000 --by 6h)";
-    const auto [command, options] = add_command(root, session, "reschedule", reschedule, help);
+    const auto [command, options] = add_command(root, invocation, "reschedule", reschedule, help);
     add_targets(command, options);
     add_by(command, options.by, add_when(command, options.when));
     add_number(command, "--priority", options.priority, 0, UINT32_MAX,
                "With KEYs only: another priority (default: unchanged)");
   }
   {
-    const auto [command, words] = add_command(root, session, "ls", list, R"(
+    const auto [command, words] = add_command(root, invocation, "ls", list, R"(
 List the messages of a queue, in no defined order
 
   tarry ls orders

@@ -46,17 +46,17 @@ Result<Headers> headers_from(const std::vector<std::string>& words) {
   return headers;
 }
 
-ExitCode push_one(Session& session, const PushOptions& options) {
+ExitCode push_one(Invocation& invocation, const PushOptions& options) {
   if (options.key && options.key->empty()) {
-    return session.output.usage(
+    return invocation.output.usage(
         "--key \"\": must be 1 to 512 bytes; leave --key out to have a key generated");
   }
   auto headers = headers_from(options.headers);
-  if (!headers) return session.output.fail(headers.error());
+  if (!headers) return invocation.output.fail(headers.error());
   std::string payload = options.payload.value_or("");
   if (options.payload == "-") {
     auto read = read_all(STDIN_FILENO, core::kMaxMaxPayload);
-    if (!read) return session.output.fail(read.error());
+    if (!read) return invocation.output.fail(read.error());
     payload = std::move(*read);
   }
   Push push;
@@ -69,12 +69,12 @@ ExitCode push_one(Session& session, const PushOptions& options) {
   push.if_exists = options.if_exists;
 
   ExitCode code{};
-  auto store = session.open(code, {.create = true});
+  auto store = invocation.open(code, {.create = true});
   if (!store) return code;
   auto pushed = store->queue(options.queue).push(push);
-  if (!pushed) return session.output.fail(pushed.error());
-  if (session.output.json()) {
-    session.output.print_json([&](wire::JsonWriter& json) {
+  if (!pushed) return invocation.output.fail(pushed.error());
+  if (invocation.output.json()) {
+    invocation.output.print_json([&](wire::JsonWriter& json) {
       json.begin_object();
       write_fields(json, *pushed);
       json.end_object();
@@ -84,16 +84,16 @@ ExitCode push_one(Session& session, const PushOptions& options) {
     const std::string id = pushed->id == 0 ? "" : std::to_string(pushed->id);
     const std::string due = pushed->id == 0 ? "" : time_text(pushed->due);
     table.add({to_string(pushed->outcome), pushed->key, id, due});
-    session.output.print(table);
+    invocation.output.print(table);
   }
-  session.note_if_fleeting();
+  invocation.note_if_fleeting();
   return exit_code(pushed->outcome);
 }
 
-ExitCode push_messages(Session& session, const PushOptions& options) {
-  if (!options.jsonl) return push_one(session, options);
+ExitCode push_messages(Invocation& invocation, const PushOptions& options) {
+  if (!options.jsonl) return push_one(invocation, options);
   if (options.about_one_message()) {
-    return session.output.usage(
+    return invocation.output.usage(
         "with --jsonl every line has its own payload, key, time and headers: the only other flag "
         "allowed is --if-exists");
   }
@@ -101,13 +101,13 @@ ExitCode push_messages(Session& session, const PushOptions& options) {
   bulk.queue = options.queue;
   bulk.file = *options.jsonl;
   bulk.if_exists = options.if_exists;
-  return bulk_push(session, bulk);
+  return bulk_push(invocation, bulk);
 }
 
 }  // namespace
 
-void add_push_command(CLI::App& root, Session& session) {
-  const auto [push, options] = add_command(root, session, "push", push_messages, R"(
+void add_push_command(CLI::App& root, Invocation& invocation) {
+  const auto [push, options] = add_command(root, invocation, "push", push_messages, R"(
 Push a message with its due time; without --in or --at it is due now
 
   tarry push orders '{"order": 42}' --key order:42 --in 30m

@@ -18,9 +18,9 @@ struct SettleOptions {
   std::optional<std::uint64_t> priority;
 };
 
-ExitCode settle(Session& session, const SettleOptions& options) {
+ExitCode settle(Invocation& invocation, const SettleOptions& options) {
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   std::vector<Settle> items;
   for (const std::string& receipt : options.receipts) {
@@ -32,13 +32,13 @@ ExitCode settle(Session& session, const SettleOptions& options) {
     if (options.priority) item.priority = static_cast<std::uint32_t>(*options.priority);
   }
   const auto answers = store->queue(options.queue).settle(items);
-  if (!answers) return session.output.fail(answers.error());
-  return print_answers(session.output, "receipt", options.receipts, *answers);
+  if (!answers) return invocation.output.fail(answers.error());
+  return print_answers(invocation.output, "receipt", options.receipts, *answers);
 }
 
-CommandWithWords<SettleOptions> add(CLI::App& root, Session& session, tarry::Action action,
+CommandWithWords<SettleOptions> add(CLI::App& root, Invocation& invocation, tarry::Action action,
                                     const std::string& help) {
-  const auto added = add_command(root, session, std::string(to_string(action)), settle, help);
+  const auto added = add_command(root, invocation, std::string(to_string(action)), settle, help);
   added.words.action = action;
   add_word(added.command, "QUEUE", added.words.queue, "The queue")->required();
   add_words(added.command, "RECEIPT", added.words.receipts,
@@ -58,28 +58,28 @@ struct ExtendOptions {
   std::optional<Millis> lease;
 };
 
-ExitCode extend(Session& session, const ExtendOptions& options) {
+ExitCode extend(Invocation& invocation, const ExtendOptions& options) {
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   const Queue queue = store->queue(options.queue);
   std::vector<Result<Answer>> answers;
   for (const std::string& receipt : options.receipts) {
     answers.push_back(queue.extend(receipt, options.lease));
   }
-  return print_answers(session.output, "receipt", options.receipts, answers);
+  return print_answers(invocation.output, "receipt", options.receipts, answers);
 }
 
 }  // namespace
 
-void add_settle_commands(CLI::App& root, Session& session) {
+void add_settle_commands(CLI::App& root, Invocation& invocation) {
   using enum tarry::Action;
-  add(root, session, ack, R"(
+  add(root, invocation, ack, R"(
 End claims as done; the messages are not delivered again
 
   tarry ack orders RECEIPT)");
   {
-    const auto [command, options] = add(root, session, retry, R"(
+    const auto [command, options] = add(root, invocation, retry, R"(
 Deliver messages again after a delay; this attempt counts
 
   tarry retry orders RECEIPT
@@ -89,21 +89,21 @@ Deliver messages again after a delay; this attempt counts
     add_priority(command, options);
   }
   {
-    const auto [command, options] = add(root, session, release, R"(
+    const auto [command, options] = add(root, invocation, release, R"(
 Give messages back: due now; this attempt does not count
 
   tarry release orders RECEIPT)");
     add_priority(command, options);
   }
   {
-    const auto [command, options] = add(root, session, bury, R"(
+    const auto [command, options] = add(root, invocation, bury, R"(
 Set messages aside, as dead
 
   tarry bury orders RECEIPT --reason 'no such order')");
     add_word(command, "--reason", options.reason, "The reason, up to 255 bytes");
     add_priority(command, options);
   }
-  const auto [command, options] = add_command(root, session, "extend", extend, R"(
+  const auto [command, options] = add_command(root, invocation, "extend", extend, R"(
 Extend the leases of claims
 
   tarry extend orders RECEIPT

@@ -56,22 +56,22 @@ ExitCode watch(Output& output, const Queue& queue, const WhyWords& words) {
   }
 }
 
-ExitCode why(Session& session, const WhyWords& words) {
+ExitCode why(Invocation& invocation, const WhyWords& words) {
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   const Queue queue = store->queue(words.queue);
-  if (words.watch) return watch(session.output, queue, words);
+  if (words.watch) return watch(invocation.output, queue, words);
   const auto why = queue.why(words.key);
-  if (!why) return session.output.fail(why.error());
-  print(session.output, *why);
+  if (!why) return invocation.output.fail(why.error());
+  print(invocation.output, *why);
   return ExitCode::done;
 }
 
 }  // namespace
 
-void add_why_command(CLI::App& root, Session& session) {
-  const auto [command, words] = add_command(root, session, "why", why, R"(
+void add_why_command(CLI::App& root, Invocation& invocation) {
+  const auto [command, words] = add_command(root, invocation, "why", why, R"(
 Tell why a message has not been delivered, or what has become of it
 
 Names one cause: not due yet, a pause, no consumer, busy consumers, a lease, its death,

@@ -135,7 +135,7 @@ Result<void> write_file(const std::string& path, const std::string& text) {
   return {};
 }
 
-Result<Results> measure(Session& session, const Queue& queue, const BenchOptions& options) {
+Result<Results> measure(Invocation& invocation, const Queue& queue, const BenchOptions& options) {
   LoadShape shape;
   if (options.clients) shape.clients = static_cast<std::uint32_t>(*options.clients);
   if (options.batch) shape.batch = static_cast<std::uint32_t>(*options.batch);
@@ -143,8 +143,8 @@ Result<Results> measure(Session& session, const Queue& queue, const BenchOptions
   const Millis each = options.each.value_or(kEach);
   const std::uint64_t runs = std::size(kLoads);
   const std::string loads = fmt::format("of {} loads", runs);
-  std::FILE* const out = session.output.json() ? nullptr : stderr;
-  Progress progress("measuring", out, session.output.err());
+  std::FILE* const out = invocation.output.json() ? nullptr : stderr;
+  Progress progress("measuring", out, invocation.output.err());
   // In the progress bar, measuring the rates counts as much as measuring one load.
   std::uint64_t part = 0;
   LoadGenerator load(queue, shape, [&](std::uint64_t done, std::uint64_t total) {
@@ -166,47 +166,47 @@ Result<Results> measure(Session& session, const Queue& queue, const BenchOptions
   return results;
 }
 
-ExitCode run_bench(Session& session, const BenchOptions& options) {
+ExitCode run_bench(Invocation& invocation, const BenchOptions& options) {
   if (options.plan.plan) {
     if (options.measures()) {
-      return session.output.usage(
+      return invocation.output.usage(
           "--plan measures nothing: leave out --queue, --messages, --clients, --each and --plot");
     }
-    return print_plan(session, options.plan, options.payload, options.batch);
+    return print_plan(invocation, options.plan, options.payload, options.batch);
   }
   if (options.plan.any_given()) {
-    return session.output.usage("--rate, --pending, --engine and --memory need --plan");
+    return invocation.output.usage("--rate, --pending, --engine and --memory need --plan");
   }
   if (options.each && (*options.each < Millis(100) || *options.each > kMostEach)) {
-    return session.output.usage("--each " + base::format_duration_ms(options.each->count()) +
-                                ": must be 100ms to 1h");
+    return invocation.output.usage("--each " + base::format_duration_ms(options.each->count()) +
+                                   ": must be 100ms to 1h");
   }
   ExitCode code{};
-  auto store = session.open(code, {.create = true});
+  auto store = invocation.open(code, {.create = true});
   if (!store) return code;
   auto queue = empty_queue(*store, options.queue.value_or("tarry-bench"));
-  if (!queue) return session.output.fail(queue.error());
-  auto results = measure(session, *queue, options);
+  if (!queue) return invocation.output.fail(queue.error());
+  auto results = measure(invocation, *queue, options);
   const auto purged = queue->purge();
-  if (!results) return session.output.fail(results.error());
-  if (session.output.json()) {
-    print_json(session.output, *results);
+  if (!results) return invocation.output.fail(results.error());
+  if (invocation.output.json()) {
+    print_json(invocation.output, *results);
   } else {
-    print_tables(session.output, *results, session.output.out().width());
+    print_tables(invocation.output, *results, invocation.output.out().width());
   }
   if (options.plot) {
-    const std::string title = "tarry: lateness against load, " + session.url();
+    const std::string title = "tarry: lateness against load, " + invocation.url();
     auto written = write_file(*options.plot, lateness_svg(results->lateness, title));
-    if (!written) return session.output.fail(written.error());
+    if (!written) return invocation.output.fail(written.error());
   }
-  if (!purged) return session.output.fail(purged.error());
+  if (!purged) return invocation.output.fail(purged.error());
   return ExitCode::done;
 }
 
 }  // namespace
 
-void add_bench_command(CLI::App& root, Session& session) {
-  const auto [bench, options] = add_command(root, session, "bench", run_bench, R"(
+void add_bench_command(CLI::App& root, Invocation& invocation) {
+  const auto [bench, options] = add_command(root, invocation, "bench", run_bench, R"(
 Measure a store: rates of push, claim and settle, lateness under load
 
 Uses a queue of its own, with batches and several clients. It first measures each verb

@@ -192,16 +192,16 @@ void add_plan_flags(CLI::App& bench, PlanFlags& into) {
       ->type_name("SIZE");
 }
 
-ExitCode print_plan(Session& session, const PlanFlags& flags, std::optional<std::uint64_t> payload,
-                    std::optional<std::uint64_t> batch) {
+ExitCode print_plan(Invocation& invocation, const PlanFlags& flags,
+                    std::optional<std::uint64_t> payload, std::optional<std::uint64_t> batch) {
   const auto load = load_of(flags, payload, batch);
-  if (!load) return session.output.usage(load.error().message);
+  if (!load) return invocation.output.usage(load.error().message);
   const auto plan = sizing::plan_of(*load);
-  if (!plan) return session.output.fail(plan.error());
-  if (session.output.json()) {
-    print_json(session.output, *load, *plan);
+  if (!plan) return invocation.output.fail(plan.error());
+  if (invocation.output.json()) {
+    print_json(invocation.output, *load, *plan);
   } else {
-    print_sheet(session.output, *load, *plan);
+    print_sheet(invocation.output, *load, *plan);
   }
   return ExitCode::done;
 }

@@ -9,7 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "app/command_line/session.h"
+#include "app/command_line/invocation.h"
 
 namespace tarry::app {
 
@@ -26,7 +26,7 @@ struct PlanFlags {
 void add_plan_flags(CLI::App& bench, PlanFlags& into);
 
 /// `payload`: in bytes; `batch`: in messages; nothing if they were not given.
-[[nodiscard]] ExitCode print_plan(Session& session, const PlanFlags& flags,
+[[nodiscard]] ExitCode print_plan(Invocation& invocation, const PlanFlags& flags,
                                   std::optional<std::uint64_t> payload,
                                   std::optional<std::uint64_t> batch);
 

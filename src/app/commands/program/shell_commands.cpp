@@ -15,35 +15,37 @@ const std::vector<std::string_view>& shell_names() {
   return kNames;
 }
 
-ExitCode print_text(Session& session, std::string text) {
+ExitCode print_text(Invocation& invocation, std::string text) {
   text.erase(text.find_last_not_of('\n') + 1);
-  session.output.print_line(text);
+  invocation.output.print_line(text);
   return ExitCode::done;
 }
 
-ExitCode completion(Session& session, const CLI::App& root, std::string_view shell) {
+ExitCode completion(Invocation& invocation, const CLI::App& root, std::string_view shell) {
   const CommandNode tree = tree_of(root);
-  if (shell == "bash") return print_text(session, bash_completion(tree));
-  if (shell == "zsh") return print_text(session, zsh_completion(tree));
-  return print_text(session, fish_completion(tree));
+  if (shell == "bash") return print_text(invocation, bash_completion(tree));
+  if (shell == "zsh") return print_text(invocation, zsh_completion(tree));
+  return print_text(invocation, fish_completion(tree));
 }
 
 }  // namespace
 
-void add_shell_commands(CLI::App& root, Session& session) {
+void add_shell_commands(CLI::App& root, Invocation& invocation) {
   const auto shell = std::make_shared<std::optional<std::string>>();
-  const auto complete = [shell, &root](Session& given) { return completion(given, root, **shell); };
-  CLI::App& command = add_command(root, session, "completion", complete, R"(
+  const auto complete = [shell, &root](Invocation& given) {
+    return completion(given, root, **shell);
+  };
+  CLI::App& command = add_command(root, invocation, "completion", complete, R"(
 A script that completes commands in your shell
 
   tarry completion bash > ~/.local/share/bash-completion/completions/tarry
   tarry completion zsh > ~/.zfunc/_tarry
   tarry completion fish > ~/.config/fish/completions/tarry.fish)");
   add_choice(command, "SHELL", *shell, shell_names(), "bash, zsh or fish")->required();
-  const auto manual = [&root](Session& given) {
+  const auto manual = [&root](Invocation& given) {
     return print_text(given, man_page(tree_of(root), version_line()));
   };
-  add_command(root, session, "man", manual, R"(
+  add_command(root, invocation, "man", manual, R"(
 The manual, as a page for man(1)
 
   tarry man > tarry.1 && man ./tarry.1)");

@@ -51,10 +51,10 @@ std::vector<OtherLibrary> other_libraries() {
   return others;
 }
 
-ExitCode version(Session& session) {
+ExitCode version(Invocation& invocation) {
   const std::vector<OtherLibrary> others = other_libraries();
-  if (session.output.json()) {
-    session.output.print_json([&others](wire::JsonWriter& json) {
+  if (invocation.output.json()) {
+    invocation.output.print_json([&others](wire::JsonWriter& json) {
       json.begin_object().field("version", TARRY_VERSION).text_field("compiler", kCompiler);
       if (!kCommit.empty()) json.text_field("commit", kCommit);
       json.name("engines")
@@ -96,14 +96,14 @@ ExitCode version(Session& session) {
                                                  other.library->packages));
   }
   if (!parts.empty()) sheet.add_parts("libraries", std::move(parts));
-  session.output.print(sheet);
+  invocation.output.print(sheet);
   return ExitCode::done;
 }
 
 }  // namespace
 
-void add_version_command(CLI::App& root, Session& session) {
-  add_command(root, session, "version", version, R"(
+void add_version_command(CLI::App& root, Invocation& invocation) {
+  add_command(root, invocation, "version", version, R"(
 Version, compiler, and what is built in
 
   tarry version

@@ -53,9 +53,9 @@ bool is_empty(const Forecast& forecast) {
          std::ranges::all_of(forecast.buckets, [](std::uint64_t count) { return count == 0; });
 }
 
-ExitCode forecast(Session& session, const ForecastWords& words) {
+ExitCode forecast(Invocation& invocation, const ForecastWords& words) {
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   const Queue queue = store->queue(words.queue);
   Result<Forecast> found = [&] {
@@ -65,27 +65,27 @@ ExitCode forecast(Session& session, const ForecastWords& words) {
     options.buckets = static_cast<std::uint32_t>(words.buckets.value_or(kRows));
     return queue.forecast(options);
   }();
-  if (!found) return session.output.fail(found.error());
+  if (!found) return invocation.output.fail(found.error());
   if (is_empty(*found)) {
-    if (const auto known = check_known(queue); !known) return session.output.fail(known.error());
+    if (const auto known = check_known(queue); !known) return invocation.output.fail(known.error());
   }
-  if (session.output.json()) {
+  if (invocation.output.json()) {
     const core::ForecastReply reply{found->due_now, found->buckets, found->later};
-    session.output.print_line(wire::encode_forecast_reply(reply, found->width));
+    invocation.output.print_line(wire::encode_forecast_reply(reply, found->width));
   } else {
     // If the user gave no number of rows, the chart ends with the last message.
     if (!words.buckets && found->later == 0) *found = widened(*found, found->width);
-    std::string text = forecast_text(*found, session.output.out().width());
+    std::string text = forecast_text(*found, invocation.output.out().width());
     text.pop_back();
-    session.output.print_line(text);
+    invocation.output.print_line(text);
   }
   return ExitCode::done;
 }
 
 }  // namespace
 
-void add_forecast_command(CLI::App& root, Session& session) {
-  const auto [command, words] = add_command(root, session, "forecast", forecast, R"(
+void add_forecast_command(CLI::App& root, Invocation& invocation) {
+  const auto [command, words] = add_command(root, invocation, "forecast", forecast, R"(
 Show how many messages fall due when, as a bar chart
 
 Counts scheduled and ready messages, from now on. Without --width and --buckets it

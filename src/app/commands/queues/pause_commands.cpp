@@ -110,93 +110,93 @@ struct PauseOptions {
   std::optional<Time> until;
 };
 
-ExitCode pause_several(Session& session, const Store& store, const Meant& meant,
+ExitCode pause_several(Invocation& invocation, const Store& store, const Meant& meant,
                        const std::optional<Time>& until) {
   const auto queues = queues_of(store, meant);
-  if (!queues) return session.output.fail(queues.error());
+  if (!queues) return invocation.output.fail(queues.error());
   std::vector<Paused> all;
   for (const QueueStats& queue : *queues) {
     const auto paused = store.queue(queue.queue).pause(until);
     all.push_back({queue.queue, paused && *paused == PauseOutcome::paused, queue.paused,
                    paused ? std::nullopt : std::optional(paused.error())});
   }
-  return print_several(session.output, all, until);
+  return print_several(invocation.output, all, until);
 }
 
-ExitCode pause_one(Session& session, const Store& store, const std::string& name,
+ExitCode pause_one(Invocation& invocation, const Store& store, const std::string& name,
                    const std::optional<Time>& until) {
   const auto paused = store.queue(name).pause(until);
-  if (!paused) return session.output.fail(paused.error());
+  if (!paused) return invocation.output.fail(paused.error());
   const bool is_paused = *paused == PauseOutcome::paused;
-  if (session.output.json()) {
-    session.output.print_json([&](wire::JsonWriter& json) {
+  if (invocation.output.json()) {
+    invocation.output.print_json([&](wire::JsonWriter& json) {
       json.begin_object().text_field("queue", name).field_bool("paused", is_paused);
       if (until && is_paused) json.time_field("paused_until", *until);
       json.end_object();
     });
   } else if (is_paused) {
-    session.output.print_line(fmt::format("queue {} is paused until {}", name,
-                                          until ? time_text(*until) : "it is resumed"));
+    invocation.output.print_line(fmt::format("queue {} is paused until {}", name,
+                                             until ? time_text(*until) : "it is resumed"));
   }
   if (is_paused) return ExitCode::done;
-  session.output.tell(fmt::format("queue {} is not paused: {} has passed", name,
-                                  time_text(until.value_or(Time()))));
+  invocation.output.tell(fmt::format("queue {} is not paused: {} has passed", name,
+                                     time_text(until.value_or(Time()))));
   return ExitCode::failed;
 }
 
-ExitCode pause(Session& session, const PauseOptions& options) {
-  if (const auto bad = bad_meant(options.meant, "pause")) return session.output.usage(*bad);
+ExitCode pause(Invocation& invocation, const PauseOptions& options) {
+  if (const auto bad = bad_meant(options.meant, "pause")) return invocation.output.usage(*bad);
   std::optional<Time> until = options.until;
   const Time now = std::chrono::ceil<Millis>(std::chrono::system_clock::now());
   if (options.during == Millis(0)) {
-    return session.output.usage("--for 0s is no pause; give at least 1ms");
+    return invocation.output.usage("--for 0s is no pause; give at least 1ms");
   }
   if (options.during) until = now + *options.during;
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   // A pause until a time in the past would end the present pause. With a manual clock only the
   // store knows whether the time has passed.
   if (until && *until <= now && !store->engine().capabilities().manual_clock) {
-    return session.output.usage(
+    return invocation.output.usage(
         fmt::format("--until {} has passed; nothing was done (tarry queue resume ends a pause)",
                     time_text(*until)));
   }
-  if (options.meant.several()) return pause_several(session, *store, options.meant, until);
-  return pause_one(session, *store, *options.meant.queue, until);
+  if (options.meant.several()) return pause_several(invocation, *store, options.meant, until);
+  return pause_one(invocation, *store, *options.meant.queue, until);
 }
 
-ExitCode resume_several(Session& session, const Store& store, const Meant& meant) {
+ExitCode resume_several(Invocation& invocation, const Store& store, const Meant& meant) {
   const auto queues = queues_of(store, meant);
-  if (!queues) return session.output.fail(queues.error());
+  if (!queues) return invocation.output.fail(queues.error());
   std::vector<Paused> all;
   for (const QueueStats& queue : *queues) {
     const auto resumed = store.queue(queue.queue).resume();
     all.push_back({queue.queue, false, queue.paused,
                    resumed ? std::nullopt : std::optional(resumed.error())});
   }
-  return print_several(session.output, all, std::nullopt);
+  return print_several(invocation.output, all, std::nullopt);
 }
 
-ExitCode resume(Session& session, const Meant& meant) {
-  if (const auto bad = bad_meant(meant, "resume")) return session.output.usage(*bad);
+ExitCode resume(Invocation& invocation, const Meant& meant) {
+  if (const auto bad = bad_meant(meant, "resume")) return invocation.output.usage(*bad);
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
-  if (meant.several()) return resume_several(session, *store, meant);
+  if (meant.several()) return resume_several(invocation, *store, meant);
   const std::string& name = *meant.queue;
   const Queue queue = store->queue(name);
   // The queue must exist: a mistyped name must not be answered as if something had been resumed.
   const auto stats = queue.stats();
-  if (!stats) return session.output.fail(stats.error());
+  if (!stats) return invocation.output.fail(stats.error());
   const auto resumed = queue.resume();
-  if (!resumed) return session.output.fail(resumed.error());
-  if (session.output.json()) {
-    session.output.print_json([&](wire::JsonWriter& json) {
+  if (!resumed) return invocation.output.fail(resumed.error());
+  if (invocation.output.json()) {
+    invocation.output.print_json([&](wire::JsonWriter& json) {
       json.begin_object().text_field("queue", name).field_bool("paused", false).end_object();
     });
   } else {
-    session.output.print_line(
+    invocation.output.print_line(
         fmt::format("queue {} {}", name, stats->paused ? "is resumed" : "was not paused"));
   }
   return ExitCode::done;
@@ -204,9 +204,9 @@ ExitCode resume(Session& session, const Meant& meant) {
 
 }  // namespace
 
-void add_pause_commands(CLI::App& queue, Session& session) {
+void add_pause_commands(CLI::App& queue, Invocation& invocation) {
   {
-    const auto [command, options] = add_command(queue, session, "pause", pause, R"(
+    const auto [command, options] = add_command(queue, invocation, "pause", pause, R"(
 Stop all claims of a queue, waiting ones too
 
 Pushes and cancels go on, and messages that are claimed already can be settled. A queue
@@ -225,7 +225,7 @@ now.
         add_time(command, "--until", options.until, "Until this time (default: until resumed)");
     during->excludes(until);
   }
-  const auto [command, meant] = add_command(queue, session, "resume", resume, R"(
+  const auto [command, meant] = add_command(queue, invocation, "resume", resume, R"(
 Allow claims of a paused queue again
 
   tarry queue resume orders

@@ -46,28 +46,29 @@ void print_table(Output& output, const core::Capabilities& can,
   output.print(table);
 }
 
-void tell_of_none(Session& session, const Store& store, const std::vector<QueueStats>& queues) {
+void tell_of_none(Invocation& invocation, const Store& store,
+                  const std::vector<QueueStats>& queues) {
   if (!queues.empty()) return;
   const core::Capabilities can = store.engine().capabilities();
-  session.output.note(!can.counts_scheduled
-                          ? "RabbitMQ lists no queues: name one, as in tarry queue info QUEUE."
-                      : can.counts ? "There are no queues."
-                                   : "A layout lists only queues that its URL names: zset=NAME.");
+  invocation.output.note(
+      !can.counts_scheduled ? "RabbitMQ lists no queues: name one, as in tarry queue info QUEUE."
+      : can.counts          ? "There are no queues."
+                            : "A layout lists only queues that its URL names: zset=NAME.");
 }
 
-ExitCode list_queues(Session& session) {
+ExitCode list_queues(Invocation& invocation) {
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   const auto stats = store->stats();
-  if (!stats) return session.output.fail(stats.error());
-  if (session.output.json()) {
-    session.output.print_line(wire::encode_queues(*stats));
+  if (!stats) return invocation.output.fail(stats.error());
+  if (invocation.output.json()) {
+    invocation.output.print_line(wire::encode_queues(*stats));
   } else {
-    print_table(session.output, store->engine().capabilities(), stats->queues);
-    tell_of_none(session, *store, stats->queues);
+    print_table(invocation.output, store->engine().capabilities(), stats->queues);
+    tell_of_none(invocation, *store, stats->queues);
   }
-  return tell_unreadable(session.output, *stats);
+  return tell_unreadable(invocation.output, *stats);
 }
 
 void print_sheet(Output& output, const core::Capabilities& can, const QueueStats& stats) {
@@ -112,16 +113,16 @@ void print_sheet(Output& output, const core::Capabilities& can, const QueueStats
   output.print(sheet);
 }
 
-ExitCode queue_info(Session& session, const std::string& name) {
+ExitCode queue_info(Invocation& invocation, const std::string& name) {
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   const auto stats = store->queue(name).stats();
-  if (!stats) return session.output.fail(stats.error());
-  if (session.output.json()) {
-    session.output.print_line(wire::encode_queue_stats(*stats));
+  if (!stats) return invocation.output.fail(stats.error());
+  if (invocation.output.json()) {
+    invocation.output.print_line(wire::encode_queue_stats(*stats));
   } else {
-    print_sheet(session.output, store->engine().capabilities(), *stats);
+    print_sheet(invocation.output, store->engine().capabilities(), *stats);
   }
   return ExitCode::done;
 }
@@ -139,16 +140,16 @@ std::string engine_text(const StoreStats& stats) {
   return stats.durable ? text : text + ", in memory alone";
 }
 
-ExitCode figures(Session& session, const std::optional<std::string>& name) {
-  if (name) return queue_info(session, *name);
+ExitCode figures(Invocation& invocation, const std::optional<std::string>& name) {
+  if (name) return queue_info(invocation, *name);
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   const auto stats = store->stats();
-  if (!stats) return session.output.fail(stats.error());
-  if (session.output.json()) {
-    session.output.print_line(wire::encode_store_stats(*stats));
-    return tell_unreadable(session.output, *stats);
+  if (!stats) return invocation.output.fail(stats.error());
+  if (invocation.output.json()) {
+    invocation.output.print_line(wire::encode_store_stats(*stats));
+    return tell_unreadable(invocation.output, *stats);
   }
   Sheet sheet;
   const LatenessStats& late = stats->lateness;
@@ -158,44 +159,44 @@ ExitCode figures(Session& session, const std::optional<std::string>& name) {
                                   bytes_text(stats->live_bytes)));
   }
   sheet.add("lateness", late.count == 0
-                            ? (tools::is_server_url(session.url())
+                            ? (tools::is_server_url(invocation.url())
                                    ? "nothing was claimed since the server started"
                                    : "only a server counts it (tarry serve)")
                             : fmt::format("p50 {:g} ms, p99 {:g} ms, max {:g} ms of {}", late.p50,
                                           late.p99, late.max, counted(late.count, "claim")));
-  session.output.print(sheet);
+  invocation.output.print(sheet);
   if (!stats->queues.empty()) {
-    session.output.print_line("");
-    print_table(session.output, store->engine().capabilities(), stats->queues);
+    invocation.output.print_line("");
+    print_table(invocation.output, store->engine().capabilities(), stats->queues);
   }
-  tell_of_none(session, *store, stats->queues);
-  return tell_unreadable(session.output, *stats);
+  tell_of_none(invocation, *store, stats->queues);
+  return tell_unreadable(invocation.output, *stats);
 }
 
 }  // namespace
 
-void add_queue_commands(CLI::App& root, Session& session) {
+void add_queue_commands(CLI::App& root, Invocation& invocation) {
   CLI::App& queue = add_group(root, "queue", R"(
 Queues: ls, info, set, pause, resume, purge, rm, reshard
 
   tarry queue ls
   tarry queue info orders)");
-  add_command(queue, session, "ls", list_queues, R"(
+  add_command(queue, invocation, "ls", list_queues, R"(
 List all queues with their counts
 
   tarry queue ls
   tarry queue ls -o json)");
   {
-    const auto [command, name] = add_command(queue, session, "info", queue_info, R"(
+    const auto [command, name] = add_command(queue, invocation, "info", queue_info, R"(
 Show the settings, state and counters of one queue
 
   tarry queue info orders)");
     add_word(command, "QUEUE", name, "The queue")->required();
   }
-  add_queue_verbs(queue, session);
-  add_reshard_command(queue, session);
+  add_queue_verbs(queue, invocation);
+  add_reshard_command(queue, invocation);
   {
-    const auto [command, name] = add_command(root, session, "stats", figures, R"(
+    const auto [command, name] = add_command(root, invocation, "stats", figures, R"(
 Show the figures of the store, or of one queue
 
   tarry stats

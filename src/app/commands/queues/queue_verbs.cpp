@@ -67,16 +67,16 @@ void print_settings(Output& output, const std::string& queue, const QueueSetting
   output.print(sheet);
 }
 
-ExitCode set_settings(Session& session, const SetOptions& options) {
+ExitCode set_settings(Invocation& invocation, const SetOptions& options) {
   if (options.patch == SettingsPatch()) {
-    return session.output.usage("queue set needs a setting: " + all_flags());
+    return invocation.output.usage("queue set needs a setting: " + all_flags());
   }
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   const auto settings = store->queue(options.queue).configure(options.patch);
-  if (!settings) return session.output.fail(settings.error());
-  print_settings(session.output, options.queue, *settings);
+  if (!settings) return invocation.output.fail(settings.error());
+  print_settings(invocation.output, options.queue, *settings);
   return ExitCode::done;
 }
 
@@ -90,11 +90,11 @@ struct RemovalOptions {
 
 /// Opens the store if the user has confirmed the verb, which cannot be undone. `what`: the
 /// question; {} is the queue.
-std::optional<Store> open_confirmed(Session& session, const RemovalOptions& options,
+std::optional<Store> open_confirmed(Invocation& invocation, const RemovalOptions& options,
                                     fmt::format_string<std::string> what, ExitCode& code) {
-  if (options.yes || options.dry_run) return session.open(code);
-  code = session.output.usage(fmt::format(what, base::quoted(options.queue)) +
-                              "; confirm with --yes, or count with --dry-run");
+  if (options.yes || options.dry_run) return invocation.open(code);
+  code = invocation.output.usage(fmt::format(what, base::quoted(options.queue)) +
+                                 "; confirm with --yes, or count with --dry-run");
   return std::nullopt;
 }
 
@@ -107,10 +107,10 @@ void print_removal(Output& output, const RemovalOptions& options, const char* na
   });
 }
 
-ExitCode purge(Session& session, const RemovalOptions& options) {
-  Output& output = session.output;
+ExitCode purge(Invocation& invocation, const RemovalOptions& options) {
+  Output& output = invocation.output;
   ExitCode code{};
-  auto store = open_confirmed(session, options,
+  auto store = open_confirmed(invocation, options,
                               "purge removes every message of queue {} that is not leased", code);
   if (!store) return code;
   const Queue queue = store->queue(options.queue);
@@ -133,11 +133,12 @@ ExitCode purge(Session& session, const RemovalOptions& options) {
   return ExitCode::done;
 }
 
-ExitCode remove_queue(Session& session, const RemovalOptions& options) {
-  Output& output = session.output;
+ExitCode remove_queue(Invocation& invocation, const RemovalOptions& options) {
+  Output& output = invocation.output;
   ExitCode code{};
-  auto store = open_confirmed(
-      session, options, "rm removes queue {} with all its messages, settings and counters", code);
+  auto store =
+      open_confirmed(invocation, options,
+                     "rm removes queue {} with all its messages, settings and counters", code);
   if (!store) return code;
   const Queue queue = store->queue(options.queue);
   std::uint64_t count = 0;
@@ -156,8 +157,8 @@ ExitCode remove_queue(Session& session, const RemovalOptions& options) {
   return ExitCode::done;
 }
 
-void add_set_command(CLI::App& queue, Session& session) {
-  const auto [command, options] = add_command(queue, session, "set", set_settings, R"(
+void add_set_command(CLI::App& queue, Invocation& invocation) {
+  const auto [command, options] = add_command(queue, invocation, "set", set_settings, R"(
 Change settings of a queue
 
 Settings that are not named stay as they are. A queue that does not exist is created. A
@@ -171,11 +172,11 @@ push or a claim may override the settings that concern it.
 
 }  // namespace
 
-void add_queue_verbs(CLI::App& queue, Session& session) {
-  add_set_command(queue, session);
-  add_pause_commands(queue, session);
+void add_queue_verbs(CLI::App& queue, Invocation& invocation) {
+  add_set_command(queue, invocation);
+  add_pause_commands(queue, invocation);
   {
-    const auto [command, options] = add_command(queue, session, "purge", purge, R"(
+    const auto [command, options] = add_command(queue, invocation, "purge", purge, R"(
 Remove all messages of a queue that are not leased
 
 Removes scheduled, ready and dead messages. Settings and remembered keys stay.
@@ -187,7 +188,7 @@ Removes scheduled, ready and dead messages. Settings and remembered keys stay.
     command.add_flag("--dry-run", options.dry_run, "Only count");
   }
   {
-    const auto [command, options] = add_command(queue, session, "rm", remove_queue, R"(
+    const auto [command, options] = add_command(queue, invocation, "rm", remove_queue, R"(
 Remove a queue with everything in it
 
 Removes its messages, remembered keys, settings and counters. Refused while messages are

@@ -44,10 +44,10 @@ void print(Output& output, const std::string& queue, const ReshardStep& step) {
   }
 }
 
-ExitCode reshard(Session& session, const ReshardWords& words) {
-  Output& output = session.output;
+ExitCode reshard(Invocation& invocation, const ReshardWords& words) {
+  Output& output = invocation.output;
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   const Queue queue = store->queue(words.queue);
   std::atomic<bool> stopped = false;
@@ -83,8 +83,8 @@ ExitCode reshard(Session& session, const ReshardWords& words) {
 
 }  // namespace
 
-void add_reshard_command(CLI::App& queue, Session& session) {
-  const auto [command, words] = add_command(queue, session, "reshard", reshard, R"(
+void add_reshard_command(CLI::App& queue, Invocation& invocation) {
+  const auto [command, words] = add_command(queue, invocation, "reshard", reshard, R"(
 Change the number of shards of a queue in Redis
 
 Producers and consumers may keep running. The command waits until claims end. You may

@@ -71,17 +71,17 @@ ExitCode code_of_last(const TopReading& reading) {
   return code;
 }
 
-ExitCode top(Session& session, const TopOptions& options) {
-  Output& output = session.output;
+ExitCode top(Invocation& invocation, const TopOptions& options) {
+  Output& output = invocation.output;
   const Millis interval = options.interval.value_or(1s);
   if (interval < kShortest || interval > kLongest) {
     return output.usage(fmt::format("--interval {} is not from 100ms to 1h",
                                     base::format_duration_ms(interval.count())));
   }
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
-  const std::string url = session.url();
+  const std::string url = invocation.url();
   std::deque<TopReading> readings;
   auto first = read_store(*store, url, options.queue);
   if (!first) return output.fail(first.error());
@@ -123,8 +123,8 @@ ExitCode top(Session& session, const TopOptions& options) {
 
 }  // namespace
 
-void add_top_command(CLI::App& root, Session& session) {
-  const auto [command, options] = add_command(root, session, "top", top, R"(
+void add_top_command(CLI::App& root, Invocation& invocation) {
+  const auto [command, options] = add_command(root, invocation, "top", top, R"(
 Watch the queues; redrawn every second, q quits
 
 PENDING counts scheduled and due messages. `?` means that the queue cannot be read; the

@@ -74,32 +74,33 @@ Result<Definition> definition_from(const AddWords& words) {
 }
 
 /// Prints one word about a schedule.
-ExitCode say(Session& session, const std::string& name, std::string_view outcome,
+ExitCode say(Invocation& invocation, const std::string& name, std::string_view outcome,
              std::string_view key = {}) {
-  if (session.output.json()) {
-    session.output.print_json([&](wire::JsonWriter& json) {
+  if (invocation.output.json()) {
+    invocation.output.print_json([&](wire::JsonWriter& json) {
       json.begin_object().text_field("name", name).field("outcome", outcome);
       if (!key.empty()) json.text_field("key", key);
       json.end_object();
     });
     return ExitCode::done;
   }
-  session.output.print_line(key.empty() ? outcome : std::string(outcome) + " " + std::string(key));
+  invocation.output.print_line(key.empty() ? outcome
+                                           : std::string(outcome) + " " + std::string(key));
   return ExitCode::done;
 }
 
-ExitCode add(Session& session, const AddWords& words) {
+ExitCode add(Invocation& invocation, const AddWords& words) {
   const auto definition = definition_from(words);
-  if (!definition) return session.output.fail(definition.error());
+  if (!definition) return invocation.output.fail(definition.error());
   // Refused before a store is made.
-  if (const auto good = check(*definition); !good) return session.output.fail(good.error());
+  if (const auto good = check(*definition); !good) return invocation.output.fail(good.error());
   ExitCode code{};
-  auto store = session.open(code, {.create = true});
+  auto store = invocation.open(code, {.create = true});
   if (!store) return code;
   const auto is_new = put(*store, *definition);
-  if (!is_new) return session.output.fail(is_new.error());
-  session.note_if_fleeting();
-  return say(session, words.name, *is_new ? "added" : "replaced");
+  if (!is_new) return invocation.output.fail(is_new.error());
+  invocation.note_if_fleeting();
+  return say(invocation, words.name, *is_new ? "added" : "replaced");
 }
 
 std::string state_of(const Listed& listed) {
@@ -115,14 +116,14 @@ void write(wire::JsonWriter& json, const Listed& listed) {
   json.end_object();
 }
 
-ExitCode ls(Session& session, const NoWords& /*words*/) {
+ExitCode ls(Invocation& invocation, const NoWords& /*words*/) {
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   const auto all = schedule::list(*store);
-  if (!all) return session.output.fail(all.error());
-  if (session.output.json()) {
-    session.output.print_json([&](wire::JsonWriter& json) {
+  if (!all) return invocation.output.fail(all.error());
+  if (invocation.output.json()) {
+    invocation.output.print_json([&](wire::JsonWriter& json) {
       json.begin_object().name("schedules").begin_array();
       for (const Listed& each : *all) write(json, each);
       json.end_array().end_object();
@@ -137,18 +138,18 @@ ExitCode ls(Session& session, const NoWords& /*words*/) {
     table.add(
         {each.definition.name, spec.when, spec.zone, each.definition.queue, state_of(each), next});
   }
-  session.output.print(table);
+  invocation.output.print(table);
   return ExitCode::done;
 }
 
-ExitCode show(Session& session, const NameWords& words) {
+ExitCode show(Invocation& invocation, const NameWords& words) {
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   const auto found = schedule::show(*store, words.name);
-  if (!found) return session.output.fail(found.error());
-  if (session.output.json()) {
-    session.output.print_json([&](wire::JsonWriter& json) { write(json, *found); });
+  if (!found) return invocation.output.fail(found.error());
+  if (invocation.output.json()) {
+    invocation.output.print_json([&](wire::JsonWriter& json) { write(json, *found); });
     return ExitCode::done;
   }
   const Definition& definition = found->definition;
@@ -170,55 +171,55 @@ ExitCode show(Session& session, const NameWords& words) {
     sheet.add("header", header.name + "=" + header.value);
   }
   sheet.add("payload", definition.payload);
-  session.output.print(sheet);
+  invocation.output.print(sheet);
   return ExitCode::done;
 }
 
 /// Runs one of the verbs that take a name alone.
 template <typename Verb>
-ExitCode with_store(Session& session, const std::string& name, std::string_view outcome,
+ExitCode with_store(Invocation& invocation, const std::string& name, std::string_view outcome,
                     Verb verb) {
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   const Result<void> done = verb(*store);
-  if (!done) return session.output.fail(done.error());
-  return say(session, name, outcome);
+  if (!done) return invocation.output.fail(done.error());
+  return say(invocation, name, outcome);
 }
 
-ExitCode pause(Session& session, const NameWords& words) {
-  return with_store(session, words.name, "paused",
+ExitCode pause(Invocation& invocation, const NameWords& words) {
+  return with_store(invocation, words.name, "paused",
                     [&](const Store& store) { return schedule::pause(store, words.name, true); });
 }
 
-ExitCode resume(Session& session, const NameWords& words) {
-  return with_store(session, words.name, "resumed",
+ExitCode resume(Invocation& invocation, const NameWords& words) {
+  return with_store(invocation, words.name, "resumed",
                     [&](const Store& store) { return schedule::pause(store, words.name, false); });
 }
 
-ExitCode rm(Session& session, const NameWords& words) {
-  return with_store(session, words.name, "removed",
+ExitCode rm(Invocation& invocation, const NameWords& words) {
+  return with_store(invocation, words.name, "removed",
                     [&](const Store& store) { return schedule::remove(store, words.name); });
 }
 
-ExitCode run_schedule(Session& session, const NameWords& words) {
+ExitCode run_schedule(Invocation& invocation, const NameWords& words) {
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   const auto key = schedule::run_now(*store, words.name);
-  if (!key) return session.output.fail(key.error());
-  return say(session, words.name, "pushed", *key);
+  if (!key) return invocation.output.fail(key.error());
+  return say(invocation, words.name, "pushed", *key);
 }
 
-void add_named(CLI::App& group, Session& session, const std::string& name,
-               ExitCode (*action)(Session&, const NameWords&), const std::string& help) {
-  const auto [command, words] = add_command(group, session, name, action, help);
+void add_named(CLI::App& group, Invocation& invocation, const std::string& name,
+               ExitCode (*action)(Invocation&, const NameWords&), const std::string& help) {
+  const auto [command, words] = add_command(group, invocation, name, action, help);
   add_word(command, "NAME", words.name, "The schedule")->required();
 }
 
 }  // namespace
 
-void add_schedule_commands(CLI::App& root, Session& session) {
+void add_schedule_commands(CLI::App& root, Invocation& invocation) {
   CLI::App& group = add_group(root, "schedule", R"(
 Push messages again and again: by cron expressions, or at intervals
 
@@ -226,7 +227,7 @@ Servers (tarry serve) run the schedules of their store.
 
   tarry schedule add report '0 9 * * MON-FRI' reports --zone Europe/Berlin
   tarry schedule ls)");
-  const auto [command, words] = add_command(group, session, "add", add, R"(
+  const auto [command, words] = add_command(group, invocation, "add", add, R"(
 Add a schedule, or replace the one of that name
 
 Each occurrence is pushed to QUEUE under the key NAME@TIME, with the time in UTC. The
@@ -244,30 +245,30 @@ schedule begins now, or at --start. `tarry schedule next` shows the times of WHE
   add_choice(command, "--missed", words.missed, policy_names(),
              "What becomes of occurrences that no server could push for a minute\n(default: one, "
              "the latest of them)");
-  add_schedule_next_command(group, session);
-  const auto [list, none] = add_command(group, session, "ls", ls, R"(
+  add_schedule_next_command(group, invocation);
+  const auto [list, none] = add_command(group, invocation, "ls", ls, R"(
 List the schedules
 
   tarry schedule ls -o json)");
   static_cast<void>(list);
   static_cast<void>(none);
-  add_named(group, session, "show", show, R"(
+  add_named(group, invocation, "show", show, R"(
 Show a schedule, and its next occurrence
 
   tarry schedule show report)");
-  add_named(group, session, "pause", pause, R"(
+  add_named(group, invocation, "pause", pause, R"(
 Pause a schedule: until it is resumed, its occurrences do not happen
 
   tarry schedule pause report)");
-  add_named(group, session, "resume", resume, R"(
+  add_named(group, invocation, "resume", resume, R"(
 Resume a paused schedule; what happened in the pause is not made up for
 
   tarry schedule resume report)");
-  add_named(group, session, "run", run_schedule, R"(
+  add_named(group, invocation, "run", run_schedule, R"(
 Push a message of the schedule now, besides its occurrences
 
   tarry schedule run report)");
-  add_named(group, session, "rm", rm, R"(
+  add_named(group, invocation, "rm", rm, R"(
 Remove a schedule; messages that it has pushed stay
 
   tarry schedule rm report)");

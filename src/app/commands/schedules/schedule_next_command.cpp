@@ -34,41 +34,41 @@ struct Wanted {
 
 /// Reads the saved schedule whose name was given as WHEN. An expression has blanks, or begins with
 /// @, so it cannot be a name. Prints what is wrong.
-std::optional<Wanted> saved(Session& session, const NextWords& words, ExitCode& code) {
+std::optional<Wanted> saved(Invocation& invocation, const NextWords& words, ExitCode& code) {
   if (!words.zone.empty() || words.start || words.end || words.jitter || !words.name.empty()) {
-    code = session.output.fail(
+    code = invocation.output.fail(
         Error{ErrorCode::invalid_argument,
               "--zone, --start, --end, --jitter and --name need an expression, and " +
                   base::quoted(words.when) + " is a schedule's name"});
     return std::nullopt;
   }
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return std::nullopt;
   auto definition = schedule::get(*store, words.when);
   if (definition) return Wanted{words.when, std::move(definition->recurrence)};
-  code = session.output.fail(definition.error());
+  code = invocation.output.fail(definition.error());
   return std::nullopt;
 }
 
-ExitCode next(Session& session, const NextWords& words) {
+ExitCode next(Invocation& invocation, const NextWords& words) {
   ExitCode code{};
   const auto wanted = schedule::check_name(words.when)
-                          ? saved(session, words, code)
+                          ? saved(invocation, words, code)
                           : std::optional(Wanted{words.name, words.spec()});
   if (!wanted) return code;
   const auto recurrence = schedule::Recurrence::make(wanted->spec);
-  if (!recurrence) return session.output.fail(recurrence.error());
+  if (!recurrence) return invocation.output.fail(recurrence.error());
   const Time from =
       words.from.value_or(std::chrono::floor<Millis>(std::chrono::system_clock::now()));
   const auto found =
       schedule::occurrences(*recurrence, wanted->name, from, words.count.value_or(kDefaultCount));
-  if (session.output.json()) {
-    session.output.print_json(
+  if (invocation.output.json()) {
+    invocation.output.print_json(
         [&](wire::JsonWriter& json) { write_occurrences(json, *recurrence, found); });
     return ExitCode::done;
   }
   if (found.empty()) {
-    session.output.note("there is no occurrence after that time");
+    invocation.output.note("there is no occurrence after that time");
     return ExitCode::done;
   }
   std::vector<Column> columns{{"LOCAL TIME"}, {"TIME"}};
@@ -85,14 +85,14 @@ ExitCode next(Session& session, const NextWords& words) {
       table.add({local, time});
     }
   }
-  session.output.print(table);
+  invocation.output.print(table);
   return ExitCode::done;
 }
 
 }  // namespace
 
-void add_schedule_next_command(CLI::App& group, Session& session) {
-  const auto [command, words] = add_command(group, session, "next", next, R"(
+void add_schedule_next_command(CLI::App& group, Invocation& invocation) {
+  const auto [command, words] = add_command(group, invocation, "next", next, R"(
 Show the next times of a saved schedule, a cron expression or an interval
 
 A cron expression has five fields (minute, hour, day of month, month, day of week), or six

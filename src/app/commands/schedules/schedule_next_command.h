@@ -3,10 +3,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include "app/command_line/session.h"
+#include "app/command_line/invocation.h"
 
 namespace tarry::app {
 
-void add_schedule_next_command(CLI::App& group, Session& session);
+void add_schedule_next_command(CLI::App& group, Invocation& invocation);
 
 }  // namespace tarry::app

@@ -136,17 +136,18 @@ Result<void> read_file(const std::string& file, const AuditWords& words, Output&
   return read;
 }
 
-ExitCode show_audit_log(Session& session, const AuditWords& words) {
+ExitCode show_audit_log(Invocation& invocation, const AuditWords& words) {
   if (words.queue) {
-    if (const auto bad = core::check_queue_pattern(*words.queue)) return session.output.fail(*bad);
+    if (const auto bad = core::check_queue_pattern(*words.queue))
+      return invocation.output.fail(*bad);
   }
-  Lines lines(session.output);
+  Lines lines(invocation.output);
   const std::vector<std::string> standard_input{"-"};
   for (const std::string& file : words.files.empty() ? standard_input : words.files) {
-    const auto read = read_file(file, words, session.output, lines);
+    const auto read = read_file(file, words, invocation.output, lines);
     if (read) continue;
     lines.end();
-    return session.output.fail(read.error());
+    return invocation.output.fail(read.error());
   }
   lines.end();
   return ExitCode::done;
@@ -154,8 +155,8 @@ ExitCode show_audit_log(Session& session, const AuditWords& words) {
 
 }  // namespace
 
-void add_audit_log_command(CLI::App& root, Session& session) {
-  const auto [command, words] = add_command(root, session, "audit-log", show_audit_log, R"(
+void add_audit_log_command(CLI::App& root, Invocation& invocation) {
+  const auto [command, words] = add_command(root, invocation, "audit-log", show_audit_log, R"(
 Show who cancelled, purged, paused, ... from a server's audit log
 
 The files are read in the order in which they are given; without files, standard input is

@@ -13,12 +13,12 @@
 namespace tarry::app {
 namespace {
 
-ExitCode advance(Session& session, const std::optional<Millis>& by) {
-  Output& output = session.output;
+ExitCode advance(Invocation& invocation, const std::optional<Millis>& by) {
+  Output& output = invocation.output;
   std::string body;
   wire::JsonWriter json(body);
   json.begin_object().field("by", base::format_duration_ms(by->count())).end_object();
-  const std::string url = session.url();
+  const std::string url = invocation.url();
   const auto answer = tools::call_server(url, "POST", "/v1/clock/advance", std::move(body));
   if (!answer) return output.fail(answer.error());
   if (answer->status != 200) return output.fail(wire::read_problem(answer->status, answer->body));
@@ -33,12 +33,12 @@ ExitCode advance(Session& session, const std::optional<Millis>& by) {
 
 }  // namespace
 
-void add_clock_command(CLI::App& root, Session& session) {
+void add_clock_command(CLI::App& root, Invocation& invocation) {
   CLI::App& clock = add_group(root, "clock", R"(
 The test clock of a server: advance
 
   tarry clock advance 31d)");
-  const auto [command, by] = add_command(clock, session, "advance", advance, R"(
+  const auto [command, by] = add_command(clock, invocation, "advance", advance, R"(
 Move the clock of a server that was started with --test-clock
 
 Messages that fall due in that time are due when the command answers.

@@ -121,29 +121,29 @@ void print_tables(Output& output, const config::Config& held) {
   print_schedules(output, held.schedules.schedules);
 }
 
-ExitCode check(Session& session, const ServeFlags& flags) {
+ExitCode check(Invocation& invocation, const ServeFlags& flags) {
   ExitCode code{};
-  const auto held = load_config(session, flags, code);
+  const auto held = load_config(invocation, flags, code);
   if (!held) return code;
   const auto servable = check_servable(*held);
-  if (session.output.json()) {
-    print_json(session.output, *held, servable);
+  if (invocation.output.json()) {
+    print_json(invocation.output, *held, servable);
     return ExitCode::done;
   }
-  print_tables(session.output, *held);
-  for (const std::string& line : notes_of(*held)) session.output.note(line);
-  if (!servable) session.output.note("tarry serve refuses this: " + servable.error().message);
+  print_tables(invocation.output, *held);
+  for (const std::string& line : notes_of(*held)) invocation.output.note(line);
+  if (!servable) invocation.output.note("tarry serve refuses this: " + servable.error().message);
   return ExitCode::done;
 }
 
 }  // namespace
 
-void add_config_command(CLI::App& root, Session& session) {
+void add_config_command(CLI::App& root, Invocation& invocation) {
   CLI::App& parent = add_group(root, "config", R"(
 The server's configuration: check
 
   tarry config check --config tarry.toml)");
-  const auto [command, flags] = add_command(parent, session, "check", check, R"(
+  const auto [command, flags] = add_command(parent, invocation, "check", check, R"(
 Show the settings that tarry serve would use, and where each comes from
 
 Takes the flags of tarry serve. Flags win over environment variables, and these over the

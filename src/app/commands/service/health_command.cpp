@@ -22,9 +22,9 @@ std::optional<Error> server_trouble(const std::string& url, ExitCode& code) {
   return wire::read_problem(answer->status, answer->body);
 }
 
-ExitCode health(Session& session) {
-  Output& output = session.output;
-  const std::string url = session.url();
+ExitCode health(Invocation& invocation) {
+  Output& output = invocation.output;
+  const std::string url = invocation.url();
   ExitCode code = ExitCode::done;
   if (tools::is_server_url(url)) {
     if (const auto trouble = server_trouble(url, code)) {
@@ -32,7 +32,7 @@ ExitCode health(Session& session) {
       return code;
     }
   } else {
-    const auto store = session.open(code);
+    const auto store = invocation.open(code);
     if (!store) return code;
     if (const auto stats = store->stats(); !stats) return output.fail(stats.error());
   }
@@ -47,8 +47,8 @@ ExitCode health(Session& session) {
 
 }  // namespace
 
-void add_health_command(CLI::App& root, Session& session) {
-  add_command(root, session, "health", health, R"(
+void add_health_command(CLI::App& root, Invocation& invocation) {
+  add_command(root, invocation, "health", health, R"(
 Check whether the store can serve now
 
 Exit code 0: ready; 1: reached but not ready, the error says why; 5: not reachable.

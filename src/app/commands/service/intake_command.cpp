@@ -73,46 +73,46 @@ Result<relay::IntakeOptions> intake_options(const IntakeFlags& flags) {
   return options;
 }
 
-void report(Session& session, const relay::IntakeStats& stats) {
-  if (session.output.json()) {
-    session.output.print_json([&](wire::JsonWriter& json) {
+void report(Invocation& invocation, const relay::IntakeStats& stats) {
+  if (invocation.output.json()) {
+    invocation.output.print_json([&](wire::JsonWriter& json) {
       json.begin_object().field("arrived", stats.arrived).field("pushed", stats.pushed);
       json.field("duplicates", stats.duplicates).field("renamed", stats.renamed);
       json.field("refused", stats.refused).field("acked", stats.acked).end_object();
     });
     return;
   }
-  session.output.note(
+  invocation.output.note(
       fmt::format("arrived {}: pushed {} (under another key {}), duplicates {}, refused {}",
                   grouped(stats.arrived), grouped(stats.pushed), grouped(stats.renamed),
                   grouped(stats.duplicates), grouped(stats.refused)));
 }
 
-ExitCode take_in(Session& session, const IntakeFlags& flags) {
+ExitCode take_in(Invocation& invocation, const IntakeFlags& flags) {
   const auto options = intake_options(flags);
-  if (!options) return session.output.usage(options.error().message);
-  if (session.is_fleeting()) {
-    return session.output.usage(
+  if (!options) return invocation.output.usage(options.error().message);
+  if (invocation.is_fleeting()) {
+    return invocation.output.usage(
         "a memory: store ends with this command, and the messages taken from the broker would be "
         "lost");
   }
   std::signal(SIGPIPE, SIG_IGN);
-  session.output.wait_for_no_reader();
+  invocation.output.wait_for_no_reader();
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   const Queue queue = store->queue(flags.queue);
   relay::Intake intake(
       queue.engine(), *options, [&](const std::string& who, const std::string& why) {
-        session.output.tell(why.empty() ? who + " is there"
-                                        : fmt::format("{} is down: {}; trying again", who, why));
+        invocation.output.tell(why.empty() ? who + " is there"
+                                           : fmt::format("{} is down: {}; trying again", who, why));
       });
   Result<void> ended;
   {
     std::stop_source stop;
     const SignalWatch watch([&](int) {
       if (stop.request_stop()) {
-        session.output.note("Stopping: finishing what was given to the store.");
+        invocation.output.note("Stopping: finishing what was given to the store.");
       }
     });
     ended = intake.run(stop.get_token());
@@ -120,17 +120,17 @@ ExitCode take_in(Session& session, const IntakeFlags& flags) {
   if (!ended) {
     // An error about a value does not mean a usage error here: the broker or the store refused the
     // intake's own request.
-    const ExitCode failed = session.output.fail(ended.error());
+    const ExitCode failed = invocation.output.fail(ended.error());
     return failed == ExitCode::usage ? ExitCode::failed : failed;
   }
-  report(session, intake.stats());
+  report(invocation, intake.stats());
   return ExitCode::done;
 }
 
 #else
 
-ExitCode take_in(Session& session, const IntakeFlags&) {
-  return session.output.fail(
+ExitCode take_in(Invocation& invocation, const IntakeFlags&) {
+  return invocation.output.fail(
       {ErrorCode::unsupported, "--from: this build cannot talk to RabbitMQ"});
 }
 
@@ -138,8 +138,8 @@ ExitCode take_in(Session& session, const IntakeFlags&) {
 
 }  // namespace
 
-void add_intake_command(CLI::App& root, Session& session) {
-  const auto [command, flags] = add_command(root, session, "intake", take_in, R"(
+void add_intake_command(CLI::App& root, Invocation& invocation) {
+  const auto [command, flags] = add_command(root, invocation, "intake", take_in, R"(
 Take over delayed messages from RabbitMQ's producers
 
 Each message that arrives in the RabbitMQ queue is pushed, due after its header x-delay

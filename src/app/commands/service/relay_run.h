@@ -15,7 +15,7 @@
 #include <tarry/result.h>
 #include <tarry/store.h>
 
-#include "app/command_line/session.h"
+#include "app/command_line/invocation.h"
 #include "app/relays/relay_plan.h"
 #include "app/relays/relays.h"
 
@@ -31,7 +31,7 @@ struct Plans {
 
 class RelayRun {
  public:
-  RelayRun(Session& session, Plans plans) : session_(session), first_(std::move(plans)) {}
+  RelayRun(Invocation& invocation, Plans plans) : session_(invocation), first_(std::move(plans)) {}
 
   /// Call `on_hangup` before `run`. At a SIGHUP, `read_again` is called, which returns the new
   /// plans. It returns nothing if they cannot be read; then it has printed the reason.
@@ -63,7 +63,7 @@ class RelayRun {
   void on_signal(int count);
   void report();
 
-  Session& session_;
+  Invocation& session_;
   const Plans first_;
   std::function<std::optional<Plans>()> read_again_;
   std::vector<Relays::Named> totals_;  // figures of relays that have ended; one entry for each name

@@ -246,7 +246,7 @@ relay::ChildOptions children_of(std::optional<std::uint64_t> descriptors, const 
 }
 
 /// Returns nothing if it fails; then the reason has been printed, and `code` is the exit code.
-std::optional<Store> open_store(Session& session, const Config& config,
+std::optional<Store> open_store(Invocation& invocation, const Config& config,
                                 const std::optional<ManualClock>& clock, ServeLog& log,
                                 ExitCode& code) {
   const auto& most = config.at(Which::store_wait).value;
@@ -259,7 +259,7 @@ std::optional<Store> open_store(Session& session, const Config& config,
     log.info("store_made", fmt::format("made the directory {} for a new store", directory));
   };
   access.again = [&wait](const Error& away) { return wait.again(away); };
-  auto store = session.open(config.text(Which::store_url), std::move(access), code);
+  auto store = invocation.open(config.text(Which::store_url), std::move(access), code);
   if (store) wait.over();
   return store;
 }
@@ -290,33 +290,33 @@ Result<void> check_settings(const Config& config) {
   return file.empty() ? Result<void>() : check_port_file(file);
 }
 
-ExitCode serve(Session& session, const ServeFlags& flags) {
+ExitCode serve(Invocation& invocation, const ServeFlags& flags) {
   // Before the fork: they are meant for the process that was started.
   auto inherited = listening::InheritedSockets::take();
   leave_process_one_to_an_init();
   // From here on a SIGHUP is kept until the store is open; then the files are read again.
   const HangupsKept hangups;
   ExitCode code{};
-  auto config = load_config(session, flags, code);
+  auto config = load_config(invocation, flags, code);
   if (!config) return code;
   // If the reader of the log goes away, the server must live on, to close the store properly.
   std::signal(SIGPIPE, SIG_IGN);
   const bool logs_json = config->text(Which::log_format) == "json";
   ServeLog log(config->text(Which::log_level),
                logs_json ? ServeLog::Format::json : ServeLog::Format::text);
-  const ErrorsInLog errors(session.output, log, logs_json);
-  if (const auto good = check_settings(*config); !good) return session.output.fail(good.error());
+  const ErrorsInLog errors(invocation.output, log, logs_json);
+  if (const auto good = check_settings(*config); !good) return invocation.output.fail(good.error());
   const std::string url = config->text(Which::store_url);
-  auto tokens = start_tokens(*config, session.output);
+  auto tokens = start_tokens(*config, invocation.output);
   if (!tokens) return ExitCode::usage;
   auto tls = read_tls(*config);
-  if (!tls) return session.output.fail(tls.error());
+  if (!tls) return invocation.output.fail(tls.error());
   auto audit = open_audit_log(*config);
-  if (!audit) return session.output.fail(audit.error());
+  if (!audit) return invocation.output.fail(audit.error());
   // The ports come first: if one is taken, no store is made or opened.
-  if (!inherited) return session.output.fail(inherited.error());
+  if (!inherited) return invocation.output.fail(inherited.error());
   auto fronts = ServeFronts::reserve(*config, *std::move(inherited));
-  if (!fronts) return cannot_listen(session.output, fronts.error());
+  if (!fronts) return cannot_listen(invocation.output, fronts.error());
   // The limit is raised before the store is opened, because its files need descriptors too.
   const auto descriptors = descriptor_limit();
   static_cast<void>(raise_descriptor_limit());
@@ -331,22 +331,22 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
 
   std::optional<ManualClock> clock;
   if (config->number(Which::test_clock) != 0) clock.emplace();
-  auto store = open_store(session, *config, clock, log, code);
+  auto store = open_store(invocation, *config, clock, log, code);
   if (!store) return code;
   if (const auto good = fronts->check(store->engine().capabilities()); !good) {
-    return session.output.fail(good.error());
+    return invocation.output.fail(good.error());
   }
   if (auto applied = apply_queue_rules(store->engine(), config->queues, log); !applied) {
-    return session.output.fail(applied.error());
+    return invocation.output.fail(applied.error());
   }
   if (auto applied = apply_schedules(*store, config->schedules, log); !applied) {
-    return cannot_schedule(session.output, applied.error());
+    return cannot_schedule(invocation.output, applied.error());
   }
   presets::PresetEngine engine(store->engine(), config->queues);
   Events events;
   const auto relays = Relays::make(store->engine(), url, config->relays, hooks_of(log, events),
                                    children_of(descriptors, url));
-  if (!relays) return session.output.fail(relays.error());
+  if (!relays) return invocation.output.fail(relays.error());
   session::Options options = server_options(*config, *tokens, *tls, *std::move(audit), log);
   note_fewer_connections(*config, options, log);
   auto scheduler = scheduler_of(*store, engine, log);  // the server reads its figures
@@ -354,17 +354,17 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   const SignalWatch watch([&events](int) { events.signalled(); }, [&events] { events.hung_up(); });
   const FrontMaking making{*config, clock, **relays, scheduler.get()};
   if (const auto begun = server.start(fronts->listening(making)); !begun) {
-    return cannot_listen(session.output, begun.error());
+    return cannot_listen(invocation.output, begun.error());
   }
   if (scheduler) scheduler->start();
-  if (const auto told = tell_ready(session.output, *config, log, *fronts, url); !told) {
-    return session.output.fail(told.error());
+  if (const auto told = tell_ready(invocation.output, *config, log, *fronts, url); !told) {
+    return invocation.output.fail(told.error());
   }
 
   (*relays)->start();
   const Serving serving{*store, engine, server, log, *tokens, *tls};
   while (events.wait_for_hangup()) {
-    reload(*config, all_flags(session, flags), serving);
+    reload(*config, all_flags(invocation, flags), serving);
     if (scheduler) scheduler->check_queues_again();
   }
   if (scheduler) scheduler->stop();
@@ -377,8 +377,8 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
 
 }  // namespace
 
-void add_serve_command(CLI::App& root, Session& session) {
-  const auto [command, flags] = add_command(root, session, "serve", serve, R"(
+void add_serve_command(CLI::App& root, Invocation& invocation) {
+  const auto [command, flags] = add_command(root, invocation, "serve", serve, R"(
 Serve a store over HTTP
 
 Flags win over environment variables, and these over the file; `tarry config check` with

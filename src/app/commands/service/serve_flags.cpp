@@ -48,23 +48,23 @@ void add_serve_flags(CLI::App& command, ServeFlags& into) {
   }
 }
 
-config::Flags all_flags(const Session& session, const ServeFlags& flags) {
+config::Flags all_flags(const Invocation& invocation, const ServeFlags& flags) {
   config::Flags values = flags.values;
-  if (!session.store.empty()) values[Which::store_url] = session.store;
+  if (!invocation.store.empty()) values[Which::store_url] = invocation.store;
   return values;
 }
 
-std::optional<config::Config> load_config(Session& session, const ServeFlags& flags,
+std::optional<config::Config> load_config(Invocation& invocation, const ServeFlags& flags,
                                           ExitCode& code) {
   if (flags.config && flags.config->empty()) {
-    code = session.output.usage("--config is empty; it takes a file");
+    code = invocation.output.usage("--config is empty; it takes a file");
     return std::nullopt;
   }
   std::vector<std::string> problems;
-  auto loaded = config::load(config::file_of(flags.config), all_flags(session, flags), problems);
+  auto loaded = config::load(config::file_of(flags.config), all_flags(invocation, flags), problems);
   if (loaded) return std::move(*loaded);
   for (const std::string& problem : problems) {
-    code = session.output.fail({ErrorCode::invalid_argument, problem});
+    code = invocation.output.fail({ErrorCode::invalid_argument, problem});
   }
   return std::nullopt;
 }

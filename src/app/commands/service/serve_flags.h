@@ -10,7 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "app/command_line/session.h"
+#include "app/command_line/invocation.h"
 #include "app/config/config.h"
 
 namespace tarry::app {
@@ -24,11 +24,11 @@ struct ServeFlags {
 void add_serve_flags(CLI::App& command, ServeFlags& into);
 
 /// These flags, and --store.
-[[nodiscard]] config::Flags all_flags(const Session& session, const ServeFlags& flags);
+[[nodiscard]] config::Flags all_flags(const Invocation& invocation, const ServeFlags& flags);
 
 /// The configuration with these flags, --store included. On failure it prints every reason and
 /// returns nothing.
-[[nodiscard]] std::optional<config::Config> load_config(Session& session, const ServeFlags& flags,
-                                                        ExitCode& code);
+[[nodiscard]] std::optional<config::Config> load_config(Invocation& invocation,
+                                                        const ServeFlags& flags, ExitCode& code);
 
 }  // namespace tarry::app

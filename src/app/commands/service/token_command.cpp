@@ -34,31 +34,31 @@ using identity::ListedToken;
 constexpr std::string_view kTokenBegins = "tarry_";  // so that tools find a token that has leaked
 
 /// Empty: the reason has been printed.
-std::string file_of(Session& session, const std::optional<std::string>& flag) {
+std::string file_of(Invocation& invocation, const std::optional<std::string>& flag) {
   if (flag && flag->empty()) {
-    static_cast<void>(session.output.usage("--tokens-file is empty; it takes a file"));
+    static_cast<void>(invocation.output.usage("--tokens-file is empty; it takes a file"));
     return "";
   }
   if (flag) return *flag;
   const char* variable = std::getenv("TARRY_TOKENS_FILE");
   if (variable != nullptr && *variable != '\0') return variable;
-  static_cast<void>(session.output.usage(
+  static_cast<void>(invocation.output.usage(
       "there is no tokens file: give --tokens-file, or set TARRY_TOKENS_FILE"));
   return "";
 }
 
 /// The file's tokens. On failure it prints every reason.
-std::optional<std::vector<ListedToken>> read_list(Session& session, const std::string& file) {
+std::optional<std::vector<ListedToken>> read_list(Invocation& invocation, const std::string& file) {
   const auto text = identity::read_tokens_file(file);
   if (!text) {
-    session.output.error(text.error());
+    invocation.output.error(text.error());
     return std::nullopt;
   }
   std::vector<std::string> problems;
   auto tokens = identity::parse_tokens(*text, file, problems);
   if (problems.empty()) return tokens;
   for (const std::string& problem : problems) {
-    session.output.error({ErrorCode::invalid_argument, problem});
+    invocation.output.error({ErrorCode::invalid_argument, problem});
   }
   return std::nullopt;
 }
@@ -147,28 +147,28 @@ Result<std::string> with_token(std::string text, const std::string& file, const 
   return text + identity::spell_token(token) + "\n";
 }
 
-ExitCode make_token(Session& session, const NewWords& words) {
-  const std::string file = file_of(session, words.file);
+ExitCode make_token(Invocation& invocation, const NewWords& words) {
+  const std::string file = file_of(invocation, words.file);
   if (file.empty()) return ExitCode::usage;
   auto token = identity_of(words);
-  if (!token) return session.output.fail(token.error());
+  if (!token) return invocation.output.fail(token.error());
   const auto secret = make_secret();
-  if (!secret) return session.output.fail(secret.error());
+  if (!secret) return invocation.output.fail(secret.error());
   token->digest = identity::digest_of(*secret);
   const auto changed = change_private_file(file, identity::kMaxTokensFile, [&](std::string text) {
     return with_token(std::move(text), file, *token);
   });
-  if (!changed) return session.output.fail(changed.error());
-  if (session.output.json()) {
-    session.output.print_json([&](wire::JsonWriter& json) {
+  if (!changed) return invocation.output.fail(changed.error());
+  if (invocation.output.json()) {
+    invocation.output.print_json([&](wire::JsonWriter& json) {
       json.begin_object().text_field("token", *secret);
       write_token(json, *token);
       json.text_field("file", file).end_object();
     });
     return ExitCode::done;
   }
-  session.output.print_line(*secret);
-  session.output.note(fmt::format(
+  invocation.output.print_line(*secret);
+  invocation.output.note(fmt::format(
       "this is the only time that the token is shown; its hash is in {}. A running server accepts "
       "it after a SIGHUP",
       base::quoted(file, file.size())));
@@ -179,13 +179,13 @@ struct FileWords {
   std::optional<std::string> file;
 };
 
-ExitCode list_tokens(Session& session, const FileWords& words) {
-  const std::string file = file_of(session, words.file);
+ExitCode list_tokens(Invocation& invocation, const FileWords& words) {
+  const std::string file = file_of(invocation, words.file);
   if (file.empty()) return ExitCode::usage;
-  const auto tokens = read_list(session, file);
+  const auto tokens = read_list(invocation, file);
   if (!tokens) return ExitCode::usage;
-  if (session.output.json()) {
-    session.output.print_json([&](wire::JsonWriter& json) {
+  if (invocation.output.json()) {
+    invocation.output.print_json([&](wire::JsonWriter& json) {
       json.begin_object().name("tokens").begin_array();
       for (const ListedToken& token : *tokens) {
         json.begin_object();
@@ -201,7 +201,7 @@ ExitCode list_tokens(Session& session, const FileWords& words) {
     table.add({token.identity.name, identity::spell_scopes(token.identity.scopes),
                queues_text(token.identity), end_text(token.identity)});
   }
-  session.output.print(table);
+  invocation.output.print(table);
   return ExitCode::done;
 }
 
@@ -211,21 +211,21 @@ struct TokenCheckWords {
 };
 
 /// Whether a server would start with the file.
-ExitCode check_file(Session& session, const std::string& file,
+ExitCode check_file(Invocation& invocation, const std::string& file,
                     const std::vector<ListedToken>& tokens) {
   const auto ended = identity::ended_tokens(tokens, file, identity::now());
   for (const std::string& line : ended) {
-    session.output.error({ErrorCode::invalid_argument, line});
+    invocation.output.error({ErrorCode::invalid_argument, line});
   }
   if (!ended.empty()) return ExitCode::usage;
-  if (session.output.json()) {
-    session.output.print_json([&](wire::JsonWriter& json) {
+  if (invocation.output.json()) {
+    invocation.output.print_json([&](wire::JsonWriter& json) {
       json.begin_object().text_field("file", file);
       json.field("tokens", std::uint64_t{tokens.size()}).end_object();
     });
   } else {
-    session.output.print_line(fmt::format("{} is valid: {}", base::quoted(file, file.size()),
-                                          counted(tokens.size(), "token")));
+    invocation.output.print_line(fmt::format("{} is valid: {}", base::quoted(file, file.size()),
+                                             counted(tokens.size(), "token")));
   }
   return ExitCode::done;
 }
@@ -240,27 +240,27 @@ Result<std::string> read_secret_from_stdin() {
                fmt::format("the first line of standard input is no token: {}", base::kTokenRule)};
 }
 
-ExitCode check_secret(Session& session, const std::string& file,
+ExitCode check_secret(Invocation& invocation, const std::string& file,
                       const std::vector<ListedToken>& listed) {
   const auto secret = read_secret_from_stdin();
-  if (!secret) return session.output.fail(secret.error());
+  if (!secret) return invocation.output.fail(secret.error());
   identity::Tokens tokens;
   tokens.require();
   for (const ListedToken& token : listed) tokens.add(token.identity);
   const auto found = tokens.find(*secret);
   if (found == nullptr) {
-    return session.output.fail(
+    return invocation.output.fail(
         {ErrorCode::not_found,
          fmt::format("the token is not in {}", base::quoted(file, file.size()))});
   }
   if (found->has_ended(identity::now())) {
-    return session.output.fail(
+    return invocation.output.fail(
         {ErrorCode::permission_denied,
          fmt::format("the token {} ended at {}", base::quoted(found->name),
                      base::format_time_ms(found->ends->time_since_epoch().count()))});
   }
-  if (session.output.json()) {
-    session.output.print_json([&](wire::JsonWriter& json) {
+  if (invocation.output.json()) {
+    invocation.output.print_json([&](wire::JsonWriter& json) {
       json.begin_object();
       write_token(json, *found);
       json.end_object();
@@ -272,21 +272,22 @@ ExitCode check_secret(Session& session, const std::string& file,
   sheet.add("scopes", identity::spell_scopes(found->scopes));
   sheet.add("queues", queues_text(*found));
   if (found->ends) sheet.add("end", end_text(*found));
-  session.output.print(sheet);
+  invocation.output.print(sheet);
   return ExitCode::done;
 }
 
-ExitCode check_tokens(Session& session, const TokenCheckWords& words) {
+ExitCode check_tokens(Invocation& invocation, const TokenCheckWords& words) {
   if (words.secret && *words.secret != "-") {
-    return session.output.usage(
+    return invocation.output.usage(
         "a token on the command line is shown by ps: write -, and give the token on standard "
         "input");
   }
-  const std::string file = file_of(session, words.file);
+  const std::string file = file_of(invocation, words.file);
   if (file.empty()) return ExitCode::usage;
-  const auto tokens = read_list(session, file);
+  const auto tokens = read_list(invocation, file);
   if (!tokens) return ExitCode::usage;
-  return words.secret ? check_secret(session, file, *tokens) : check_file(session, file, *tokens);
+  return words.secret ? check_secret(invocation, file, *tokens)
+                      : check_file(invocation, file, *tokens);
 }
 
 void add_file_flag(CLI::App& command, std::optional<std::string>& into) {
@@ -296,12 +297,12 @@ void add_file_flag(CLI::App& command, std::optional<std::string>& into) {
 
 }  // namespace
 
-void add_token_commands(CLI::App& root, Session& session) {
+void add_token_commands(CLI::App& root, Invocation& invocation) {
   CLI::App& parent = add_group(root, "token", R"(
 Tokens of a server, with rights: new, ls, check
 
   tarry token new scraper --scopes read --queues '*' --tokens-file /etc/tarry/tokens)");
-  const auto [fresh, wanted] = add_command(parent, session, "new", make_token, R"(
+  const auto [fresh, wanted] = add_command(parent, invocation, "new", make_token, R"(
 Make a token, print it once, and add its hash to the tokens file
 
 The file gets a line with the name, the rights and the hash. It is created for its owner
@@ -323,13 +324,13 @@ output and kept nowhere. A running server reads the file again after a SIGHUP.
   add_duration(fresh, "--for", wanted.lasts, "The same, counted from now")->excludes(end);
   add_file_flag(fresh, wanted.file);
 
-  const auto [list, listed] = add_command(parent, session, "ls", list_tokens, R"(
+  const auto [list, listed] = add_command(parent, invocation, "ls", list_tokens, R"(
 List the tokens of a tokens file: names, scopes, queues, ends
 
   tarry token ls --tokens-file /etc/tarry/tokens)");
   add_file_flag(list, listed.file);
 
-  const auto [check, checked] = add_command(parent, session, "check", check_tokens, R"(
+  const auto [check, checked] = add_command(parent, invocation, "check", check_tokens, R"(
 Check a tokens file, or show what a token may do
 
 Without an argument: is the file valid, so that a server would start with it? With - the

@@ -60,8 +60,8 @@ Verdict verdict_of(relay::Ended ended) {
 /// One run of `tarry work`: a worker on all queues, and the state that its commands share.
 class Shift {
  public:
-  Shift(Session& session, const WorkOptions& options)
-      : session_(session), options_(options), commands_(session.trailing) {}
+  Shift(Invocation& invocation, const WorkOptions& options)
+      : session_(invocation), options_(options), commands_(invocation.trailing) {}
 
   ExitCode run(const Store& store) {
     std::vector<QueueWork> queues;
@@ -180,7 +180,7 @@ class Shift {
         grouped(sum.stale - sum.refused), grouped(sum.refused), grouped(sum.released)));
   }
 
-  Session& session_;
+  Invocation& session_;
   const WorkOptions& options_;
   relay::ChildProcesses commands_;
   std::stop_source stop_;
@@ -192,31 +192,31 @@ class Shift {
   std::string told_refusal_;
 };
 
-ExitCode work(Session& session, const WorkOptions& options) {
-  if (session.trailing.empty()) {
-    return session.output.usage(
+ExitCode work(Invocation& invocation, const WorkOptions& options) {
+  if (invocation.trailing.empty()) {
+    return invocation.output.usage(
         "work needs a command after --: tarry work QUEUE -- COMMAND [ARG]...");
   }
   for (const std::string& queue : options.queues) {
     if (std::ranges::count(options.queues, queue) == 1) continue;
-    return session.output.usage("queue " + base::quoted(queue) + " is named twice");
+    return invocation.output.usage("queue " + base::quoted(queue) + " is named twice");
   }
-  const auto startable = relay::ChildProcesses(session.trailing).check();
-  if (!startable) return session.output.usage(startable.error().message);
+  const auto startable = relay::ChildProcesses(invocation.trailing).check();
+  if (!startable) return invocation.output.usage(startable.error().message);
   leave_process_one_to_an_init();
-  session.output.wait_for_no_reader();
+  invocation.output.wait_for_no_reader();
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   // SIGPIPE is ignored: a command that does not read its input must not end this process.
   std::signal(SIGPIPE, SIG_IGN);
-  return Shift(session, options).run(*store);
+  return Shift(invocation, options).run(*store);
 }
 
 }  // namespace
 
-void add_work_command(CLI::App& root, Session& session) {
-  const auto [command, options] = add_command(root, session, "work", work, R"(
+void add_work_command(CLI::App& root, Invocation& invocation) {
+  const auto [command, options] = add_command(root, invocation, "work", work, R"(
 Run a command for every message that falls due
 
 The command reads the payload from standard input. Its exit status settles the message:

@@ -24,15 +24,15 @@ struct AclWords {
   std::optional<std::string> version;
 };
 
-ExitCode print_acl(Session& session, const AclWords& words) {
-  Output& output = session.output;
+ExitCode print_acl(Invocation& invocation, const AclWords& words) {
+  Output& output = invocation.output;
   const std::string& user = words.user;
   const bool is_word = std::ranges::all_of(user, [](char c) { return c > ' ' && c != 0x7F; });
   if (user.empty() || !is_word) {
     return output.usage("user " + base::quoted(user) +
                         " must be a word: no spaces and no control characters");
   }
-  const std::string url = session.url();
+  const std::string url = invocation.url();
   // Without a given URL there is no server to ask, so the rules are for any single Redis.
   const auto rules = tools::redis_acl(url == kDefaultStore ? "" : url, words.version == kOldRedis);
   if (!rules) return output.usage(rules.error().message);
@@ -54,8 +54,8 @@ ExitCode print_acl(Session& session, const AclWords& words) {
 
 }  // namespace
 
-void add_acl_command(CLI::App& store, Session& session) {
-  const auto [command, words] = add_command(store, session, "acl", print_acl, R"(
+void add_acl_command(CLI::App& store, Invocation& invocation) {
+  const auto [command, words] = add_command(store, invocation, "acl", print_acl, R"(
 Print the permissions a Redis user needs, as a redis-cli command
 
 Contacts no server. The store's URL says whether it is a cluster or uses sentinels;

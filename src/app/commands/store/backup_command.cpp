@@ -14,9 +14,9 @@
 namespace tarry::app {
 namespace {
 
-ExitCode back_up(Session& session, const std::string& destination) {
-  Output& output = session.output;
-  const std::string url = session.url();
+ExitCode back_up(Invocation& invocation, const std::string& destination) {
+  Output& output = invocation.output;
+  const std::string url = invocation.url();
   if (tools::is_server_url(url)) {
     return output.usage(
         "a backup reads the store's directory; run it on that machine with --store file:PATH");
@@ -63,8 +63,8 @@ ExitCode back_up(Session& session, const std::string& destination) {
 
 }  // namespace
 
-void add_backup_command(CLI::App& store, Session& session) {
-  const auto [command, destination] = add_command(store, session, "backup", back_up, R"(
+void add_backup_command(CLI::App& store, Invocation& invocation) {
+  const auto [command, destination] = add_command(store, invocation, "backup", back_up, R"(
 Copy a file: store to a second one, even while it is in use
 
 DIRECTORY must be new or empty. Closed segments are shared with the store (hard links)

@@ -106,8 +106,8 @@ ExitCode tell_rest(Output& output, const MigrationReport& report) {
   return code;
 }
 
-ExitCode migrate_stores(Session& session, const MigrateWords& words) {
-  Output& output = session.output;
+ExitCode migrate_stores(Invocation& invocation, const MigrateWords& words) {
+  Output& output = invocation.output;
   ExitCode code{};
   if (words.to.starts_with("memory:")) {
     return output.usage("store " + base::quoted(words.to) +
@@ -118,14 +118,14 @@ ExitCode migrate_stores(Session& session, const MigrateWords& words) {
   if (there && here && std::filesystem::equivalent(*there, *here, no_matter)) {
     return output.usage(words.from + " and " + words.to + " are the same store");
   }
-  auto from = session.open(words.from, {}, code);
+  auto from = invocation.open(words.from, {}, code);
   if (!from) return code;
   // FROM is checked before TO is opened, because opening may make the store.
   const MigrationEnd source{from->engine(), detail::masked_url(words.from)};
   if (const auto refused = refuse_from(source, words.queues)) return output.fail(*refused);
   std::optional<Store> to = from;
   if (!words.dry_run) {
-    to = session.open(words.to, {.create = true}, code);
+    to = invocation.open(words.to, {.create = true}, code);
     if (!to) return code;
   }
   std::stop_source stop;
@@ -162,8 +162,8 @@ ExitCode migrate_stores(Session& session, const MigrateWords& words) {
 
 }  // namespace
 
-void add_migrate_command(CLI::App& store, Session& session) {
-  const auto [command, words] = add_command(store, session, "migrate", migrate_stores, R"(
+void add_migrate_command(CLI::App& store, Invocation& invocation) {
+  const auto [command, words] = add_command(store, invocation, "migrate", migrate_stores, R"(
 Move everything from one store into another
 
 Messages keep their keys, due times, attempts, headers and priorities, dead ones their

@@ -109,35 +109,35 @@ void tell_losses(Output& output, const SalvageReport& report) {
   }
 }
 
-ExitCode salvage(Session& session, const std::string& target) {
-  const auto path = tools::path_of_store(session.url());
-  if (!path) return session.output.usage(path.error().message);
+ExitCode salvage(Invocation& invocation, const std::string& target) {
+  const auto path = tools::path_of_store(invocation.url());
+  if (!path) return invocation.output.usage(path.error().message);
   const auto to = tools::directory_of(target);
   if (!to) {
-    return session.output.usage("DIRECTORY " + base::quoted(target) + ": " + to.error().message);
+    return invocation.output.usage("DIRECTORY " + base::quoted(target) + ": " + to.error().message);
   }
-  Progress progress("salvaging", stderr, session.output.err());
+  Progress progress("salvaging", stderr, invocation.output.err());
   const auto report = tools::salvage_store(
       *path, *to,
       [&](std::uint64_t done, std::uint64_t total) { progress.show_bytes(done, total); });
   progress.clear();
   if (!report) {
-    session.output.error(report.error());
+    invocation.output.error(report.error());
     return exit_code_of_open(report.error().code);
   }
-  if (session.output.json()) {
-    print_json(session.output, *report);
+  if (invocation.output.json()) {
+    print_json(invocation.output, *report);
   } else {
-    print_salvage(session.output, *report);
-    tell_losses(session.output, *report);
+    print_salvage(invocation.output, *report);
+    tell_losses(invocation.output, *report);
   }
   return ExitCode::done;
 }
 
 }  // namespace
 
-void add_salvage_command(CLI::App& store, Session& session) {
-  const auto [command, target] = add_command(store, session, "salvage", salvage, R"(
+void add_salvage_command(CLI::App& store, Invocation& invocation) {
+  const auto [command, target] = add_command(store, invocation, "salvage", salvage, R"(
 Make a new store of the intact parts of a damaged file: store
 
 The answer lists what was lost, by file and offset. The new store has the old one's id,

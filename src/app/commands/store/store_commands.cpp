@@ -34,11 +34,11 @@ std::size_t unreadable_in(const StoreInspection& store) {
 
 // Reports the shards that could not be read. Such a shard may be readable with other rights, or
 // later. Damage in other shards, and a failing disk, are worse, and decide the exit code.
-ExitCode tell_unreadable(Session& session, const StoreInspection& store, ExitCode code) {
+ExitCode tell_unreadable(Invocation& invocation, const StoreInspection& store, ExitCode code) {
   if (problems_in(store) > 0 && unreadable_in(store) > 0) code = ExitCode::failed;
   for (const ShardInspection& shard : store.per_shard) {
     if (!shard.unreadable) continue;
-    session.output.error(
+    invocation.output.error(
         {shard.unreadable->code,
          fmt::format("shard {} cannot be read: {}", shard.shard, shard.unreadable->message)});
     const bool elsewise = exit_code_of_open(shard.unreadable->code) == ExitCode::unreachable &&
@@ -48,19 +48,19 @@ ExitCode tell_unreadable(Session& session, const StoreInspection& store, ExitCod
   return code;
 }
 
-std::optional<StoreInspection> inspect(Session& session, bool deep, ExitCode& code) {
-  const auto path = tools::path_of_store(session.url());
+std::optional<StoreInspection> inspect(Invocation& invocation, bool deep, ExitCode& code) {
+  const auto path = tools::path_of_store(invocation.url());
   if (!path) {
-    code = session.output.usage(path.error().message);
+    code = invocation.output.usage(path.error().message);
     return std::nullopt;
   }
-  Progress progress("checking", stderr, session.output.err());
+  Progress progress("checking", stderr, invocation.output.err());
   auto store = tools::inspect_store(*path, deep, [&](std::uint64_t done, std::uint64_t total) {
     progress.show_bytes(done, total);
   });
   progress.clear();
   if (store) return std::move(*store);
-  session.output.error(store.error());
+  invocation.output.error(store.error());
   code = exit_code_of_open(store.error().code);
   return std::nullopt;
 }
@@ -77,9 +77,9 @@ void write_shard_fields(wire::JsonWriter& json, const ShardInspection& shard) {
   if (shard.unreadable) json.text_field("unreadable", shard.unreadable->message);
 }
 
-void print_json(Session& session, const StoreInspection& store) {
-  session.output.print_json([&](wire::JsonWriter& json) {
-    json.begin_object().text_field("store", session.url());
+void print_json(Invocation& invocation, const StoreInspection& store) {
+  invocation.output.print_json([&](wire::JsonWriter& json) {
+    json.begin_object().text_field("store", invocation.url());
     json.field("version", std::uint64_t{store.version});
     json.field("store_id", fmt::format("{:016x}", store.store_id));
     json.field("shards", std::uint64_t{store.shards});
@@ -94,16 +94,16 @@ void print_json(Session& session, const StoreInspection& store) {
   });
 }
 
-ExitCode store_info(Session& session) {
+ExitCode store_info(Invocation& invocation) {
   ExitCode code{};
-  const auto store = inspect(session, false, code);
+  const auto store = inspect(invocation, false, code);
   if (!store) return code;
-  if (session.output.json()) {
-    print_json(session, *store);
-    return tell_unreadable(session, *store, ExitCode::done);
+  if (invocation.output.json()) {
+    print_json(invocation, *store);
+    return tell_unreadable(invocation, *store, ExitCode::done);
   }
   Sheet sheet;
-  sheet.add("store", session.url());
+  sheet.add("store", invocation.url());
   sheet.add("id", fmt::format("{:016x}", store->store_id));
   sheet.add("format version", std::to_string(store->version));
   sheet.add("shards", std::to_string(store->shards));
@@ -119,13 +119,13 @@ ExitCode store_info(Session& session) {
     sheet.add("unreadable", fmt::format("{} of {} shards: nothing in them is counted", unreadable,
                                         store->shards));
   }
-  session.output.print(sheet);
-  return tell_unreadable(session, *store, ExitCode::done);
+  invocation.output.print(sheet);
+  return tell_unreadable(invocation, *store, ExitCode::done);
 }
 
-ExitCode upgrade(Session& session) {
-  Output& output = session.output;
-  const auto path = tools::path_of_store(session.url());
+ExitCode upgrade(Invocation& invocation) {
+  Output& output = invocation.output;
+  const auto path = tools::path_of_store(invocation.url());
   if (!path) return output.usage(path.error().message);
   const auto before = tools::format_of_store(*path);
   const auto format = before ? tools::upgrade_store(*path) : before;
@@ -184,47 +184,47 @@ struct CheckWords {
   bool deep = false;
 };
 
-ExitCode check_store(Session& session, const CheckWords& words) {
+ExitCode check_store(Invocation& invocation, const CheckWords& words) {
   ExitCode code{};
-  const auto store = inspect(session, words.deep, code);
+  const auto store = inspect(invocation, words.deep, code);
   if (!store) return code;
-  if (session.output.json()) {
-    print_json(session, *store);
+  if (invocation.output.json()) {
+    print_json(invocation, *store);
   } else {
-    print_check(session.output, *store);
+    print_check(invocation.output, *store);
   }
   for (const ShardInspection& shard : store->per_shard) {
     for (const std::string& problem : shard.problems) {
-      code = worst(code, session.output.fail({ErrorCode::damaged, problem}));
+      code = worst(code, invocation.output.fail({ErrorCode::damaged, problem}));
     }
     // If a process is writing to the store, batches may appear while this command reads, so they
     // are no damage.
     if (shard.cut_batches == 0 || !store->held_by.empty()) continue;
-    code = worst(
-        code, session.output.fail({ErrorCode::damaged,
-                                   fmt::format("shard {}: opening the store cuts {}; `tarry store "
-                                               "salvage DIRECTORY` makes a store that keeps them",
-                                               shard.shard, shard.tear)}));
+    code = worst(code, invocation.output.fail(
+                           {ErrorCode::damaged,
+                            fmt::format("shard {}: opening the store cuts {}; `tarry store "
+                                        "salvage DIRECTORY` makes a store that keeps them",
+                                        shard.shard, shard.tear)}));
   }
-  return tell_unreadable(session, *store, code);
+  return tell_unreadable(invocation, *store, code);
 }
 
-ExitCode audit(Session& session) {
+ExitCode audit(Invocation& invocation) {
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   const core::Capabilities can = store->engine().capabilities();
   if (!can.counts) {
-    return session.output.fail(
+    return invocation.output.fail(
         {ErrorCode::unsupported, can.keeper() +
                                      ": this store does not count accepted and ended messages, so "
                                      "there is nothing to audit"});
   }
   const auto stats = store->stats();
-  if (!stats) return session.output.fail(stats.error());
+  if (!stats) return invocation.output.fail(stats.error());
   const tools::StoreAudit audit = tools::audit(*stats);
-  if (session.output.json()) {
-    session.output.print_json([&](wire::JsonWriter& json) {
+  if (invocation.output.json()) {
+    invocation.output.print_json([&](wire::JsonWriter& json) {
       json.begin_object().field_bool("balanced", audit.balanced() && stats->unreadable.empty());
       json.name("queues").begin_array();
       for (const tools::QueueAudit& queue : audit.queues) {
@@ -250,53 +250,53 @@ ExitCode audit(Session& session) {
       table.add({queue.queue, grouped(queue.accepted), grouped(queue.present), grouped(queue.ended),
                  std::to_string(queue.difference())});
     }
-    session.output.print(table);
+    invocation.output.print(table);
   }
   for (const tools::QueueAudit& queue : audit.queues) {
     if (queue.difference() == 0) continue;
-    code = worst(
-        code, session.output.fail({ErrorCode::damaged,
-                                   fmt::format("queue {}: {} accepted, but {} present and {} ended",
-                                               base::quoted(queue.queue), queue.accepted,
-                                               queue.present, queue.ended)}));
+    code = worst(code, invocation.output.fail(
+                           {ErrorCode::damaged,
+                            fmt::format("queue {}: {} accepted, but {} present and {} ended",
+                                        base::quoted(queue.queue), queue.accepted, queue.present,
+                                        queue.ended)}));
   }
-  return worst(code, tell_unreadable(session.output, *stats));
+  return worst(code, tell_unreadable(invocation.output, *stats));
 }
 
 }  // namespace
 
-void add_store_commands(CLI::App& root, Session& session) {
+void add_store_commands(CLI::App& root, Invocation& invocation) {
   CLI::App& store = add_group(root, "store", R"(
 The store itself: info, check, audit, backup, export, import, ...
 
   tarry --store file:/var/lib/tarry store check)");
-  add_command(store, session, "info", store_info, R"(
+  add_command(store, invocation, "info", store_info, R"(
 Show what a file: store is and how big; changes nothing
 
   tarry --store file:/var/lib/tarry store info)");
-  const auto [command, words] = add_command(store, session, "check", check_store, R"(
+  const auto [command, words] = add_command(store, invocation, "check", check_store, R"(
 Read a file: store's journal and check every batch; changes nothing
 
   tarry --store file:/var/lib/tarry store check
   tarry --store file:/var/lib/tarry store check --deep)");
   command.add_flag("--deep", words.deep, "Check the payload of every message too");
-  add_command(store, session, "audit", audit, R"(
+  add_command(store, invocation, "audit", audit, R"(
 Check the counts: every accepted message is still there or has ended
 
   tarry store audit
   tarry --store file:/var/lib/tarry store audit)");
-  add_command(store, session, "upgrade", upgrade, R"(
+  add_command(store, invocation, "upgrade", upgrade, R"(
 Upgrade a file: store to the newest format of this program
 
 Version 2 keeps when each message was pushed. From then on older programs refuse the
 store. No process may have the store open.
 
   tarry --store file:/var/lib/tarry store upgrade)");
-  add_salvage_command(store, session);
-  add_backup_command(store, session);
-  add_transfer_commands(store, session);
-  add_migrate_command(store, session);
-  add_acl_command(store, session);
+  add_salvage_command(store, invocation);
+  add_backup_command(store, invocation);
+  add_transfer_commands(store, invocation);
+  add_migrate_command(store, invocation);
+  add_acl_command(store, invocation);
 }
 
 }  // namespace tarry::app

@@ -107,8 +107,8 @@ ExitCode tell_left_out(Output& output, const ExportReport& report) {
 bool is_layout(const core::Engine& engine) { return !engine.capabilities().headers; }
 
 // Identifies the export. A later run can only continue an export with the same text.
-std::string export_of(const Session& session, const TransferWords& words) {
-  std::string of = detail::masked_url(session.url());
+std::string export_of(const Invocation& invocation, const TransferWords& words) {
+  std::string of = detail::masked_url(invocation.url());
   for (const std::string& queue : words.queues) of += " --queue " + queue;
   if (words.version) of += " --format " + std::to_string(*words.version);
   return of;
@@ -181,16 +181,16 @@ class Marks {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-ExitCode export_to(Session& session, const TransferWords& words) {
-  Output& output = session.output;
+ExitCode export_to(Invocation& invocation, const TransferWords& words) {
+  Output& output = invocation.output;
   Stop stop;
   transfer::DraftFile file(words.file, &stop.event);
   if (auto opened = file.open(); !opened) return output.fail(opened.error());
-  Marks marks(file, export_of(session, words));
+  Marks marks(file, export_of(invocation, words));
   const auto from = marks.begin();
   if (!from) return output.fail(from.error());
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = invocation.open(code);
   if (!store) return code;
   Progress progress("exporting", stderr, output.err());
   transfer::ExportOptions options;
@@ -329,10 +329,10 @@ Result<void> read_lines(LineReader& reader, std::string_view line, std::uint64_t
   }
 }
 
-ExitCode import_from(Session& session, const TransferWords& words) {
-  Output& output = session.output;
-  const std::string url = session.url();
-  if (session.is_fleeting()) {
+ExitCode import_from(Invocation& invocation, const TransferWords& words) {
+  Output& output = invocation.output;
+  const std::string url = invocation.url();
+  if (invocation.is_fleeting()) {
     return output.usage("store " + base::quoted(url) +
                         " ends with this command, and what was imported would be lost");
   }
@@ -357,7 +357,7 @@ ExitCode import_from(Session& session, const TransferWords& words) {
     return ExitCode::failed;
   }
   ExitCode code{};
-  auto store = session.open(code, {.create = true});
+  auto store = invocation.open(code, {.create = true});
   if (!store) return code;
   if (const auto refused = refuse_moves_to(store->engine(), detail::masked_url(url))) {
     return output.fail(*refused);
@@ -377,9 +377,9 @@ ExitCode import_from(Session& session, const TransferWords& words) {
 
 }  // namespace
 
-void add_transfer_commands(CLI::App& store, Session& session) {
+void add_transfer_commands(CLI::App& store, Invocation& invocation) {
   {
-    const auto [command, words] = add_command(store, session, "export", export_to, R"(
+    const auto [command, words] = add_command(store, invocation, "export", export_to, R"(
 Write everything in a store as lines of JSON
 
 Writes every queue with its settings, and every message. It leaves out, and counts, keys
@@ -395,7 +395,7 @@ be reached), run the same command to continue.
     add_number(command, "--format", words.version, 1, transfer::kExportVersion,
                "Version of the lines (default: 2; 1 is for older programs)");
   }
-  const auto [command, words] = add_command(store, session, "import", import_from, R"(
+  const auto [command, words] = add_command(store, invocation, "import", import_from, R"(
 Read an export into a store
 
 Messages keep their keys, due times, attempts, headers and priorities, dead ones their

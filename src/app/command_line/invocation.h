@@ -1,4 +1,4 @@
-// Session: the context of one run of the program: which store it uses, and where its answers go.
+// Invocation: the context of one run of the program: which store it uses, and where its answers go.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -19,8 +19,8 @@ namespace tarry::app {
 
 inline constexpr std::string_view kDefaultStore = "http://127.0.0.1:7733";
 
-class Session;
-using Action = std::function<ExitCode(Session&)>;
+class Invocation;
+using Action = std::function<ExitCode(Invocation&)>;
 
 /// How a command opens its store.
 struct Access {
@@ -34,7 +34,7 @@ struct Access {
   std::function<bool(const Error&)> again = {};
 };
 
-class Session {
+class Invocation {
  public:
   Output output;
   std::string store;                  // --store; empty: not given

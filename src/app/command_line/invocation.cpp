@@ -1,4 +1,4 @@
-#include "app/command_line/session.h"
+#include "app/command_line/invocation.h"
 
 #include <chrono>
 #include <cstdio>
@@ -19,13 +19,13 @@
 
 namespace tarry::app {
 
-std::string Session::url() const {
+std::string Invocation::url() const {
   if (!store.empty()) return store;
   const char* given = std::getenv("TARRY_STORE");
   return given != nullptr && *given != '\0' ? given : std::string(kDefaultStore);
 }
 
-void Session::note_if_fleeting() {
+void Invocation::note_if_fleeting() {
   if (is_fleeting())
     output.note("a memory: store ends with this command, and what was pushed is lost with it");
 }
@@ -119,11 +119,11 @@ std::string_view what_to_do(ErrorCode code, const std::string& url, bool unnamed
 
 }  // namespace
 
-std::optional<Store> Session::open(ExitCode& code, Access access) {
+std::optional<Store> Invocation::open(ExitCode& code, Access access) {
   return open(url(), std::move(access), code);
 }
 
-std::optional<Store> Session::open(const std::string& url, Access access, ExitCode& code) {
+std::optional<Store> Invocation::open(const std::string& url, Access access, ExitCode& code) {
   if (!access.log) {
     // Messages about a shared Redis are dropped here: they are for its operator, and `tarry serve`
     // reports them.
