@@ -72,6 +72,14 @@ func (i *Iterator) Next(ctx context.Context) bool {
 	return true
 }
 
+// All are the messages that Next has not gone to yet.
+func (i *Iterator) All(ctx context.Context) (all []Stored, err error) {
+	for i.Next(ctx) {
+		all = append(all, i.now)
+	}
+	return all, i.err
+}
+
 // Message is the message that Next went to.
 func (i *Iterator) Message() Stored { return i.now }
 

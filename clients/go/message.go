@@ -31,8 +31,10 @@ func (f fields) putTime(name string, value time.Time) {
 	}
 }
 
-func (f fields) encode() json.RawMessage {
-	body, err := json.Marshal(f)
+func (f fields) encode() json.RawMessage { return encode(f) }
+
+func encode(request any) json.RawMessage {
+	body, err := json.Marshal(request)
 	if err != nil {
 		panic(fmt.Sprintf("tarry: fields of a request cannot be written: %v", err))
 	}

@@ -21,6 +21,7 @@ const (
 	Rescheduled Outcome = "rescheduled"
 	Done        Outcome = "done"
 	Stale       Outcome = "stale"
+	Added       Outcome = "added" // of PutSchedule
 )
 
 // State is where a message is in its life.

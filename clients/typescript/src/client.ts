@@ -8,9 +8,10 @@ import { Attempts, laneCall } from "./calls.js";
 import type { Call, Result } from "./calls.js";
 import { TarryError, UnknownOutcome, errorOf } from "./errors.js";
 import { Joiner } from "./joiner.js";
-import type { Claimed, QueueInfo, Settled } from "./model.js";
+import type { Claimed, Outcome, QueueInfo, Settled } from "./model.js";
 import type { Duration, Fields } from "./moments.js";
 import { Queue } from "./queue.js";
+import * as schedules from "./schedules.js";
 import { Lost, NotSent, Transport } from "./transport.js";
 import type { Answer } from "./transport.js";
 import * as verbs from "./verbs.js";
@@ -140,6 +141,53 @@ export class Client {
   /** Moves the clock of a server with --test-clock; milliseconds. */
   async advance(by: Duration): Promise<number> {
     return this.run(verbs.advance(by));
+  }
+
+  /** Adds a schedule, or replaces the one of that name: `added` or `replaced`. */
+  async putSchedule(name: string, schedule: schedules.ScheduleDefinition): Promise<Outcome> {
+    return this.run(schedules.put(name, schedule));
+  }
+
+  /** Rejects with NotFound if there is none. */
+  async schedule(name: string): Promise<schedules.Schedule> {
+    return this.run(schedules.get(name));
+  }
+
+  /** All schedules whose names begin with the prefix, in no particular order. */
+  async schedules(prefix?: string): Promise<schedules.Schedule[]> {
+    const all: schedules.Schedule[] = [];
+    let after: string | undefined;
+    do {
+      const page = await this.run(schedules.page(prefix, after));
+      all.push(...page.schedules);
+      after = page.next;
+    } while (after);
+    return all;
+  }
+
+  /** Until it is resumed, its occurrences do not happen. */
+  async pauseSchedule(name: string): Promise<void> {
+    return this.run(schedules.act(name, "pause"));
+  }
+
+  /** Nothing makes up for occurrences in the pause. */
+  async resumeSchedule(name: string): Promise<void> {
+    return this.run(schedules.act(name, "resume"));
+  }
+
+  /** Pushes a message of the schedule now; the message's key. */
+  async runSchedule(name: string): Promise<string> {
+    return this.run(schedules.run(name));
+  }
+
+  /** Messages that it has pushed stay. */
+  async removeSchedule(name: string): Promise<void> {
+    return this.run(schedules.remove(name));
+  }
+
+  /** The next times of a schedule that need not be saved. */
+  async occurrences(query: schedules.OccurrencesQuery): Promise<schedules.Occurrence[]> {
+    return this.run(schedules.occurrences(query));
   }
 
   /** Carries out a call, again and again where that is safe. Rejects with TarryError. */

@@ -44,6 +44,14 @@ export type {
 export type { Duration, Moment } from "./moments.js";
 export { Queue } from "./queue.js";
 export type {
+  Missed,
+  Occurrence,
+  OccurrencesQuery,
+  Schedule,
+  ScheduleDefinition,
+  ScheduleTimes,
+} from "./schedules.js";
+export type {
   BulkOptions,
   ClaimOptions,
   ListOptions,

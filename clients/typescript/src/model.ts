@@ -25,6 +25,7 @@ export const Outcome = {
   RESCHEDULED: "rescheduled",
   DONE: "done",
   STALE: "stale",
+  ADDED: "added",
 } as const;
 export type Outcome = (typeof Outcome)[keyof typeof Outcome];
 

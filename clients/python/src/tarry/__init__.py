@@ -31,6 +31,7 @@ from .model import (
                      Stored,
                      Why,
 )
+from .schedules import Missed, Occurrence, Schedule
 from .tasks import Task, Tasks
 from .verdicts import Verdict, ack, bury, release, retry
 from .version import __version__
@@ -38,9 +39,9 @@ from .worker import Worker, work
 
 __all__ = [
     "Action", "Bulk", "Changed", "Claimed", "Client", "Conflict", "Counts", "Delivery", "IfExists",
-    "InvalidRequest", "Message", "NoSpace", "NotFound", "Outcome", "Page", "PermissionDenied",
-    "Pushed", "Queue", "QueueInfo", "ServerFailure", "Settled", "State", "Stored", "TarryError",
-    "Task", "Tasks",
-    "Unavailable", "UnknownOutcome", "Unsupported", "Verdict", "Why", "Worker", "WorkerOptions",
-    "__version__", "ack", "bury", "release", "retry", "work",
+    "InvalidRequest", "Message", "Missed", "NoSpace", "NotFound", "Occurrence", "Outcome", "Page",
+    "PermissionDenied", "Pushed", "Queue", "QueueInfo", "Schedule", "ServerFailure", "Settled",
+    "State", "Stored", "TarryError", "Task", "Tasks", "Unavailable", "UnknownOutcome",
+    "Unsupported", "Verdict", "Why", "Worker", "WorkerOptions", "__version__", "ack", "bury",
+    "release", "retry", "work",
 ]

@@ -46,6 +46,7 @@ from .model import (
     Why,
 )
 from .moments import Duration, Moment
+from .schedule_verbs import ScheduleVerbs
 from .tasks import Function, R, Task, Tasks
 from .version import __version__
 
@@ -60,7 +61,7 @@ def default_agent() -> str:
     return f"tarry-python/{__version__} pid {os.getpid()}"
 
 
-class Client:
+class Client(ScheduleVerbs):
     """A server's client: kept connections, and calls that are tried again where that is safe.
 
     Thread safe; a process that forks may use it on both sides.

@@ -34,6 +34,7 @@ class Outcome(str, enum.Enum):
     RESCHEDULED = "rescheduled"
     DONE = "done"
     STALE = "stale"
+    ADDED = "added"
 
     def __str__(self) -> str:
         return self.value

@@ -47,11 +47,12 @@ from ..model import (
 from ..moments import Duration, Moment
 from .connection import Connection, Pool
 from .joiner import Joiner
+from .schedule_verbs import ScheduleVerbs
 
 T = TypeVar("T")
 
 
-class Client:
+class Client(ScheduleVerbs):
     """A server's client: kept connections, and calls that are tried again where that is safe.
 
     For one event loop; not thread safe.

@@ -31,7 +31,9 @@ public enum Outcome {
   /** The claim has ended, or was extended. */
   DONE,
   /** The claim had ended before. */
-  STALE;
+  STALE,
+  /** There is a new schedule. */
+  ADDED;
 
   /** The name that the server uses. */
   public String wire() {

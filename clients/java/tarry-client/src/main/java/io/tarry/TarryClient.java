@@ -22,6 +22,7 @@ import javax.net.ssl.SSLContext;
  */
 public final class TarryClient implements AutoCloseable {
   private final Transport transport;
+  private final Schedules schedules;
 
   private TarryClient(Builder builder) {
     transport =
@@ -32,6 +33,7 @@ public final class TarryClient implements AutoCloseable {
             builder.agent,
             builder.timeout,
             builder.patience);
+    schedules = new Schedules(transport);
   }
 
   /**
@@ -206,6 +208,53 @@ public final class TarryClient implements AutoCloseable {
     body.put("receipt", receipt);
     Times.put(body, "lease", lease);
     return new Item(Lane.EXTEND, body);
+  }
+
+  // Schedules
+
+  /** Adds a schedule, or replaces the one of that name: {@code ADDED} or {@code REPLACED}. */
+  public Outcome putSchedule(String name, ScheduleRequest schedule) {
+    return schedules.put(name, schedule);
+  }
+
+  /** Throws {@link io.tarry.errors.NotFoundException} if there is none. */
+  public Schedule schedule(String name) {
+    return schedules.get(name);
+  }
+
+  /** All schedules, in no particular order. */
+  public List<Schedule> schedules() {
+    return schedules("");
+  }
+
+  /** All schedules whose names begin with the prefix, in no particular order. */
+  public List<Schedule> schedules(String prefix) {
+    return schedules.list(prefix);
+  }
+
+  /** Until it is resumed, its occurrences do not happen. */
+  public void pauseSchedule(String name) {
+    schedules.pause(name);
+  }
+
+  /** Nothing makes up for occurrences in the pause. */
+  public void resumeSchedule(String name) {
+    schedules.resume(name);
+  }
+
+  /** Pushes a message of the schedule now; the message's key. */
+  public String runSchedule(String name) {
+    return schedules.run(name);
+  }
+
+  /** Messages that it has pushed stay. */
+  public void removeSchedule(String name) {
+    schedules.remove(name);
+  }
+
+  /** The next times of a schedule that need not be saved. */
+  public List<Occurrence> occurrences(OccurrencesRequest request) {
+    return schedules.occurrences(request);
   }
 
   // The server

@@ -21,8 +21,12 @@ public final class Lane {
 
   /** The path of a queue. */
   public static String queue(String queue, String rest) {
-    String quoted = URLEncoder.encode(queue, StandardCharsets.UTF_8).replace("+", "%20");
-    return "/v1/queues/" + quoted + rest;
+    return "/v1/queues/" + escaped(queue) + rest;
+  }
+
+  /** A name as a part of a path. */
+  public static String escaped(String name) {
+    return URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
   @Override
