@@ -1,82 +1,21 @@
 #!/usr/bin/env python3
 """The driver of the conformance table for the Python client: clients/conformance/README.md."""
 
-import base64
 import json
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 import tarry  # noqa: E402
 from tarry import verbs  # noqa: E402
-from tarry.moments import datetime_of  # noqa: E402
-
-writing = threading.Lock()
-
-
-def say(line):
-    with writing:
-        sys.stdout.write(json.dumps(line) + "\n")
-        sys.stdout.flush()
-
-
-def raw(fields, name):
-    """Bytes from NAME or NAME_base64, or None."""
-    if name + "_base64" in fields:
-        return base64.b64decode(fields[name + "_base64"])
-    return fields.get(name)
-
-
-def millis(value):
-    return None if value is None else timedelta(milliseconds=value)
-
-
-def times(fields):
-    return {"delay": millis(fields.get("delay_ms")),
-            "due": datetime_of(fields["due_ms"]) if "due_ms" in fields else None}
-
-
-def given(fields, *names):
-    return {name: fields[name] for name in names if name in fields}
-
+from values import failure, given, millis, moments, raw, say, shown, times  # noqa: E402
 
 def message_of(fields):
     return tarry.Message(raw(fields, "payload") or b"", raw(fields, "key"), **times(fields),
                          **given(fields, "headers", "priority", "if_exists", "max_attempts"))
-
-
-def failure(error):
-    return {"code": error.code, "next": error.next_step, "status": error.status,
-            "message": error.message}
-
-
-def shown(value):
-    """A value of the library as the protocol writes it."""
-    if isinstance(value, tarry.TarryError):
-        return {"error": failure(value)}
-    if isinstance(value, (list, tuple)):
-        return [shown(one) for one in value]
-    if isinstance(value, dict) or not hasattr(value, "__dataclass_fields__"):
-        return value
-    said = {name: getattr(value, name) for name in value.__dataclass_fields__ if name != "raw"}
-    if isinstance(value, (tarry.Stored, tarry.QueueInfo)):
-        said = {**value.raw, **said}
-    if said.get("settled_how"):
-        said["settlement"] = {"how": said["settled_how"]}
-    for name in ("key", "payload"):
-        one = said.get(name)
-        plain = one.encode("utf-8", "surrogateescape") if isinstance(one, str) else one
-        if isinstance(plain, bytes):
-            try:
-                said[name] = plain.decode()
-            except UnicodeDecodeError:
-                said[name + "_base64"] = base64.b64encode(plain).decode()
-                del said[name]
-    return {name: shown(one) for name, one in said.items()}
 
 
 class Driver:
@@ -210,8 +149,7 @@ VERBS = {
     "bulk": lambda c, q, f: q.bulk(
         f["action"], by=millis(f.get("by_ms")), **given(f, "prefix", "state", "headers", "reason",
                                                         "dry_run"),
-        **{name: datetime_of(f[name + "_ms"]) for name in ("due_from", "due_to", "due")
-           if name + "_ms" in f}),
+        **moments(f, "due_from", "due_to", "due")),
     "configure": lambda c, q, f: q.configure(**{
         name.replace("_ms", ""): millis(value) if name.endswith("_ms") else value
         for name, value in f.items() if name != "queue"}),
@@ -220,11 +158,23 @@ VERBS = {
     "queues": lambda c, q, f: {"queues": shown(c.queues())},
     "stats": lambda c, q, f: c.stats(f.get("queue")),
     "forecast": lambda c, q, f: q.forecast(millis(f.get("width_ms")), f.get("buckets")),
-    "pause": lambda c, q, f: {"paused": q.pause(
-        datetime_of(f["until_ms"]) if "until_ms" in f else None)},
+    "pause": lambda c, q, f: {"paused": q.pause(*moments(f, "until").values())},
     "resume": lambda c, q, f: {"paused": q.resume()},
     "purge": lambda c, q, f: {"count": q.purge()},
     "remove": lambda c, q, f: {"count": q.remove(f.get("force", False))},
+    "put_schedule": lambda c, q, f: {"outcome": c.put_schedule(
+        f["name"], f["when"], f["queue"], raw(f, "payload") or b"",
+        jitter=millis(f.get("jitter_ms")), **moments(f, "start", "end"),
+        **given(f, "zone", "headers", "priority", "missed", "paused"))},
+    "schedule": lambda c, q, f: c.schedule(f["name"]),
+    "schedules": lambda c, q, f: {"schedules": shown(c.schedules(f.get("prefix")))},
+    "pause_schedule": lambda c, q, f: c.pause_schedule(f["name"]) or {},
+    "resume_schedule": lambda c, q, f: c.resume_schedule(f["name"]) or {},
+    "run_schedule": lambda c, q, f: {"key": c.run_schedule(f["name"])},
+    "remove_schedule": lambda c, q, f: c.remove_schedule(f["name"]) or {},
+    "occurrences": lambda c, q, f: {"occurrences": shown(c.occurrences(
+        f["when"], jitter=millis(f.get("jitter_ms")), from_=moments(f, "from").get("from"),
+        **moments(f, "start", "end"), **given(f, "zone", "name", "count")))},
     "advance": lambda c, q, f: {"advanced_ms": c.advance(millis(f["by_ms"]))},
     "health": lambda c, q, f: c.health(),
 }

@@ -8,6 +8,7 @@ import threading
 
 import driver as plain
 from tarry import aio
+from values import given, millis, say, shown
 
 
 class Driver(plain.Driver):
@@ -32,9 +33,9 @@ class Driver(plain.Driver):
         return {}
 
     def work(self, f):
-        options = plain.given(f, "concurrency", "prefetch")
+        options = given(f, "concurrency", "prefetch")
         if "lease_ms" in f:
-            options["lease"] = plain.millis(f["lease_ms"])
+            options["lease"] = millis(f["lease_ms"])
         if "drain_ms" in f:
             options["drain"] = f["drain_ms"] / 1000
 
@@ -48,7 +49,7 @@ class Driver(plain.Driver):
     async def handle(self, delivery):
         about = {"queue": delivery.queue, "key": delivery.key,
                  "receipt": delivery.message.receipt}
-        plain.say({"event": "begun", "attempt": delivery.attempt, **about})
+        say({"event": "begun", "attempt": delivery.attempt, **about})
         try:
             if delivery.text.partition(" ")[0] == "hold":
                 telling = asyncio.ensure_future(self.tell(delivery))
@@ -56,11 +57,11 @@ class Driver(plain.Driver):
                 telling.cancel()
             return self.do(delivery, held=True)
         finally:
-            plain.say({"event": "ended", **about})
+            say({"event": "ended", **about})
 
     async def tell(self, delivery):
         await delivery.stop.wait()
-        plain.say({"event": "signalled", "key": delivery.key})
+        say({"event": "signalled", "key": delivery.key})
 
     def begin_stop(self, _):
         self.loop.call_soon_threadsafe(self.worker.stop)
@@ -71,7 +72,7 @@ class Driver(plain.Driver):
 
         async def end():
             return await self.running
-        return plain.shown(self.wait(end()))
+        return shown(self.wait(end()))
 
 
 class Waiting:
@@ -101,7 +102,7 @@ def main():
     for line in sys.stdin:
         request = json.loads(line)
         number = request.pop("id")
-        plain.say({"id": number, **driver.carry_out(request)})
+        say({"id": number, **driver.carry_out(request)})
 
 
 if __name__ == "__main__":

@@ -1,61 +1,8 @@
 // The driver of the conformance table for the TypeScript client: clients/conformance/README.md.
 
 import { createInterface } from "node:readline";
-import { Client, TarryError, Worker, bury, release, retry } from "../dist/esm/index.js";
-
-const say = (line) => process.stdout.write(JSON.stringify(line) + "\n");
-
-const raw = (fields, name) =>
-  `${name}_base64` in fields ? Buffer.from(fields[`${name}_base64`], "base64") : fields[name];
-
-/** Of the fields, those that are given, under the library's names. */
-function given(fields, ...names) {
-  const wanted = {};
-  for (const name of names) {
-    if (fields[name] === undefined) continue;
-    const plain = /^(delay|due|lease|wait|by|due_from|due_to|width|until)_ms$/.test(name);
-    wanted[camel(plain ? name.slice(0, -3) : name)] = fields[name];
-  }
-  return wanted;
-}
-
-const camel = (name) => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
-const snake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
-const messageOf = (f) => ({
-  ...given(f, "delay_ms", "due_ms", "headers", "priority", "if_exists", "max_attempts"),
-  ...(raw(f, "key") === undefined ? {} : { key: raw(f, "key") }),
-  ...(raw(f, "payload") === undefined ? {} : { payload: raw(f, "payload") }),
-});
-
-function failure(error) {
-  if (!(error instanceof TarryError)) return { code: "bug", message: String(error?.stack) };
-  const { code, nextStep, status, detail } = error;
-  return { code, next: nextStep, status, message: detail };
-}
-
-/** Sets `name`, or `name_base64` if the bytes are not UTF-8. */
-function putBytes(said, name, bytes) {
-  const text = bytes.toString("utf8");
-  if (Buffer.from(text).equals(bytes)) said[name] = text;
-  else said[`${name}_base64`] = bytes.toString("base64");
-}
-
-/** A value of the library as the protocol writes it. */
-function shown(value) {
-  if (value instanceof TarryError) return { error: failure(value) };
-  if (Array.isArray(value)) return value.map(shown);
-  if (value === null || typeof value !== "object") return value;
-  const said = {};
-  for (const [name, one] of Object.entries(value)) {
-    if (name === "raw" || name === "headers" || (name === "key" && value.keyBytes)) continue;
-    said[snake(name)] = shown(one);
-  }
-  if (value.headers) said.headers = value.headers;
-  if (Buffer.isBuffer(value.keyBytes)) putBytes(said, "key", value.keyBytes);
-  if (Buffer.isBuffer(value.payload)) putBytes(said, "payload", value.payload);
-  return said;
-}
+import { Client, Worker, bury, release, retry } from "../dist/esm/index.js";
+import { camel, failure, given, messageOf, raw, say, shown } from "./values.mjs";
 
 let client;
 let worker;
@@ -100,6 +47,8 @@ async function carryOut(delivery) {
 const SETTLE = ["receipt", "action", "delay_ms", "reason", "priority"];
 const MOVE = ["key", "delay_ms", "due_ms", "priority"];
 const CLAIM = ["max", "max_bytes", "lease_ms", "wait_ms"];
+const TIMES = ["when", "zone", "start_ms", "end_ms", "jitter_ms"];
+const PUSHED = ["queue", "headers", "priority", "missed", "paused"];
 const BULK = [
   "prefix",
   "state",
@@ -170,6 +119,21 @@ const ops = {
   purge: async (_, q) => ({ count: await q.purge() }),
   remove: async (f, q) => ({ count: await q.remove(f.force) }),
   advance: async (f) => ({ advanced_ms: await client.advance(f.by_ms) }),
+  put_schedule: async (f) => {
+    const payload = raw(f, "payload");
+    const schedule = { ...given(f, ...TIMES, ...PUSHED), ...(payload && { payload }) };
+    return { outcome: await client.putSchedule(f.name, schedule) };
+  },
+  schedule: (f) => client.schedule(f.name),
+  schedules: async (f) => ({ schedules: await client.schedules(f.prefix) }),
+  pause_schedule: async (f) => (await client.pauseSchedule(f.name)) ?? {},
+  resume_schedule: async (f) => (await client.resumeSchedule(f.name)) ?? {},
+  run_schedule: async (f) => ({ key: await client.runSchedule(f.name) }),
+  remove_schedule: async (f) => (await client.removeSchedule(f.name)) ?? {},
+  occurrences: async (f) => {
+    const query = given(f, ...TIMES, "name", "from_ms", "count");
+    return { occurrences: await client.occurrences(query) };
+  },
   health: () => client.health(),
   work: (f) => {
     const options = given(f, "concurrency", "prefetch", "lease_ms");
