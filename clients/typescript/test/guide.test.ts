@@ -25,7 +25,7 @@ after(async () => {
   rmSync(place, { recursive: true });
 });
 
-test("the guide has programs", () => assert.equal(blocks.length, 4));
+test("the guide has programs", () => assert.equal(blocks.length, 5));
 
 blocks.forEach(([, words, text], index) => {
   test(`program ${index + 1}`, async () => {
