@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 from parts import PARTS
-from tree import (SOURCE, compress, epoch, move, output, run, tidy_modes_and_times, version,
-                  write)
+from tree import (SOURCE, compress, epoch, move, of_machine, output, run, tidy_modes_and_times,
+                  version, write)
 
 HERE = Path(__file__).resolve().parent
 # As Debian's own tools have it.
@@ -33,7 +33,7 @@ class Package:
     def __init__(self, work, name, summary, about, **fields):
         self.name = name
         self.root = work / name
-        self.fields = {"Architecture": architecture(), "Section": "net", **fields}
+        self.fields = {"Architecture": of_machine("ARCH"), "Section": "net", **fields}
         self.description = f"{summary}\n{ABOUT} .\n {about}\n"
         self.conffiles = []
         doc = self.root / "usr" / "share" / "doc" / name
@@ -81,10 +81,6 @@ class Package:
         run("dpkg-deb", "--root-owner-group", "-Zxz", f"-z{level}", "--build", self.root, file,
             env={**os.environ, "SOURCE_DATE_EPOCH": str(epoch())}, stdout=subprocess.DEVNULL)
         return file
-
-
-def architecture():
-    return output("dpkg", "--print-architecture").strip()
 
 
 def debian_version():

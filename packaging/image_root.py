@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from parts import PARTS, license_text
-from tree import SOURCE, output
+from tree import SOURCE, of_machine, output
 
 HERE = Path(__file__).resolve().parent
 NOBODY = 65534
@@ -46,7 +46,7 @@ class Files:
 
 # Where Debian has libraries, by the kind of machine.
 def library_folders():
-    machine = output("dpkg-architecture", "-qDEB_HOST_MULTIARCH").strip()
+    machine = of_machine("MULTIARCH")
     return [Path("/usr/lib", machine), Path("/lib", machine), Path("/usr/lib")]
 
 
@@ -68,7 +68,8 @@ def libraries(program):
 
 
 def needed(binary):
-    return re.findall(r"^ +NEEDED +(\S+)", output("objdump", "-p", binary), re.MULTILINE)
+    said = output(f"{of_machine('GNU_TYPE')}-objdump", "-p", binary)
+    return re.findall(r"^ +NEEDED +(\S+)", said, re.MULTILINE)
 
 
 def owners(files):
@@ -76,7 +77,7 @@ def owners(files):
     # dpkg knows some files by their paths from before /lib became a link.
     asked = [path for file in files for path in (str(file), str(file).removeprefix("/usr"))]
     said = output("sh", "-c", 'dpkg-query -S "$@" 2>/dev/null || true', "sh", *asked)
-    by_path = {path: name for name, path in re.findall(r"^([^:, ]+)[^ ]*: (.*)$", said, re.M)}
+    by_path = {path: name for name, path in re.findall(r"^([^, ]+): (.*)$", said, re.M)}
     packages = set()
     for file in files:
         name = by_path.get(str(file)) or by_path.get(str(file).removeprefix("/usr"))
@@ -137,7 +138,8 @@ def add_libraries(files, program):
         files.link(loader, folder / loader.name)
     packages = owners([*found.values(), next(AUTHORITIES.glob("*.crt")), ZONES / "tzdata.zi"])
     facts = output("dpkg-query", "-s", *packages).strip().split("\n\n")
-    for package, text in zip(packages, facts, strict=True):
+    for name, text in zip(packages, facts, strict=True):
+        package = name.partition(":")[0]  # without the architecture
         files.file(f"/usr/share/doc/{package}/copyright",
                    Path(f"/usr/share/doc/{package}/copyright").read_bytes())
         # Where scanners for known vulnerabilities look in an image without dpkg.

@@ -5,7 +5,7 @@ import tarfile
 
 from deb import HERE, socket_unit, unit
 from parts import PARTS, license_text
-from tree import SOURCE, epoch, move, output, tidy_modes_and_times, version, write
+from tree import SOURCE, epoch, move, of_machine, tidy_modes_and_times, version, write
 
 README = """tarry {version}, for Linux with glibc 2.34 or newer and OpenSSL 3
 
@@ -21,8 +21,7 @@ licences/ has the licences of tarry and of the code that is linked into it.
 
 
 def name():
-    machine = output("uname", "-m").strip()
-    return f"tarry-{version()}-linux-{machine}"
+    return f"tarry-{version()}-linux-{of_machine('GNU_CPU')}"
 
 
 def tarball(work, tree, out):

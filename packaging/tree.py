@@ -30,19 +30,38 @@ def epoch():
     return int(output("git", "-C", SOURCE, "log", "-1", "--format=%ct"))
 
 
+# By the number of an ELF header's machine: Debian's name.
+MACHINES = {62: "amd64", 183: "arm64"}
+
+
+def package_for_machine_of(program):
+    """Makes Debian's tools work for the machine that this program was compiled for."""
+    machine = int.from_bytes(program.read_bytes()[18:20], "little")
+    if machine not in MACHINES:
+        known = ", ".join(f"{number} ({name})" for number, name in MACHINES.items())
+        raise SystemExit(f"release: {program} is for ELF's machine {machine}, not for {known}")
+    os.environ["DEB_HOST_ARCH"] = MACHINES[machine]
+
+
+def of_machine(fact):
+    """What dpkg-architecture says: ARCH (amd64), GNU_CPU (x86_64), GNU_TYPE, MULTIARCH."""
+    return output("dpkg-architecture", f"-qDEB_HOST_{fact}", stderr=subprocess.DEVNULL).strip()
+
+
 def install(build, into):
     """Installs a build as if to /usr, and strips it. `into` gets bin/, lib/, share/ ..."""
     run("cmake", "--install", build, "--prefix", into, stdout=subprocess.DEVNULL)
+    strip = f"{of_machine('GNU_TYPE')}-strip"
     for path in sorted(into.rglob("*")):
         if path.is_symlink() or not path.is_file():
             continue
         if path.name == "tarry" and path.parent.name == "bin":
-            run("strip", "--remove-section=.comment", "--remove-section=.note", path)
+            run(strip, "--remove-section=.comment", "--remove-section=.note", path)
         elif re.search(r"\.so\.[\d.]+$", path.name):
-            run("strip", "--strip-unneeded", "--remove-section=.comment", path)
+            run(strip, "--strip-unneeded", "--remove-section=.comment", path)
             path.chmod(0o644)
         elif path.suffix == ".a":
-            run("strip", "--strip-debug", "--enable-deterministic-archives", path)
+            run(strip, "--strip-debug", "--enable-deterministic-archives", path)
     return into
 
 
