@@ -3,9 +3,9 @@
 # Debian 12, makes of the build what scripts/release makes, and tries the program under QEMU: it
 # pushes, claims and settles, and another process finds what the first one left.
 #
-# The files go to OUT (default: build/release-aarch64). ROOT is a directory that debootstrap made, and
-# is changed; without one, a root is made in /var/tmp and removed. Builds the commit that is checked
-# out. Needs root, a network for apt, and debootstrap.
+# The files go to OUT (default: build/release-aarch64). ROOT is a directory that debootstrap made;
+# it is changed. Without one, a root is made in /var/tmp and removed. Builds the commit that is
+# checked out. Needs root, a network for apt, and debootstrap.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$(realpath -m "${1:-build/release-aarch64}")

@@ -48,8 +48,8 @@ struct Reconciled {
 };
 
 /// Gives the store the schedules that are declared. Errors: those of the store's verbs;
-/// `unsupported` if the store cannot keep schedules; `conflict` if another process was reconciling
-/// the store all the time, which is longer than a process that died could block it.
+/// `unsupported` if the store cannot keep schedules; `conflict` if another process is still
+/// reconciling the store after 15 s. A process that died blocks it for 10 s at most.
 [[nodiscard]] Result<Reconciled> reconcile(const Store& store, const Declared& declared);
 
 }  // namespace tarry::schedule

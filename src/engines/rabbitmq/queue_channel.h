@@ -46,7 +46,7 @@ struct QueueChannel {
   std::uint64_t number = 0;                         // unique within an engine
   std::map<std::uint64_t, ClaimedMessage> claimed;  // by delivery tag
   std::deque<ClaimPtr> gets;  // one for each basic.get without an answer, in order
-  // Run when the broker has processed everything that was sent before them.
+  // Each is called when the broker has processed everything that was sent before it.
   std::deque<base::UniqueFunction<void(bool answered)>> barriers;
   std::optional<Arriving> arriving;
   std::chrono::steady_clock::time_point last_ack{};  // when it was sent

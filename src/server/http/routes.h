@@ -94,9 +94,9 @@ struct Submission {
   core::Request request;
   MakeResponse answer;  // makes the response from the engine's reply
   Check check = Check::none;
-  // If set, it gets the result before `answer`. If it returns a submission, that request goes to
-  // the engine and replaces this one; a response is the answer to the client; if it returns
-  // nothing, `answer` gets the reply.
+  // If set, it gets the result before `answer`, and may return three things. A submission is a
+  // second request, which goes to the engine in place of this one. A response goes to the client.
+  // After nothing, `answer` gets the reply.
   base::UniqueFunction<std::optional<Routed>(Result<core::Reply>&)> then = {};
   // For the audit log: the act, if it takes several requests (wire::bulk); and how many items of
   // the body could not be read.

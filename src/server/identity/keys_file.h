@@ -24,8 +24,8 @@ struct KeptSecret {
   std::string secret;
 };
 
-/// Each line that is wrong becomes a line of `problems`; none of them shows a secret. A secret must
-/// be that of the known token of its name, as the hash tells.
+/// Each line that is wrong becomes a line of `problems`; none of them shows a secret. The known
+/// token with the name of the line must have the hash of the line's secret.
 [[nodiscard]] std::vector<KeptSecret> parse_keys(std::string_view text, std::string_view file,
                                                  const std::vector<Identity>& known,
                                                  std::vector<std::string>& problems);

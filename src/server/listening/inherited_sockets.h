@@ -19,8 +19,8 @@ class InheritedSockets {
  public:
   /// Takes over the sockets that LISTEN_FDS counts, if LISTEN_PID is this process; otherwise there
   /// are none. Removes the variables, so that no child takes the sockets for its own. Error:
-  /// `invalid_argument` if LISTEN_FDS is no such number, or a descriptor is no stream socket that
-  /// listens.
+  /// `invalid_argument` if LISTEN_FDS is not a count of descriptors, or if one of these
+  /// descriptors is not a listening stream socket.
   [[nodiscard]] static Result<InheritedSockets> take();
 
   /// Gives away the socket with that address, as ReservedPort::shown writes it.

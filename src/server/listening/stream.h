@@ -73,7 +73,7 @@ class Stream {
   /// write, if the socket does not take it at once.
   void write_now(std::string_view text);
 
-  /// Whether bytes have come that were not read.
+  /// Whether the client has sent bytes that nobody has read yet.
   [[nodiscard]] bool has_input();
   /// As in socket.h.
   [[nodiscard]] bool has_hung_up() { return listening::has_hung_up(socket_); }

@@ -26,7 +26,7 @@ class Claims {
       : shard_(shard), taker_(taker), reads_(&reads), uncommitted_(shard.state) {}
 
   void execute(const core::ClaimRequest& request, const Part& part);
-  /// Makes a claimed message dead that had a wrong checksum at its delivery.
+  /// Makes a claimed message dead, because its checksum was wrong when it was delivered.
   void set_damaged_aside(const Part& part);
 
   // -- leases

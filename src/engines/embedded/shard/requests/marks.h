@@ -1,6 +1,6 @@
-// Marks: names of branches that a shard has taken (`cleaning.finished`). The simulator listens, and
-// fails if a branch was taken in none of its worlds. Recovery marks rows of its table instead
-// (recovery_rows.h).
+// Marks: names of branches that a shard has taken (`cleaning.finished`). The simulator
+// collects them, and fails if none of its worlds has taken a branch. Recovery marks rows of its
+// table instead (recovery_rows.h).
 //
 // Thread safety: called on the thread that takes the branch.
 #pragma once
