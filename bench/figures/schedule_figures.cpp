@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -22,6 +23,7 @@
 #include "schedule/recurrence.h"
 #include "schedule/scheduler.h"
 #include "schedule/schedules.h"
+#include "schedule/turn.h"
 
 namespace tarry::bench {
 namespace {
@@ -98,7 +100,7 @@ void add_schedules(const Store& store, std::uint64_t count, const schedule::Recu
     const bool is_past = recurrence.with_jitter(definition.name, next - before) < soonest;
     const Time nominal = is_past ? next : next - before;
     timers.add(schedule::occurrence_key(definition.name, nominal), "",
-               Due::at(recurrence.with_jitter(definition.name, nominal)));
+               Due::at(schedule::timer_due(recurrence, definition.name, nominal)));
   }
   definitions.push();
   timers.push();
@@ -130,12 +132,14 @@ double idle_percent(const Run& run) {
   return (own_cpu_seconds() - before) / watch.seconds() * 100;
 }
 
-/// Microseconds, of the occurrences that fall due while the schedules run.
+/// Microseconds, of the occurrences that fall due while the schedules run. The consumer is that of
+/// the plain messages: it does not wait for its settlements.
 base::Histogram lateness_of_occurrences(const Store& store, std::chrono::seconds running) {
   schedule::Scheduler scheduler(store, Log());
   scheduler.start();
   wait_until_running(store);
   base::Histogram us;
+  std::atomic<std::uint64_t> settling{0};
   const Queue queue = store.queue("occurrences");
   const Time begun = now();
   while (now() - begun < running) {
@@ -149,8 +153,14 @@ base::Histogram lateness_of_occurrences(const Store& store, std::chrono::seconds
       const auto late = std::chrono::duration_cast<std::chrono::microseconds>(at - each.due());
       us.record(std::max<std::int64_t>(late.count(), 0));
     }
-    if (!acks.empty()) static_cast<void>(must(queue.settle(acks), "ack"));
+    if (acks.empty()) continue;
+    settling.fetch_add(1);
+    queue.settle(acks, [&settling](Result<std::vector<Result<Answer>>> settled) {
+      must(settled.has_value(), "ack");
+      settling.fetch_sub(1);
+    });
   }
+  while (settling.load() != 0) std::this_thread::yield();
   return us;
 }
 
@@ -171,7 +181,6 @@ void measure_schedules(Run& run) {
         count / static_cast<std::uint64_t>(std::chrono::seconds(kEvery).count()), kLeastRate);
     const base::Histogram plain =
         lateness_of(store.queue("plain"), {.per_second = rate, .seconds = seconds_of(run, 5)});
-    // An occurrence takes two syncs more: the claim of its timer, and its push.
     const base::Histogram syncs = bare_syncs(run.directory(), 1);
     run.note(fmt::format(
         "idle {:.3f}%; occurrences p50 {} us, p99 {} us; plain messages p50 {} us, "

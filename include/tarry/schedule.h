@@ -63,7 +63,8 @@ class Schedules {
   [[nodiscard]] Result<std::vector<Schedule>> list() const;
   /// Messages that the schedule has pushed stay.
   [[nodiscard]] Result<void> remove(std::string_view name) const;
-  /// Until `resume`, its occurrences do not happen, and do not count as missed.
+  /// Until `resume`, its occurrences do not happen, and do not count as missed. As with all
+  /// changes, occurrences within 250 ms are pushed already.
   [[nodiscard]] Result<void> pause(std::string_view name) const;
   [[nodiscard]] Result<void> resume(std::string_view name) const;
   /// Pushes a message of the schedule now, besides its occurrences. Answers its key.

@@ -2,10 +2,10 @@
 //
 // A schedule is a message in the queue `tarry.schedules`: its key is the schedule's name, its
 // payload the definition; it falls due in a hundred years. A **timer** is a message in the queue
-// `tarry.timers`: `NAME@TIME` falls due when the schedule's occurrence with that nominal time
-// happens. The server that claims a timer pushes the occurrence under the same key into the
-// schedule's queue, pushes the next timer, and acks. `NAME@new.N` is a schedule's first timer: it
-// is due at once, and pushes only the next one.
+// `tarry.timers`: `NAME@TIME` falls due a lead (turn.h) before the schedule's occurrence with that
+// nominal time happens. The server that claims a timer pushes the occurrence under the same key
+// into the schedule's queue, due at its time, pushes the next timer, and acks. `NAME@new.N` is a
+// schedule's first timer: it is due at once, and pushes only the next one.
 //
 // Pure functions.
 #pragma once

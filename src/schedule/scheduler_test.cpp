@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "schedule/names.h"
+#include "schedule/recurrence.h"
 #include "schedule/schedules.h"
+#include "schedule/turn.h"
 
 namespace tarry::schedule {
 namespace {
@@ -61,6 +63,12 @@ class SchedulerTest : public ::testing::Test {
     });
   }
 
+  /// Messages that wait in the queue of the occurrences.
+  std::uint64_t in_queue() {
+    const auto stats = reports.stats();
+    return stats ? stats->scheduled + stats->ready : 0;
+  }
+
   /// Claims and acks what is due.
   std::vector<std::string> claimed() {
     std::vector<std::string> keys;
@@ -78,11 +86,17 @@ using Keys = std::vector<std::string>;
 TEST_F(SchedulerTest, PushesEachOccurrenceAtItsTime) {
   EXPECT_EQ(*put(store, every("every 15m")), true);
   ASSERT_TRUE(settled());
-  clock.advance(15min - 1ms);
+  clock.advance(15min - kLead - 1ms);
   ASSERT_TRUE(settled());
-  EXPECT_EQ(claimed(), Keys());
+  EXPECT_EQ(in_queue(), 0U);
+  // The occurrence waits in its queue for its time.
   clock.advance(1ms);
   ASSERT_TRUE(settled());
+  EXPECT_EQ(in_queue(), 1U);
+  EXPECT_EQ(reports.get("report@2020-01-01T00:15:00Z")->due, clock.now() + kLead);
+  clock.advance(kLead - 1ms);
+  EXPECT_EQ(claimed(), Keys());
+  clock.advance(1ms);
   EXPECT_EQ(claimed(), Keys{"report@2020-01-01T00:15:00Z"});
   clock.advance(45min);
   ASSERT_TRUE(settled());
@@ -150,6 +164,116 @@ TEST_F(SchedulerTest, PausedRemovedAndReplacedSchedules) {
   EXPECT_EQ(list(store)->size(), 0U);
   EXPECT_EQ(remove(store, "report").error().code, ErrorCode::not_found);
   EXPECT_EQ(pause(store, "report", true).error().code, ErrorCode::not_found);
+}
+
+TEST_F(SchedulerTest, ChangesWithinTheLeadComeTooLate) {
+  EXPECT_TRUE(put(store, every("every 15m")));
+  ASSERT_TRUE(settled());
+  const auto go_to_lead = [&] {
+    clock.advance(15min - kLead);
+    return settled();
+  };
+  ASSERT_TRUE(go_to_lead());
+  EXPECT_TRUE(pause(store, "report", true));
+  clock.advance(kLead);
+  EXPECT_EQ(claimed(), Keys{"report@2020-01-01T00:15:00Z"});
+  ASSERT_TRUE(go_to_lead());
+  EXPECT_TRUE(pause(store, "report", false));
+  clock.advance(kLead);
+  ASSERT_TRUE(settled());
+  EXPECT_EQ(claimed(), Keys());
+  // Neither is the occurrence pushed again, nor does one get lost.
+  ASSERT_TRUE(go_to_lead());
+  auto other = every("every 15m");
+  other.payload = "weekly";
+  EXPECT_EQ(*put(store, other), false);
+  clock.advance(kLead);
+  ASSERT_TRUE(settled());
+  EXPECT_EQ(claimed(), Keys{"report@2020-01-01T00:45:00Z"});
+  ASSERT_TRUE(go_to_lead());
+  EXPECT_TRUE(remove(store, "report"));
+  clock.advance(kLead + 15min);
+  ASSERT_TRUE(settled());
+  const auto last = reports.claim({.max = 10});
+  ASSERT_EQ(last->size(), 1U);
+  EXPECT_EQ((*last)[0].key(), "report@2020-01-01T01:00:00Z");
+  EXPECT_EQ((*last)[0].payload(), "weekly");
+}
+
+// What is added within the lead of its first occurrence still gets it.
+TEST_F(SchedulerTest, AScheduleMayBeginWithinTheLead) {
+  clock.advance(15min - 1ms);
+  EXPECT_TRUE(put(store, every("every 15m")));
+  ASSERT_TRUE(settled());
+  EXPECT_EQ(claimed(), Keys());
+  clock.advance(1ms);
+  EXPECT_EQ(claimed(), Keys{"report@2020-01-01T00:15:00Z"});
+}
+
+TEST_F(SchedulerTest, SeveralOccurrencesWithinALead) {
+  auto definition = every("every 1s");
+  definition.recurrence.jitter = 1s;
+  const auto recurrence = *Recurrence::make(definition.recurrence);
+  EXPECT_TRUE(put(store, definition));
+  const Time begin = clock.now();
+  Keys seen;
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(settled());
+    clock.advance(100ms);
+    for (std::string& key : claimed()) seen.push_back(std::move(key));
+  }
+  ASSERT_TRUE(settled());
+  for (std::string& key : claimed()) seen.push_back(std::move(key));
+  Keys wanted;
+  for (auto time = *recurrence.next(begin); recurrence.with_jitter("report", time) <= clock.now();
+       time = *recurrence.next(time)) {
+    wanted.push_back(occurrence_key("report", time));
+  }
+  EXPECT_GE(wanted.size(), 9U);
+  EXPECT_EQ(seen, wanted);
+}
+
+// The timer of the schedule as it was falls due before the occurrence as it is now.
+TEST_F(SchedulerTest, AScheduleThatGetsMoreJitterGoesOn) {
+  EXPECT_TRUE(put(store, every("every 15m")));
+  ASSERT_TRUE(settled());
+  auto definition = every("every 15m");
+  definition.recurrence.jitter = 14min;
+  const auto recurrence = *Recurrence::make(definition.recurrence);
+  EXPECT_EQ(*put(store, definition), false);
+  ASSERT_TRUE(settled());
+  const Time first = clock.now() + 15min;
+  const Millis late = recurrence.with_jitter("report", first) - first;
+  ASSERT_GT(late, 1s);
+  clock.advance(15min);
+  ASSERT_TRUE(settled());
+  EXPECT_EQ(in_queue(), 0U);
+  clock.advance(late - 1ms);
+  ASSERT_TRUE(settled());
+  EXPECT_EQ(claimed(), Keys());
+  clock.advance(1ms);
+  EXPECT_EQ(claimed(), Keys{"report@2020-01-01T00:15:00Z"});
+  EXPECT_EQ(show(store, "report")->next, first + 15min);
+  EXPECT_EQ(show(store, "report")->due, recurrence.with_jitter("report", first + 15min));
+  EXPECT_EQ(schedulers[0]->stats().failed, 0U);
+}
+
+// An earlier program made timers without a lead.
+TEST_F(SchedulerTest, ATimerMayBeDueAtItsOccurrence) {
+  EXPECT_TRUE(put(store, every("every 15m")));
+  ASSERT_TRUE(settled());
+  const Queue timers = store.queue(kTimersQueue);
+  EXPECT_TRUE(timers.reschedule("report@2020-01-01T00:15:00Z", at(clock.now() + 15min)));
+  EXPECT_EQ(show(store, "report")->due, clock.now() + 15min);
+  clock.advance(15min - 1ms);
+  ASSERT_TRUE(settled());
+  EXPECT_EQ(in_queue(), 0U);
+  clock.advance(1ms);
+  ASSERT_TRUE(settled());
+  EXPECT_EQ(claimed(), Keys{"report@2020-01-01T00:15:00Z"});
+  clock.advance(15min);
+  EXPECT_TRUE(settled());
+  EXPECT_EQ(claimed(), Keys{"report@2020-01-01T00:30:00Z"});
 }
 
 TEST_F(SchedulerTest, TimersThatAreLostAreRestored) {

@@ -87,7 +87,14 @@ Result<void> Scheduler::find_definitions(std::vector<Work>& works) {
         work.known = &read;
         const Time after =
             work.timer.nominal ? *work.timer.nominal - Millis(1) : work.delivery->due();
-        work.turn = turn_at(read.read, *read.recurrence, after, work.delivery->claimed_at());
+        const Time now = work.delivery->claimed_at();
+        work.turn = turn_at(read.read, *read.recurrence, after, now);
+        // The schedule was replaced, and its jitter is longer than before. The next timer would
+        // have the key of this one, which is in flight.
+        if (work.timer.nominal && work.turn.next == work.timer.nominal) {
+          work.delay = timer_due(*read.recurrence, read.read.name, *work.turn.next) - now;
+          work.fail(Work::End::wait, {});
+        }
       }
     }
     missing = std::move(left);
@@ -203,7 +210,7 @@ Result<void> Scheduler::push_timers(std::vector<Work>& works) {
     keys.push_back(occurrence_key(name, *work.turn.next));
     Push& push = messages.emplace_back();
     push.key = keys.back();
-    push.due = Due::at(work.known->recurrence->with_jitter(name, *work.turn.next));
+    push.due = Due::at(timer_due(*work.known->recurrence, name, *work.turn.next));
     push.if_exists = IfExists::reject;
     push.max_attempts = kTimerAttempts;
     of.push_back(&work);
@@ -229,10 +236,14 @@ Result<void> Scheduler::settle(std::vector<Work>& works) {
     item.reason = work.reason;
     switch (work.end) {
       case Work::End::ack: item.action = Action::ack; break;
+      case Work::End::wait:
+        item.action = Action::retry;
+        item.delay = work.delay;
+        break;
       case Work::End::retry: item.action = Action::retry; break;
       case Work::End::bury: item.action = Action::bury; break;
     }
-    if (work.end == Work::End::ack) continue;
+    if (work.end == Work::End::ack || work.end == Work::End::wait) continue;
     ++failed;
     last = &work;
   }

@@ -21,13 +21,19 @@ namespace tarry::schedule {
 inline constexpr std::int64_t kTurnLease = 10'000;  // ms
 
 struct Scheduler::Work {
-  enum class End : std::uint8_t { ack, retry, bury };
+  enum class End : std::uint8_t {
+    ack,
+    wait,   // the timer was too early; it comes again after `delay`
+    retry,  // the turn failed
+    bury,
+  };
 
   const Delivery* delivery = nullptr;
   Timer timer;
   const Known* known = nullptr;  // null: there is no such schedule, or the turn has failed
   Turn turn;
   End end = End::ack;
+  Millis delay{0};
   std::string reason = {};  // of a retry or a bury
 
   void fail(End how, std::string why) {

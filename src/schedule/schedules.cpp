@@ -1,11 +1,13 @@
 #include "schedule/schedules.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "core/engine.h"
 #include "schedule/names.h"
+#include "schedule/recurrence.h"
 #include "schedule/steps.h"
 
 namespace tarry::schedule {
@@ -43,23 +45,17 @@ Result<void> each_message(const Queue& queue, std::string_view prefix, Each each
   return {};
 }
 
-/// The next occurrence of each schedule whose name begins with `prefix`.
-struct NextOccurrence {
-  Time nominal;
-  Time due;
-};
-using NextOccurrences = std::map<std::string, NextOccurrence, std::less<>>;
+/// The nominal time of each schedule's next occurrence.
+using NextOccurrences = std::map<std::string, Time, std::less<>>;
 
+/// Of the schedules whose names begin with `prefix`.
 Result<NextOccurrences> next_occurrences(const Store& store, std::string_view prefix) {
   NextOccurrences found;
   auto done = each_message(timers_of(store), prefix, [&](const MessageInfo& info) {
     const auto timer = parse_timer(info.key);
     if (!timer || !timer->nominal || info.state == State::dead) return;
-    const auto [at, is_first] =
-        found.emplace(timer->name, NextOccurrence{*timer->nominal, info.due});
-    if (!is_first && *timer->nominal < at->second.nominal) {
-      at->second = {*timer->nominal, info.due};
-    }
+    const auto [at, is_first] = found.emplace(timer->name, *timer->nominal);
+    if (!is_first) at->second = std::min(at->second, *timer->nominal);
   });
   if (!done) return done.error();
   return found;
@@ -68,8 +64,11 @@ Result<NextOccurrences> next_occurrences(const Store& store, std::string_view pr
 Listed listed(Definition definition, const NextOccurrences& found) {
   Listed each{std::move(definition), {}, {}};
   if (const auto at = found.find(each.definition.name); at != found.end()) {
-    each.next = at->second.nominal;
-    each.due = at->second.due;
+    each.next = each.due = at->second;
+    if (each.definition.recurrence.jitter.count() > 0) {
+      const auto recurrence = Recurrence::make(each.definition.recurrence);
+      if (recurrence) each.due = recurrence->with_jitter(each.definition.name, at->second);
+    }
   }
   return each;
 }

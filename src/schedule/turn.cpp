@@ -19,13 +19,17 @@ Time beginning(const Definition& definition, const Recurrence& recurrence, Time 
 
 }  // namespace
 
+Time timer_due(const Recurrence& recurrence, std::string_view name, Time nominal) {
+  return std::max(recurrence.with_jitter(name, nominal) - kLead, Time(Millis(0)));
+}
+
 Turn turn_at(const Definition& definition, const Recurrence& recurrence, Time after, Time now) {
   Turn turn;
   std::optional<Time> latest_missed;
   Time from = beginning(definition, recurrence, after, now);
   while ((turn.next = recurrence.next(from))) {
     const Time at = recurrence.with_jitter(definition.name, *turn.next);
-    if (at > now || turn.occurrences.size() >= kMaxOccurrences) break;
+    if (at > now + kLead || turn.occurrences.size() >= kMaxOccurrences) break;
     from = *turn.next;
     if (definition.paused) continue;
     if (definition.missed == Missed::all || now - at <= kMissedAfter) {

@@ -1,9 +1,13 @@
 // Turn: what a timer that has fallen due means: which occurrences are pushed, and which timer is
 // next. Pure functions.
+//
+// A timer falls due a lead before its occurrence, so that the occurrence waits in its queue when
+// its time comes, and is delivered like any other message: it is never late by the turn's requests.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include <tarry/time.h>
@@ -13,6 +17,9 @@
 
 namespace tarry::schedule {
 
+/// How long before its time an occurrence is pushed. Changes of a schedule come too late for
+/// occurrences within the lead. Timers of stores may have been made with another lead.
+inline constexpr Millis kLead{250};
 /// An occurrence is missed if nobody could push it for longer than this.
 inline constexpr Millis kMissedAfter{60'000};
 /// A turn pushes at most so many missed occurrences; the next turn goes on.
@@ -25,7 +32,11 @@ struct Turn {
                                   // many, not all are counted
 };
 
-/// The turn at `now` of a timer: nominal times up to and including `after` are done.
+/// When the timer of the occurrence with that nominal time falls due.
+[[nodiscard]] Time timer_due(const Recurrence& recurrence, std::string_view name, Time nominal);
+
+/// The turn at `now` of a timer: occurrences until `now + kLead` are pushed. Nominal times up to
+/// and including `after` are done.
 [[nodiscard]] Turn turn_at(const Definition& definition, const Recurrence& recurrence, Time after,
                            Time now);
 

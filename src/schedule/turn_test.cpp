@@ -44,9 +44,13 @@ TEST(TurnTest, WhatIsOnTimeIsPushedWhateverThePolicy) {
         "00:15:00 next 00:30:00");
     EXPECT_EQ(turn_text(every("every 20s", missed), "2026-01-01T00:00:00Z", "2026-01-01T00:01:10Z"),
               "00:00:20 00:00:40 00:01:00 next 00:01:20");
+    // From the lead on, and no sooner.
     EXPECT_EQ(
-        turn_text(every("every 15m", missed), "2026-01-01T00:00:00Z", "2026-01-01T00:14:59.999Z"),
+        turn_text(every("every 15m", missed), "2026-01-01T00:00:00Z", "2026-01-01T00:14:59.749Z"),
         "next 00:15:00");
+    EXPECT_EQ(
+        turn_text(every("every 15m", missed), "2026-01-01T00:00:00Z", "2026-01-01T00:14:59.750Z"),
+        "00:15:00 next 00:30:00");
   }
 }
 
@@ -89,28 +93,34 @@ TEST(TurnTest, AfterTheEndThereIsNoTimer) {
 // With the policy `all`, turns at any moments together push each occurrence once.
 RC_GTEST_PROP(TurnTest, TurnsLeaveOutNothing, ()) {
   auto definition = every(
-      *rc::gen::element<std::string>("*/7 * * * *", "every 13m", "30 1,2,3 * * *"), Missed::all);
+      *rc::gen::element<std::string>("*/7 * * * *", "every 13m", "30 1,2,3 * * *", "every 1s"),
+      Missed::all);
+  // With their jitter, several occurrences of every second fall into one lead.
+  const bool is_fast = definition.recurrence.when == "every 1s";
   if (!definition.recurrence.when.starts_with("every")) {
     definition.recurrence.zone = "Europe/Berlin";
   }
-  definition.recurrence.jitter = Millis(*rc::gen::inRange(0, 120'000));
+  definition.recurrence.jitter = Millis(*rc::gen::inRange(0, is_fast ? 1'000 : 120'000));
   const auto recurrence = *Recurrence::make(definition.recurrence);
   const Time begin = instant("2026-03-28T20:00:00Z");
   std::vector<Time> pushed;
   Time after = begin;
   Time now = begin;
+  Time until = begin;
   for (const int step : *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 20'000))) {
-    now += Millis(step * 1'000);
+    now += Millis(is_fast ? step : step * 1'000);
+    until = now + kLead;
     const Turn turn = turn_at(definition, recurrence, after, now);
     for (const Time time : turn.occurrences) {
-      RC_ASSERT(recurrence.with_jitter("a", time) <= now);
+      RC_ASSERT(recurrence.with_jitter("a", time) <= until);
       pushed.push_back(time);
     }
     if (!turn.next) break;
+    RC_ASSERT(timer_due(recurrence, "a", *turn.next) > now);
     after = *turn.next - Millis(1);
   }
   std::vector<Time> all;
-  for (auto time = recurrence.next(begin); time && recurrence.with_jitter("a", *time) <= now;
+  for (auto time = recurrence.next(begin); time && recurrence.with_jitter("a", *time) <= until;
        time = recurrence.next(*time)) {
     all.push_back(*time);
   }
