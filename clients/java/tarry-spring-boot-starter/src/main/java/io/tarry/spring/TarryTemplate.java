@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Supplier;
+import org.springframework.boot.convert.DurationStyle;
 import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.converter.MessageConversionException;
 import org.springframework.messaging.converter.MessageConverter;
@@ -52,6 +53,11 @@ public class TarryTemplate {
   /** Due after the delay. If the key is taken nothing changes: look at the outcome. */
   public Pushed push(String queue, String key, Object payload, Duration delay) {
     return push(queue, message(payload).key(key).in(delay));
+  }
+
+  /** The same, with a delay such as {@code 30m} or {@code PT30M}. */
+  public Pushed push(String queue, String key, Object payload, String delay) {
+    return push(queue, key, payload, DurationStyle.detectAndParse(delay));
   }
 
   /** Due at that time. If the key is taken nothing changes: look at the outcome. */
@@ -105,6 +111,11 @@ public class TarryTemplate {
   /** Due after that delay instead. */
   public Changed reschedule(String queue, String key, Duration delay) {
     return client.queue(queue).reschedule(key, delay);
+  }
+
+  /** The same, with a delay such as {@code 1h} or {@code PT1H}. */
+  public Changed reschedule(String queue, String key, String delay) {
+    return reschedule(queue, key, DurationStyle.detectAndParse(delay));
   }
 
   /** Due at that time instead. */

@@ -50,6 +50,7 @@ public final class TarryListenerContainer {
   private final AtomicInteger active = new AtomicInteger();
   private final Map<Figure, Long> before = new EnumMap<>(Figure.class);
   private volatile Consumer<Duration> lateness = late -> {};
+  private volatile Consumer<Delivery> handled = delivery -> {};
   private TarryWorker worker;
   private boolean joined;
   private TarryException failure;
@@ -159,6 +160,11 @@ public final class TarryListenerContainer {
     lateness = told;
   }
 
+  /** Is told of each call that has ended without an exception. */
+  void onHandled(Consumer<Delivery> told) {
+    handled = told;
+  }
+
   private Verdict handle(Delivery delivery) throws Exception {
     Duration late = Duration.between(delivery.message().due(), Instant.now());
     lateness.accept(late.isNegative() ? Duration.ZERO : late);
@@ -173,7 +179,9 @@ public final class TarryListenerContainer {
             .highCardinalityKeyValue("messaging.message.id", delivery.id());
     active.incrementAndGet();
     try {
-      return observation.observeChecked(() -> handler.handle(delivery));
+      Verdict verdict = observation.observeChecked(() -> handler.handle(delivery));
+      handled.accept(delivery);
+      return verdict;
     } catch (Exception error) {
       LOG.warn("Listener " + settings.id() + ", message " + delivery.message(), error);
       throw error;

@@ -1,10 +1,12 @@
 package io.tarry.spring.listener;
 
+import io.tarry.Delivery;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.springframework.context.SmartLifecycle;
 
 /**
@@ -18,12 +20,19 @@ public final class TarryListenerRegistry implements SmartLifecycle {
   private final Map<String, TarryListenerContainer> containers =
       Collections.synchronizedMap(new LinkedHashMap<>());
   private final AtomicBoolean running = new AtomicBoolean();
+  private volatile Consumer<Delivery> handled = delivery -> {};
 
   void add(TarryListenerContainer container) {
     String id = container.settings().id();
     if (containers.putIfAbsent(id, container) != null) {
       throw new IllegalStateException("two @TarryListener methods have the id " + id);
     }
+    container.onHandled(delivery -> handled.accept(delivery));
+  }
+
+  /** Is told of each call of each listener that has ended without an exception, by its thread. */
+  public void onHandled(Consumer<Delivery> told) {
+    handled = told;
   }
 
   /** All of them. */

@@ -6,8 +6,14 @@ import io.tarry.spring.listener.TarryListenerContainer;
 import io.tarry.spring.listener.TarryListenerRegistry;
 import io.tarry.testing.TarryServer;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.springframework.boot.convert.DurationStyle;
 
 /** The time of the test's server. */
 public final class TarryTestClock {
@@ -16,20 +22,32 @@ public final class TarryTestClock {
   private final TarryServer server;
   private final TarryClient client;
   private final TarryListenerRegistry listeners;
+  private final BlockingQueue<String> handled = new LinkedBlockingQueue<>();
 
   TarryTestClock(TarryServer server, TarryClient client, TarryListenerRegistry listeners) {
     this.server = server;
     this.client = client;
     this.listeners = listeners;
+    listeners.onHandled(delivery -> handled.add(delivery.key()));
   }
 
   /**
-   * Lets time pass, and returns when the listeners have handled what became due. Move it by steps
-   * that are shorter than a lease if a call is running.
+   * Lets time pass, and returns when the listeners have handled what became due: the keys of the
+   * messages whose calls ended without an exception since the last advance, sorted. Move it by
+   * steps that are shorter than a lease if a call is running.
    */
-  public void advance(Duration by) {
+  public List<String> advance(Duration by) {
     server.advance(by);
     awaitListeners();
+    List<String> keys = new ArrayList<>();
+    handled.drainTo(keys);
+    Collections.sort(keys);
+    return keys;
+  }
+
+  /** The same, by {@code 30m} or {@code PT30M} for example. */
+  public List<String> advance(String by) {
+    return advance(DurationStyle.detectAndParse(by));
   }
 
   /** Lets time pass, and waits for no listener. */
