@@ -139,6 +139,23 @@ std::string encode_list(const core::ListRequest& request) {
   return text;
 }
 
+core::MessageFilter decode_list_filter(Query& query) {
+  core::MessageFilter filter;
+  filter.due_from = query.moment("due_from", "due_from_ms");
+  filter.due_to = query.moment("due_to", "due_to_ms");
+  filter.reason = query.bytes("reason", "reason_base64").value_or("");
+  if (const auto header = query.text("header")) {
+    const std::size_t end = header->find('=');
+    if (end == std::string::npos) {
+      query.fail({ErrorCode::invalid_argument,
+                  "\"header\" is " + base::quoted(*header) + "; it must be NAME=VALUE"});
+    } else {
+      filter.headers.push_back({header->substr(0, end), header->substr(end + 1)});
+    }
+  }
+  return filter;
+}
+
 Result<core::ListRequest> decode_list(std::string queue, Query& query) {
   core::ListRequest request;
   request.queue = std::move(queue);

@@ -15,6 +15,7 @@
 
 #include <tarry/result.h>
 
+#include "core/message_filter.h"
 #include "core/reply.h"
 #include "core/request.h"
 #include "wire/batch.h"
@@ -39,6 +40,9 @@ void write_message_info(JsonWriter& out, const MessageInfo& info, Payload payloa
 /// The query, with its '?'.
 [[nodiscard]] std::string encode_list(const core::ListRequest& request);
 [[nodiscard]] Result<core::ListRequest> decode_list(std::string queue, Query& query);
+/// Which messages of the page to show: due_from, due_to, reason, header=NAME=VALUE. Call it before
+/// `decode_list`, which tells the query's errors.
+[[nodiscard]] core::MessageFilter decode_list_filter(Query& query);
 [[nodiscard]] std::string encode_list_reply(const core::ListReply& reply);
 [[nodiscard]] Result<core::ListReply> decode_list_reply(std::string_view body);
 

@@ -7,6 +7,7 @@
 #include "base/base64.h"
 #include "base/percent.h"
 #include "base/text.h"
+#include "core/time_number.h"
 
 namespace tarry::wire {
 namespace {
@@ -138,6 +139,27 @@ std::optional<std::uint32_t> Query::u32(std::string_view name, std::uint64_t lea
   const auto value = base::parse_u64(*digits, name, 0, std::numeric_limits<std::uint32_t>::max());
   if (value) return static_cast<std::uint32_t>(*value);
   fail(base::parse_u64(*digits, name, least, most).error());
+  return std::nullopt;
+}
+
+std::optional<Time> Query::moment(std::string_view name, std::string_view name_ms) {
+  const auto said = text(name);
+  const auto exact =
+      number(name_ms, 0, static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+  if (said && exact) {
+    fail({ErrorCode::invalid_argument,
+          std::string(name) + " and " + std::string(name_ms) + ": give one of them"});
+    return std::nullopt;
+  }
+  if (exact) {
+    const auto ms = static_cast<std::int64_t>(*exact);
+    if (auto error = core::check_time_number(name_ms, ms)) fail(*std::move(error));
+    return Time(Millis(ms));
+  }
+  if (!said) return std::nullopt;
+  const auto parsed = base::parse_time_ms(*said);
+  if (parsed) return Time(Millis(*parsed));
+  fail({ErrorCode::invalid_argument, std::string(name) + ": " + parsed.error().message});
   return std::nullopt;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <tarry/result.h>
+#include <tarry/time.h>
 
 #include "core/validation.h"
 
@@ -47,6 +48,8 @@ class Query {
   std::optional<std::uint64_t> number(std::string_view name, std::uint64_t min, std::uint64_t max);
   /// Any 32-bit number. As in Fields, `least` and `most` only appear in the error.
   std::optional<std::uint32_t> u32(std::string_view name, std::uint64_t least, std::uint64_t most);
+  /// NAME is a time in RFC 3339, NAME_ms the milliseconds since 1970.
+  std::optional<Time> moment(std::string_view name, std::string_view name_ms);
   /// The parameter is true or false; if it is absent, false.
   bool flag(std::string_view name);
   void require(std::string_view name);

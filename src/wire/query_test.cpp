@@ -83,5 +83,27 @@ TEST(List, names_the_states) {
   EXPECT_EQ(decode_get_query("q", *key).error().message, "the parameter \"key\" is missing");
 }
 
+TEST(List, reads_a_filter_and_names_its_bad_values) {
+  auto query = Query::parse(
+      "due_from=2030-01-31T08:00:00Z&due_to_ms=1896080400000&reason=a*&"
+      "header=shop=eu=1");
+  const auto filter = decode_list_filter(*query);
+  EXPECT_EQ(filter.due_from, Time(Millis(1'896'076'800'000)));
+  EXPECT_EQ(filter.due_to, Time(Millis(1'896'080'400'000)));
+  EXPECT_EQ(filter.reason, "a*");
+  EXPECT_EQ(filter.headers, (Headers{{"shop", "eu=1"}}));
+  EXPECT_TRUE(decode_list("q", *query));
+  const auto error_of = [](std::string_view text) {
+    auto bad = Query::parse(text);
+    (void)decode_list_filter(*bad);
+    return decode_list("q", *bad).error().message;
+  };
+  EXPECT_EQ(error_of("header=shop"), "\"header\" is \"shop\"; it must be NAME=VALUE");
+  EXPECT_EQ(error_of("due_to=2030-01-31T08:00:00Z&due_to_ms=1896080400000"),
+            "due_to and due_to_ms: give one of them");
+  EXPECT_NE(error_of("due_from=soon").find("due_from: "), std::string::npos);
+  EXPECT_NE(error_of("due_from_ms=1896076800").find("due_from_ms"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tarry::wire

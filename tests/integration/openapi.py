@@ -123,7 +123,8 @@ class Client:
         finally:
             connection.close()
 
-    def ask(self, name, status=200, *, queue="orders", schedule="report", query=None, body=None,
+    def ask(self, name, status=200, *, queue="orders", schedule="report", session="none",
+            query=None, body=None,
             headers=(), text=None):
         """Sends an operation by its id. `body` is a JSON value; `text` is sent unchanged."""
         method, path, operation = self._by_id[name]
@@ -139,6 +140,7 @@ class Client:
                 assert not wrong, f"{name}: {body}: {wrong}"
                 self.document.meet(schema, body, name)
         target = path.replace("{queue}", quote(queue, safe="")).replace("{name}", schedule)
+        target = target.replace("{id}", session)
         if query:
             target += "?" + urlencode(query)
         fields = dict(headers)

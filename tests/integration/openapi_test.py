@@ -34,7 +34,8 @@ class Agreement(ProgramTest):
         token = self.directory / "token"
         token.write_text("s3cret-s3cret-s3cret\n")
         with Server(self.store, "--test-clock") as server, \
-                Server("memory:", "--token-file", str(token)) as other:
+                Server("memory:", "--token-file", str(token), "--audit-log",
+                       str(self.directory / "audit.jsonl")) as other:
             document = Document(Client(server, Document({"paths": {}})).raw(
                 "GET", "/v1/openapi.json").json)
             self.assertEqual(document.root["openapi"], "3.1.0")
@@ -58,7 +59,9 @@ class Agreement(ProgramTest):
             for _, _, operation in document.operations():
                 if operation.get("security") != []:
                     plain.ask(operation["operationId"], 401)
+            self.people(plain)
             self.client.answered |= plain.answered
+            self.client.asked |= plain.asked
             self.everything_was_met(document)
 
     def test_the_document_holds_together(self):
@@ -113,6 +116,15 @@ class Agreement(ProgramTest):
         self.assertTrue(page["next"])
         self.ask("listMessages", query={"after": page["next"], "prefix_base64": "YQ=="})
         self.ask("listMessages", query={"whole": "true"})
+        for filters, keys in (
+                ({"header": "n=v"}, ["a"]), ({"header": "n=w"}, []),
+                ({"due_from": "2090-01-01T00:00:00Z", "due_to": "2099-12-31T00:00:00Z"}, ["d"]),
+                ({"due_from_ms": 4_000_000_000_000, "due_to_ms": 4_000_000_000_001}, ["d"]),
+                ({"reason": "x*"}, []), ({"reason_base64": "Kg=="}, [])):
+            shown = self.ask("listMessages", query=filters).json["messages"]
+            self.assertEqual([one["key"] for one in shown], keys, filters)
+        self.ask("listMessages", 400, query={"header": "n"})
+        self.ask("listActs", 404)
         self.ask("getMessage", query={"key": "a"})
         self.ask("whyMessage", query={"key": "a"})
         self.ask("whyMessage", query={"key_base64": "YQ=="})
@@ -373,6 +385,32 @@ class Agreement(ProgramTest):
         self.ask("stepClock", body={"by_ms": -5})
         mine = self.client.raw("GET", "/healthz", headers={"X-Request-ID": "mine:1"})
         self.assertEqual(mine.headers["X-Request-ID"], "mine:1")
+
+    def people(self, client):
+        """Clients, sessions of the console and acts, of a server with a token and an audit log."""
+        secret = "s3cret-s3cret-s3cret"
+        bearer = {"Authorization": f"Bearer {secret}"}
+        login = client.raw("POST", "/console/login", json.dumps({"token": secret}),
+                           {"Content-Type": JSON_TYPE, "X-Tarry-Console": "1"})
+        cookie = {"Cookie": login.headers["Set-Cookie"].split(";")[0]}
+        client.ask("cancelMessages", body={"keys": ["k", "l"]}, headers=bearer)
+        page = client.ask("listActs", query={"limit": 1}, headers=bearer).json
+        self.assertEqual(page["acts"][0]["key"], "l")
+        page = client.ask("listActs", query={"after": page["next"]}, headers=bearer).json
+        self.assertEqual(page["acts"][0]["key"], "k")
+        found = client.ask("listClients", query={"limit": 1}, headers=bearer).json
+        self.assertEqual((found["clients"][0]["front"], found["all_clients"]), ("http", 1))
+        session, = client.ask("listSessions", headers=cookie).json["sessions"]
+        self.assertTrue(session["own"])
+        self.assertFalse(client.ask("listSessions", headers=bearer).json["sessions"][0]["own"])
+        client.ask("endSession", session=session["id"], headers=bearer)
+        client.ask("listSessions", 401, headers=cookie)
+        client.ask("endSession", 404, session=session["id"], headers=bearer)
+        acts = client.ask("listActs", query={"limit": 2}, headers=bearer).json["acts"]
+        self.assertEqual([(one["act"], one["session"], one["outcome"]) for one in acts],
+                         [("end_session", session["id"], "refused"),
+                          ("end_session", session["id"], "done")])
+        self.assertEqual(acts[1]["session_of"], "token_file")
 
     def refusals(self):
         """Errors that every operation answers in the same way."""

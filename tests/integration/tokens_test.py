@@ -173,7 +173,8 @@ class Matrix(Tokens):
         for operation, (method, path, described) in operations.items():
             is_open = described["x-tarry-needs"] == "open"
             for token in ("", secret()):
-                status, text = ask(method, path.replace("{queue}", "bank").replace("{name}", "n"),
+                status, text = ask(method, path.replace("{queue}", "bank").replace("{name}", "n")
+                                   .replace("{id}", "n"),
                                    token,
                                    BODIES.get(operation))
                 with self.subTest(operation=operation, token=token):
@@ -196,7 +197,7 @@ class Matrix(Tokens):
         if "{queue}" in path:
             return [(path.replace("{queue}", queue), [queue]) for queue in QUEUES]
         # Whose schedules a token may see and change: schedule_http_test.py.
-        return [(path.replace("{name}", "none"), [])]
+        return [(path.replace("{name}", "none").replace("{id}", "none"), [])]
 
     @staticmethod
     def missing(needs, scope, patterns, queues):

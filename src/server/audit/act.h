@@ -30,6 +30,7 @@ enum class Act : std::uint8_t {
   pause_schedule,
   resume_schedule,
   run_schedule,
+  end_session,  // of the console, another's or one's own
   token_refused,
 };
 
@@ -40,7 +41,7 @@ inline constexpr std::array kActs = {
     Act::remove,          Act::configure,      Act::reshard,
     Act::import_messages, Act::move_away,      Act::put_schedule,
     Act::remove_schedule, Act::pause_schedule, Act::resume_schedule,
-    Act::run_schedule,    Act::token_refused};
+    Act::run_schedule,    Act::end_session,    Act::token_refused};
 
 [[nodiscard]] constexpr std::string_view to_string(Act act) noexcept {
   switch (act) {
@@ -63,6 +64,7 @@ inline constexpr std::array kActs = {
     case Act::pause_schedule: return "pause_schedule";
     case Act::resume_schedule: return "resume_schedule";
     case Act::run_schedule: return "run_schedule";
+    case Act::end_session: return "end_session";
     case Act::token_refused: return "token_refused";
   }
   return "unknown";

@@ -59,6 +59,11 @@ struct Entry {
   // A schedule's name. Such an act takes several requests; the answer's status tells its end.
   std::string schedule = {};
 
+  // A session of the console: its id, and the name of its token, if it is known. The answer's
+  // status tells the end of such an act too.
+  std::string session = {};
+  std::string session_of = {};
+
   // The messages that the request names, by their keys or, for a bury, their receipts; one line
   // each. `ends` has the ends of as many items, once the engine has answered.
   std::vector<core::Slice> names = {};
@@ -80,6 +85,11 @@ struct Entry {
   SettingsPatch settings = {};               // configure
 
   bool replied = false;  // the engine has carried the act out
+
+  /// Whether the answer's status, not the engine, tells if the act was carried out.
+  [[nodiscard]] bool ends_with_answer() const noexcept {
+    return !schedule.empty() || !session.empty();
+  }
 };
 
 /// The entry of a request that is an act; null for any other request.

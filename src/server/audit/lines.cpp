@@ -115,6 +115,8 @@ void write_page(JsonWriter& out, const Page& page) {
 void write_asked(JsonWriter& out, const Entry& entry) {
   write_queue(out, entry);
   if (!entry.schedule.empty()) out.text_field("schedule", entry.schedule);
+  if (!entry.session.empty()) out.text_field("session", entry.session);
+  if (!entry.session_of.empty()) out.text_field("session_of", entry.session_of);
   if (entry.page) write_page(out, *entry.page);
   if (entry.until) out.time_field("until", *entry.until);
   if (entry.all) out.field_bool("all", true);
@@ -196,13 +198,13 @@ void write_names(Pieces& pieces, const Entry& entry, const Answer& answer) {
 
 bool is_carried_out(const Entry& entry, const Answer& answer) noexcept {
   constexpr unsigned kFirstProblem = 400;
-  return entry.schedule.empty() ? entry.replied : answer.status < kFirstProblem;
+  return entry.ends_with_answer() ? answer.status < kFirstProblem : entry.replied;
 }
 
 void write_whole(Pieces& pieces, const Entry& entry, const Answer& answer) {
   pieces.line([&](JsonWriter& out) {
     write_asked(out, entry);
-    if (!entry.schedule.empty() && answer.status == 0) {
+    if (entry.ends_with_answer() && answer.status == 0) {
       out.field("outcome", to_string(ErrorCode::unknown_outcome)).field_bool("answered", false);
       return;
     }

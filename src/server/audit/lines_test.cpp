@@ -137,6 +137,18 @@ TEST(AuditLines, a_page_has_its_filter_and_counts) {
   EXPECT_EQ(json::serialize(line.at("outcomes")), R"({"cancelled":1,"stopping":1})");
 }
 
+TEST(AuditLines, the_end_of_a_session_is_known_by_the_answer) {
+  Entry entry(Act::end_session);
+  entry.session = "8d969eef6ecad3c2";
+  entry.session_of = "ann";
+  EXPECT_EQ(json::serialize(lines_of(entry).front()),
+            R"({"time":"2030-03-17T17:46:40.000Z","act":"end_session","identity":"shop",)"
+            R"("peer":"10.0.0.7:1234","front":"http","request_id":"id-1",)"
+            R"("session":"8d969eef6ecad3c2","session_of":"ann","outcome":"done"})");
+  const auto refused = lines_of(entry, {404, "not_found", "none"});
+  EXPECT_EQ(text_at(refused.front(), "outcome"), "refused");
+}
+
 TEST(AuditLines, only_the_buries_of_a_settle_are_told) {
   core::SettleRequest settle;
   settle.items.resize(2);

@@ -46,8 +46,10 @@ Result<Told> read_line(std::string_view line) {
   told.key = bytes("key", "key_base64");
   if (told.key.empty()) told.key = bytes("receipt", "receipt_base64");
   if (told.key.empty()) told.key = text("schedule");
+  if (told.key.empty()) told.key = text("session");
   if (const auto* filter = fields.any("filter")) told.what = boost::json::serialize(*filter);
   if (fields.has("all")) told.what = "all";
+  if (fields.has("session_of")) told.what = text("session_of");
   told.outcome = text("outcome");
   told.more = text("code");
   if (const auto* outcomes = fields.any("outcomes")) add_outcomes(told.more, *outcomes);

@@ -17,8 +17,8 @@ struct Told {
   std::string identity;  // empty: the client sent no token, or none that is valid
   std::string peer;
   std::string queue;
-  std::string key;   // or the receipt, of a bury; or the schedule; empty: the act names no message
-  std::string what;  // the filter of an act on many messages
+  std::string key;   // or the receipt, of a bury; or the schedule, or the session; empty: none
+  std::string what;  // the filter of an act on many messages; whose session
   std::string outcome;
   std::string more;  // how many messages had which outcome, or the code of a refusal
 

@@ -17,6 +17,7 @@
 #include "server/audit/entry.h"
 #include "server/audit/file.h"
 #include "server/audit/lines.h"
+#include "server/audit/recent.h"
 #include "server/audit/refusal_throttle.h"
 
 namespace tarry::audit {
@@ -39,12 +40,15 @@ class Trail {
   void set_file(FilePtr file) { file_ = std::move(file); }
 
   [[nodiscard]] Written record(const Entry& entry, const Client& client, const Answer& answer);
+  /// The latest lines, including those that a write has lost.
+  [[nodiscard]] const Recent& recent() const noexcept { return recent_; }
   /// `peer`: the client's address without its port.
   [[nodiscard]] Written record_refused_token(const Client& client, std::string_view peer,
                                              const Answer& answer);
 
  private:
   FilePtr file_;
+  Recent recent_;
   RefusalThrottle throttle_;
 };
 

@@ -5,14 +5,22 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "base/hex.h"
 
 namespace tarry::console {
+namespace {
 
-Result<std::string> Sessions::begin(identity::IdentityPtr identity, Time now) {
+// Of the digest, in hex: enough to tell a thousand sessions apart.
+constexpr std::size_t kShownDigits = 16;
+
+}  // namespace
+
+Result<std::string> Sessions::begin(identity::IdentityPtr identity, Time now, std::string client) {
   std::array<char, 32> bytes{};
   std::size_t filled = 0;
   while (filled < bytes.size()) {
@@ -25,7 +33,8 @@ Result<std::string> Sessions::begin(identity::IdentityPtr identity, Time now) {
   }
   make_room(now);
   std::string id = base::hex_digits({bytes.data(), bytes.size()});
-  sessions_.insert_or_assign(identity::digest_of(id), Session{std::move(identity), now});
+  sessions_.insert_or_assign(identity::digest_of(id),
+                             Session{std::move(identity), now, now, std::move(client)});
   return id;
 }
 
@@ -34,8 +43,7 @@ identity::IdentityPtr Sessions::find(std::string_view id, const identity::Tokens
   const auto found = sessions_.find(identity::digest_of(id));
   if (found == sessions_.end()) return nullptr;
   Session& session = found->second;
-  if (now - session.seen >= kIdle || session.identity->has_ended(now) ||
-      !tokens.still_know(*session.identity)) {
+  if (has_ended(session, tokens, now)) {
     sessions_.erase(found);
     return nullptr;
   }
@@ -43,7 +51,38 @@ identity::IdentityPtr Sessions::find(std::string_view id, const identity::Tokens
   return session.identity;
 }
 
+bool Sessions::has_ended(const Session& session, const identity::Tokens& tokens, Time now) {
+  return now - session.seen >= kIdle || session.identity->has_ended(now) ||
+         !tokens.still_know(*session.identity);
+}
+
 void Sessions::end(std::string_view id) { sessions_.erase(identity::digest_of(id)); }
+
+std::string Sessions::shown_id(std::string_view id) {
+  return identity::digest_of(id).substr(0, kShownDigits);
+}
+
+std::vector<Shown> Sessions::all(const identity::Tokens& tokens, Time now) {
+  std::erase_if(sessions_, [&](const auto& one) { return has_ended(one.second, tokens, now); });
+  std::vector<Shown> shown;
+  shown.reserve(sessions_.size());
+  for (const auto& [digest, one] : sessions_) {
+    shown.push_back(
+        {digest.substr(0, kShownDigits), one.identity->name, one.client, one.began, one.seen});
+  }
+  std::ranges::sort(shown, {}, [](const Shown& one) { return std::tie(one.began, one.id); });
+  return shown;
+}
+
+std::optional<std::string> Sessions::end_of(std::string_view shown_id) {
+  if (shown_id.size() != kShownDigits) return std::nullopt;
+  const auto found = std::ranges::find_if(
+      sessions_, [&](const auto& one) { return one.first.starts_with(shown_id); });
+  if (found == sessions_.end()) return std::nullopt;
+  std::string name = found->second.identity->name;
+  sessions_.erase(found);
+  return name;
+}
 
 void Sessions::make_room(Time now) {
   if (sessions_.size() < kMost) return;

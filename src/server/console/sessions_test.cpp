@@ -57,6 +57,30 @@ TEST(ConsoleSessions, end_without_requests_and_by_a_logout) {
   EXPECT_NE(*idle, *left);
 }
 
+TEST(ConsoleSessions, are_shown_and_ended_by_a_name_that_lets_nobody_in) {
+  const Tokens tokens = tokens_with("s", kNow + Millis(10));
+  Sessions sessions;
+  const auto first = sessions.begin(tokens.find("s"), kNow, "10.0.0.7:1 browser");
+  const auto second = sessions.begin(tokens.find("s"), kNow + Millis(1));
+  ASSERT_NE(sessions.find(*first, tokens, kNow + Millis(2)), nullptr);
+  const auto shown = sessions.all(tokens, kNow + Millis(3));
+  ASSERT_EQ(shown.size(), 2u);
+  EXPECT_EQ(shown[0].identity, "ann");
+  EXPECT_EQ(shown[0].client, "10.0.0.7:1 browser");
+  EXPECT_EQ(shown[0].began, kNow);
+  EXPECT_EQ(shown[0].seen, kNow + Millis(2));
+  EXPECT_EQ(shown[0].id, Sessions::shown_id(*first));
+  EXPECT_EQ(sessions.find(shown[0].id, tokens, kNow), nullptr);
+  EXPECT_EQ(sessions.end_of(""), std::nullopt);
+  EXPECT_EQ(sessions.end_of(shown[0].id.substr(0, 8)), std::nullopt);
+  EXPECT_EQ(sessions.end_of(*first), std::nullopt);
+  EXPECT_EQ(sessions.end_of(shown[0].id), "ann");
+  EXPECT_EQ(sessions.end_of(shown[0].id), std::nullopt);
+  EXPECT_EQ(sessions.find(*first, tokens, kNow + Millis(3)), nullptr);
+  EXPECT_NE(sessions.find(*second, tokens, kNow + Millis(3)), nullptr);
+  EXPECT_TRUE(sessions.all(tokens, kNow + Millis(10)).empty());
+}
+
 TEST(ConsoleSessions, are_bounded) {
   const Tokens tokens = tokens_with("s");
   Sessions sessions;

@@ -29,6 +29,7 @@ std::unique_ptr<audit::Entry> refused_act(const net::HttpMessage& message) {
   if (auto known = act_of_route(message)) {
     auto entry = std::make_unique<audit::Entry>(known->act, std::move(known->queue));
     entry->schedule = std::move(known->schedule);
+    entry->session = std::move(known->session);
     return entry;
   }
   return buries(message) ? std::make_unique<audit::Entry>(Act::bury) : nullptr;

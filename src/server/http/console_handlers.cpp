@@ -126,7 +126,8 @@ Routed console_login(Asked& asked) {
   identity::IdentityPtr who = service.tokens->find(*token);
   if (who == nullptr || who->has_ended(now)) return wrong_token();
   if (const auto old = console::session_in(asked.message)) service.sessions->end(*old);
-  const auto id = service.sessions->begin(who, now);
+  const auto id =
+      service.sessions->begin(who, now, session::holder_name(asked.peer, asked.user_agent));
   if (!id) return problem(id.error());
   Response response = ok(session_json(asked, *who));
   response.fields = "Set-Cookie: " + console::cookie_of(*id, is_secure(asked)) + "\r\n";

@@ -51,7 +51,11 @@ void Exchange::dispatch() {
                   {session().identity(), session().address(), session().is_encrypted()});
   set_route(pattern);
   if (auto* response = std::get_if<Response>(&routed)) {
-    if (session().is_audited()) session().audit(refused_act(message()));
+    if (session().is_audited()) {
+      auto entry = refused_act(message());
+      if (entry != nullptr) entry->session_of = response->session_of;
+      session().audit(std::move(entry));
+    }
     respond(slowed_down(std::move(*response)));
     return;
   }

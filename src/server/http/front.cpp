@@ -25,7 +25,9 @@ Front::Front(session::ServerContext& context, FrontOptions options,
                &context.holders,
                sessions_.get(),
                &context.options.tokens,
-               context.options.token_clock} {}
+               context.options.token_clock,
+               &context.trail,
+               [&context] { return context.clients(); }} {}
 
 std::unique_ptr<http_session::Exchange> Front::make_exchange(http_session::Connection& connection) {
   return std::make_unique<Exchange>(*this, connection);

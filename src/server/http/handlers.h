@@ -57,6 +57,12 @@ namespace tarry::http {
 [[nodiscard]] Routed advance_clock(Asked& asked);  // also serves suspend, whose request is the same
 [[nodiscard]] Routed step_clock(Asked& asked);
 
+// Who uses the server. The name of a session is in Asked::queue.
+[[nodiscard]] Routed list_clients(Asked& asked);
+[[nodiscard]] Routed list_acts(Asked& asked);
+[[nodiscard]] Routed list_sessions(Asked& asked);
+[[nodiscard]] Routed end_session(Asked& asked);
+
 // The console.
 [[nodiscard]] Routed console_page(Asked& asked);
 [[nodiscard]] Routed console_asset(Asked& asked);

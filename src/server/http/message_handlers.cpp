@@ -1,5 +1,10 @@
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "base/ascii.h"
 #include "base/text.h"
+#include "core/message_filter.h"
 #include "core/trace_context.h"
 #include "server/http/batches.h"
 #include "server/http/handlers.h"
@@ -88,9 +93,16 @@ Routed push_many(Asked& asked) {
 }
 
 Routed list(Asked& asked) {
+  auto filter = wire::decode_list_filter(asked.query);
+  auto request = wire::decode_list(std::move(asked.queue), asked.query);
+  // Only dead messages have a reason.
+  if (request && !request->state && !filter.reason.empty()) request->state = State::dead;
   return ask<core::ListReply>(
-      wire::decode_list(std::move(asked.queue), asked.query),
-      [](const core::ListReply& reply) { return ok(wire::encode_list_reply(reply)); });
+      std::move(request), [filter = std::move(filter)](core::ListReply& reply) {
+        std::erase_if(reply.messages,
+                      [&](const MessageInfo& one) { return !core::matches(filter, one); });
+        return ok(wire::encode_list_reply(reply));
+      });
 }
 
 Routed get_one(Asked& asked) {

@@ -18,7 +18,7 @@ using Handler = Routed (*)(Asked&);
 
 struct Route {
   std::string_view method;
-  std::string_view pattern;  // "*" stands for a queue's name, or a schedule's
+  std::string_view pattern;  // "*" stands for the name of a queue, a schedule or a session
   Handler handler;
   Need need;
   std::optional<Act> act = {};  // for the audit log; an act of `settle` is known by its body alone
@@ -28,6 +28,7 @@ struct Route {
 using identity::Scope;
 constexpr std::optional<Act> kNoAct;
 constexpr std::string_view kSchedules = "/v1/schedules";
+constexpr std::string_view kSessions = "/v1/sessions";
 constexpr std::string_view kConsole = "/console";
 constexpr std::string_view kLogin = "/console/login";
 
@@ -86,6 +87,10 @@ constexpr std::array kRoutes = {
           {Scope::push, Reach::schedule},
           Act::run_schedule},
     Route{"POST", "/v1/occurrences", list_occurrences, {Scope::read, Reach::known}},
+    Route{"GET", "/v1/clients", list_clients, {Scope::admin, Reach::store}},
+    Route{"GET", "/v1/audit", list_acts, {Scope::admin, Reach::store}},
+    Route{"GET", kSessions, list_sessions, {Scope::admin, Reach::store}},
+    Route{"DELETE", "/v1/sessions/*", end_session, {Scope::admin, Reach::store}, Act::end_session},
     Route{"GET", "/v1/stats", stats, {Scope::read, Reach::answer}},
     Route{"GET", "/", about, {Scope::read, Reach::open}},
     Route{"GET", "/healthz", health, {Scope::read, Reach::open}},
@@ -226,6 +231,7 @@ std::optional<RouteAct> act_of_route(const net::HttpMessage& message) {
   if (found == nullptr || !found->act) return std::nullopt;
   std::string name = wire::percent_decode(queue).value_or("");
   if (found->pattern.starts_with(kSchedules)) return RouteAct{*found->act, {}, std::move(name)};
+  if (found->pattern.starts_with(kSessions)) return RouteAct{*found->act, {}, {}, std::move(name)};
   return RouteAct{*found->act, std::move(name)};
 }
 

@@ -25,6 +25,7 @@
 #include "net/http/http_message.h"
 #include "server/audit/act.h"
 #include "server/audit/entry.h"
+#include "server/audit/trail.h"
 #include "server/console/sessions.h"
 #include "server/http/response.h"
 #include "server/http/rights.h"
@@ -35,6 +36,7 @@
 #include "server/metrics/relay_figures.h"
 #include "server/metrics/schedule_figures.h"
 #include "server/session/check.h"
+#include "server/session/clients.h"
 #include "server/session/holders.h"
 #include "wire/query.h"
 
@@ -60,6 +62,8 @@ struct Service {
   console::Sessions* sessions = nullptr;     // of the console; null: none
   const identity::Tokens* tokens = nullptr;  // for the console's login; null: none is required
   std::function<Time()> token_clock = {};    // not empty if there are sessions
+  const audit::Trail* trail = nullptr;       // the audit log; null: none
+  std::function<std::vector<session::Client>()> clients = {};  // who is connected; empty: unknown
 };
 
 /// The client that sent a request.
@@ -125,6 +129,7 @@ struct RouteAct {
   audit::Act act;
   std::string queue;          // from the path, decoded; empty if it cannot be decoded
   std::string schedule = {};  // the same
+  std::string session = {};   // the same
 };
 /// The act of the request's route, for the audit log; nullopt if the route has none.
 [[nodiscard]] std::optional<RouteAct> act_of_route(const net::HttpMessage& message);

@@ -166,9 +166,11 @@ TEST(Routes, are_those_of_the_document) {
   std::set<std::string> known;
   for (const RouteName& name : route_names()) {
     std::string path(name.pattern);
-    const bool of_schedule = path.starts_with("/v1/schedules");
-    if (const auto star = path.find('*'); star != std::string::npos)
-      path.replace(star, 1, of_schedule ? "{name}" : "{queue}");
+    if (const auto star = path.find('*'); star != std::string::npos) {
+      const bool of_schedule = path.starts_with("/v1/schedules");
+      const bool of_session = path.starts_with("/v1/sessions");
+      path.replace(star, 1, of_schedule ? "{name}" : of_session ? "{id}" : "{queue}");
+    }
     known.insert(std::string(name.method) + " " + path + " " + text_of(name.need));
   }
   EXPECT_EQ(described, known);

@@ -22,6 +22,7 @@ struct Response {
   // For the audit log: a refusal's code, which lives as long as the program, and its detail.
   std::string_view code = {};
   std::string detail = {};
+  std::string session_of = {};  // for the audit log: the name of the token whose session was ended
   std::string_view content_type = {};
   bool token_refused = false;  // the client has shown no valid token; a 401 always means that
   std::string fields = {};     // further fields of the head, each with its line's end

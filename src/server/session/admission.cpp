@@ -1,6 +1,10 @@
 #include "server/session/admission.h"
 
+#include <map>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "server/limits/limit.h"
 
@@ -9,6 +13,29 @@ namespace tarry::session {
 Admission::Admission(ServerContext& context, std::function<void()> emptied)
     : context_(context), emptied_(std::move(emptied)) {
   context_.closed = [this](Connection* connection) { on_closed(connection); };
+  context_.clients = [this] { return clients(); };
+}
+
+std::vector<Client> Admission::clients() const {
+  std::map<std::tuple<std::string_view, std::string_view, std::string_view>, Client> known;
+  for (const auto& [key, open] : open_) {
+    const Connection& connection = *open;
+    const Session& session = connection.session();
+    const std::string_view front = connection.answering().name();
+    Client& client = known[{session.peer(), session.counted_token(), front}];
+    if (client.connections == 0) {
+      client.peer = session.peer();
+      client.identity = session.counted_token();
+      client.front = front;
+    }
+    ++client.connections;
+    client.waiting_claims += session.counts_as_waiting() ? 1 : 0;
+    client.held_bytes += session.held().sum();
+  }
+  std::vector<Client> clients;
+  clients.reserve(known.size());
+  for (auto& [key, client] : known) clients.push_back(std::move(client));
+  return clients;
 }
 
 void Admission::admit(Front& front, listening::Stream stream) {

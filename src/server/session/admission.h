@@ -32,7 +32,7 @@ namespace tarry::session {
 class Admission {
  public:
   /// The context must outlive it. It sets the context's `closed`, so that it is told of closed
-  /// connections.
+  /// connections, and `clients`.
   Admission(ServerContext& context, std::function<void()> emptied);
   Admission(const Admission&) = delete;
   Admission& operator=(const Admission&) = delete;
@@ -52,6 +52,7 @@ class Admission {
   }
 
  private:
+  [[nodiscard]] std::vector<Client> clients() const;
   void close_an_idle_one();
   void on_closed(Connection* connection);
 

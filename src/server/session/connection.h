@@ -80,6 +80,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void drain();
   void close();
   [[nodiscard]] Front& front() const noexcept { return front_; }
+  [[nodiscard]] const Session& session() const noexcept { return session_; }
   /// The front under whose name the request in progress is counted and logged.
   [[nodiscard]] virtual Front& answering() const noexcept { return front_; }
 

@@ -106,6 +106,9 @@ class HeldBytes {
     /// Whether a body that settles may come in although too much is held.
     [[nodiscard]] bool may_settle(std::uint64_t body) const noexcept;
     [[nodiscard]] std::uint64_t answers() const noexcept { return counted_.answers; }
+    [[nodiscard]] std::uint64_t sum() const noexcept {
+      return counted_.requests + counted_.answers;
+    }
 
     /// The connection is closed: from now on it holds nothing.
     void leave();

@@ -10,6 +10,7 @@
 #include <list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/engine.h"
 #include "server/audit/trail.h"
@@ -17,6 +18,7 @@
 #include "server/limits/figures.h"
 #include "server/limits/rate_bucket.h"
 #include "server/metrics/meter.h"
+#include "server/session/clients.h"
 #include "server/session/engine_turns.h"
 #include "server/session/held_bytes.h"
 #include "server/session/holders.h"
@@ -54,8 +56,9 @@ class ServerContext {
   Turns handshakes{1};
   // Connections without a request; the one that has been idle for the longest is the first.
   std::list<Connection*> idle = {};
-  std::function<void(Connection*)> closed = {};  // called once for each connection
-  bool draining = false;                         // the server is about to stop
+  std::function<void(Connection*)> closed = {};       // called once for each connection
+  std::function<std::vector<Client>()> clients = {};  // who is connected, in no particular order
+  bool draining = false;                              // the server is about to stop
   // True if the engine's latest answer was an error. Either only that request failed, or the engine
   // has stopped; then a health probe asks the engine.
   bool engine_suspect = false;

@@ -64,6 +64,11 @@ class Session {
   /// The server's address that the client has connected to, as it stands in a URL; empty for a unix
   /// socket.
   [[nodiscard]] const std::string& local_host() const noexcept { return local_host_; }
+  /// The name of the token for which the connection counts; empty if none has been shown.
+  [[nodiscard]] std::string_view counted_token() const noexcept {
+    return token_ ? token_->name : std::string_view();
+  }
+  [[nodiscard]] bool counts_as_waiting() const noexcept { return waiting_; }
   /// Whether nobody between the client and the server can read the bytes.
   [[nodiscard]] bool is_encrypted() const noexcept { return stream_.is_encrypted(); }
   [[nodiscard]] HeldBytes::Part& held() noexcept { return held_; }
