@@ -83,6 +83,9 @@ def fill(server, **fields):
         {"key_base64": base64.b64encode(b"\x00\xff\xfe").decode(), "delay": "1h",
          "payload_base64": base64.b64encode(bytes([0, 255] * 40)).decode()},
         {"key": "large", "payload": "x" * 1_000_000, "delay": "1h"}], **fields)
+    push(server, "spans", [{"key": f"span:{n}", "delay": f"{12 + n}m"} for n in range(5)], **fields)
+    ask(server, "POST", "/v1/queues/nobody/cancel", {"keys": [f"{n}" for n in range(60)]},
+        **fields)
     push(server, "mails", [{"key": f"mail:{n}", "payload": "hello"} for n in range(4)], **fields)
     _, _, claimed = ask(server, "POST", "/v1/claim", {"queues": ["mails"], "max": 4}, **fields)
     buried = [{"receipt": one["receipt"], "action": "bury",
@@ -129,7 +132,8 @@ class InTheBrowser(Kept):
         shutil.copy(WEB / "test/console.mjs", script)
         (self.directory / "node_modules").symlink_to(with_modules / "node_modules")
         bearer = {"Authorization": f"Bearer {admin}"}
-        flags = ("--tokens-file", str(tokens.path))
+        flags = ("--tokens-file", str(tokens.path),
+                 "--audit-log", str(self.directory / "audit.jsonl"))
         redis = servers.Redis()
         self.addCleanup(redis.close)
         with Server(redis.store()) as open_server:
@@ -278,6 +282,31 @@ class Attacks(ProgramTest):
             pass
         connection.close()
         self.assertEqual(self.status("GET", "/v1/stats", Cookie=cookie), 401)
+
+    def test_only_an_administrator_of_all_sees_sessions_and_ends_them(self):
+        reader = {"Cookie": self.log_in(self.reader), "X_Tarry_Console": "1"}
+        admin = {"Cookie": self.log_in(self.admin), "X_Tarry_Console": "1"}
+        for path in ("/v1/sessions", "/v1/clients", "/v1/audit"):
+            self.assertEqual(self.status("GET", path, **reader), 403, path)
+        text = ask(self.server, "GET", "/v1/sessions", **admin)[2].decode()
+        sessions = {one["identity"]: one for one in json.loads(text)["sessions"]}
+        self.assertEqual({name: one["own"] for name, one in sessions.items()},
+                         {"reader": False, "admin": True})
+        for cookie in (reader["Cookie"], admin["Cookie"]):
+            self.assertNotIn(cookie.partition("=")[2], text)
+        # An id that was seen is no cookie, and lets nobody in.
+        seen = sessions["admin"]["id"]
+        self.assertEqual(self.status("GET", "/v1/stats", Cookie=f"tarry_session={seen}"), 401)
+        self.assertEqual(self.status("DELETE", f"/v1/sessions/{seen}", **reader), 403)
+        for wrong in ("x", seen[:8], seen + "0", seen.upper() + "%00", "%2e%2e"):
+            self.assertEqual(self.status("DELETE", f"/v1/sessions/{wrong}", **admin), 404, wrong)
+        path = f"/v1/sessions/{sessions['reader']['id']}"
+        self.assertEqual(self.status("DELETE", path, Cookie=admin["Cookie"]), 403)
+        self.assertEqual(self.status("DELETE", path, **admin), 200)
+        self.assertEqual(self.status("DELETE", path, **admin), 404)
+        self.assertEqual(self.status("GET", "/v1/stats", **reader), 401)
+        self.assertEqual(self.status("DELETE", f"/v1/sessions/{seen}", **admin), 200)
+        self.assertEqual(self.status("GET", "/v1/stats", **admin), 401)
 
     def test_guesses_are_slowed_down(self):
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)

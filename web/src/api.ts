@@ -83,6 +83,7 @@ export interface BulkFilter {
   due_from_ms?: number;
   due_to_ms?: number;
   reason?: string;
+  headers?: Record<string, string>;
 }
 
 export interface BulkPage {
@@ -166,6 +167,11 @@ export function keyQuery(key: Key): string {
 /** Whether a pattern of a token ("orders.*", "*") matches the queue. */
 export function matches(pattern: string, queue: string): boolean {
   return pattern.endsWith("*") ? queue.startsWith(pattern.slice(0, -1)) : pattern === queue;
+}
+
+/** Whether the token has the scope on every queue. */
+export function mayAll(session: Session, scope: Scope): boolean {
+  return session.scopes.includes(scope) && session.queues.includes("*");
 }
 
 export function may(session: Session, scope: Scope, queue: string): boolean {

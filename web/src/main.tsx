@@ -2,10 +2,12 @@
 import { render, type JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-import { call, Failure, whenLoggedOut, type Key, type Session } from "./api";
+import { call, Failure, mayAll, whenLoggedOut, type Key, type Session } from "./api";
 import { language, setLanguage, t } from "./i18n";
 import { useLive } from "./live";
 import { link, useRoute, type Route } from "./route";
+import { Audit } from "./screens/audit";
+import { ClientsScreen } from "./screens/clients";
 import { Dead } from "./screens/dead";
 import { Login } from "./screens/login";
 import { MessageScreen } from "./screens/message";
@@ -15,6 +17,7 @@ import { Push } from "./screens/push";
 import { QueueScreen } from "./screens/queue";
 import { Relays } from "./screens/relays";
 import { Schedules } from "./screens/schedules";
+import { Sessions } from "./screens/sessions";
 import { Button, Notice } from "./ui";
 
 type Theme = "light" | "dark";
@@ -35,11 +38,16 @@ function Screen({ route, session }: { route: Route; session: Session }): JSX.Ele
   if (first === undefined) return <Overview />;
   if (first === "push") return <Push query={route.query} session={session} />;
   if (first === "relays") return <Relays />;
+  if (first === "clients") return <ClientsScreen />;
+  if (first === "sessions") return <Sessions />;
+  if (first === "audit") return <Audit />;
   if (first === "schedules") return <Schedules session={session} />;
   if (first === "queue" && queue !== undefined) {
     if (third === undefined) return <QueueScreen key={queue} name={queue} session={session} />;
-    if (third === "messages")
-      return <Messages queue={queue} query={route.query} session={session} />;
+    if (third === "messages") {
+      const { query } = route;
+      return <Messages key={`${queue} ${query.toString()}`} {...{ queue, query, session }} />;
+    }
     if (third === "dead") return <Dead queue={queue} session={session} />;
     if (third === "message") {
       return (
@@ -103,6 +111,13 @@ function Frame(props: {
           {item(["push"], t("push"))}
           {item(["schedules"], t("schedules"))}
           {item(["relays"], t("relays"))}
+          {mayAll(session, "admin") && (
+            <>
+              {item(["clients"], t("clients"))}
+              {session.login && item(["sessions"], t("sessions"))}
+              {item(["audit"], t("audit"))}
+            </>
+          )}
         </nav>
         <span class="tools">
           <span class={live.connected ? "dot on" : "dot"} role="status">

@@ -59,6 +59,47 @@ export function Field({
   );
 }
 
+/** A field with an input for text; other attributes are the input's. */
+export function Input({
+  label,
+  help,
+  onValue,
+  ...input
+}: Omit<JSX.IntrinsicElements["input"], "onInput" | "label"> & {
+  label: string;
+  help?: string;
+  onValue: (value: string) => void;
+}): JSX.Element {
+  return (
+    <Field label={label} {...(help === undefined ? {} : { help })}>
+      <input
+        {...input}
+        onInput={(event) => {
+          onValue(event.currentTarget.value);
+        }}
+      />
+    </Field>
+  );
+}
+
+/** Names with values; a pair without a value is left out. */
+export function Pairs({ of }: { of: [string, ComponentChildren][] }): JSX.Element {
+  return (
+    <dl class="pairs">
+      {of
+        .filter(([, value]) => value !== undefined)
+        .map(([name, value], at) => (
+          <div key={at}>
+            <dt>
+              <Foreign text={name} />
+            </dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
 export function Notice({
   kind,
   children,
@@ -100,14 +141,7 @@ export function Confirm(props: {
       <h2>{props.title}</h2>
       <p>{props.text}</p>
       {props.typed !== undefined && (
-        <Field label={t("bulk_confirm", props.typed)}>
-          <input
-            value={given}
-            onInput={(event) => {
-              setGiven(event.currentTarget.value);
-            }}
-          />
-        </Field>
+        <Input label={t("bulk_confirm", props.typed)} value={given} onValue={setGiven} />
       )}
       <div class="buttons">
         <Button
@@ -184,4 +218,65 @@ export function Loading<Value>(props: {
       {value === undefined && loading && <p aria-busy="true">{t("loading")} …</p>}
     </>
   );
+}
+
+export interface Paged<Item> extends Loaded<Item[]> {
+  more?: () => void; // loads the next page; undefined after the last one
+}
+
+/** The same for a list that comes in pages. `of` must not change. */
+export function usePages<Item>(
+  page: (after: string) => Promise<{ items: Item[]; next: string }>,
+): Paged<Item> {
+  const [after, setAfter] = useState("");
+  const before = useRef<Item[]>([]);
+  const loaded = useLoaded(async () => {
+    const { items, next } = await page(after);
+    before.current = after === "" ? items : [...before.current, ...items];
+    return { items: before.current, next };
+  }, [after]);
+  const { value, reload, ...rest } = loaded;
+  const paged: Paged<Item> = {
+    ...rest,
+    reload: () => {
+      setAfter("");
+      reload();
+    },
+  };
+  if (value !== undefined) paged.value = value.items;
+  const next = value?.next ?? "";
+  if (next !== "") {
+    paged.more = () => {
+      setAfter(next);
+    };
+  }
+  return paged;
+}
+
+interface Done {
+  good: boolean;
+  text: string;
+}
+
+/** Runs acts, and has a notice of how the latest one ended. `then` runs after each. */
+export function useActs(then?: () => void): {
+  act: (work: () => Promise<string>) => Promise<void>;
+  tell: (done: Done | undefined) => void;
+  notice: ComponentChildren;
+} {
+  const [done, setDone] = useState<Done>();
+  return {
+    act: async (work) => {
+      try {
+        setDone({ good: true, text: await work() });
+      } catch (error) {
+        setDone({ good: false, text: reasonOf(error) });
+      }
+      then?.();
+    },
+    tell: setDone,
+    notice: done !== undefined && (
+      <Notice kind={done.good ? "good" : "bad"}>{visible(done.text)}</Notice>
+    ),
+  };
 }

@@ -206,6 +206,59 @@ const tests = {
     await page.getByText("1,100 of 1,100 done.").waitFor();
     await page.getByText("cancelled: 1,100").waitFor();
   },
+  async "messages are found by header and by reason"(page) {
+    await visit(page, "#/queue/hostile/messages");
+    await page
+      .getByLabel("Has the header", { exact: false })
+      .fill("x-note=<b onmouseover=alert(4)>");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/header=/);
+    await page.getByText("<img src=x onerror=alert(1)>").waitFor();
+    assert.equal(await page.locator("tbody tr").count(), 1);
+    await visit(page, "#/queue/mails/messages");
+    await page.locator("tbody tr").nth(3).waitFor();
+    await page.getByLabel("Reason", { exact: false }).fill("conn* refused");
+    await button(page, "Search").click();
+    await page.waitForURL(/reason=/);
+    await page.locator("tbody tr").nth(2).waitFor();
+    assert.equal(await page.locator("tbody tr").count(), 3);
+    await button(page, "Revive").click();
+    await page.getByRole("dialog").getByText("3 messages match.").waitFor();
+    await button(page.getByRole("dialog"), "Cancel").click();
+  },
+  async "a span of the calendar is moved, and chosen with the keyboard"(page) {
+    await visit(page, "#/queue/spans");
+    const bars = page.getByRole("group", { name: "Due calendar" });
+    await bars.getByRole("link").first().waitFor();
+    await bars.scrollIntoViewIfNeeded();
+    const box = await bars.boundingBox();
+    const middle = (bar) => box.x + ((bar + 0.5) / 60) * box.width;
+    await page.mouse.move(middle(7), box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(middle(9), box.y + 25);
+    await page.mouse.move(middle(30), box.y + 30);
+    await page.mouse.up();
+    await page.getByRole("status").filter({ hasText: "Chosen:" }).waitFor();
+    await page.getByLabel("Move by", { exact: false }).fill("2h");
+    await button(page, "Move").click();
+    await page.getByRole("dialog").getByText("5 messages match.").waitFor();
+    await button(page, "Yes").click();
+    await page.getByText("5 of 5 done.").waitFor();
+    await page.getByText("rescheduled: 5").waitFor();
+    await checkAccess(page, "span");
+    await capture(page, "span");
+    await button(page, "1d").click();
+    await bars.getByRole("link").first().focus();
+    await page.keyboard.press("Shift+ArrowRight");
+    await page.keyboard.press("Shift+ArrowRight");
+    await page.getByRole("status").filter({ hasText: "Chosen:" }).waitFor();
+    await button(page, "Cancel").click();
+    await page.getByRole("dialog").getByText("5 messages match.").waitFor();
+    await button(page.getByRole("dialog"), "Cancel").click();
+    await bars.getByRole("link").first().focus();
+    await page.keyboard.press("Escape");
+    await button(page, "Choose nothing").waitFor({ state: "detached" });
+  },
   async "the dead are grouped by reason, and a group is revived"(page) {
     await visit(page, "#/queue/mails/dead");
     await page.getByRole("rowheader", { name: "connection refused" }).waitFor();
@@ -243,7 +296,59 @@ const tests = {
     await page.getByRole("dialog").getByText("Remove the schedule hourly?").waitFor();
     await button(page, "Yes").click();
     await outcome(page, "hourly: removed");
-    assert.equal(await page.getByRole("row", { name: /hourly/ }).count(), 0);
+    await page.getByRole("row", { name: /hourly/ }).waitFor({ state: "detached" });
+  },
+  async "two people act at once, and one ends the other's session"(page) {
+    const other = await open(given.file.url);
+    await logIn(other, given.file.reader);
+    await other.getByRole("link", { name: "orders" }).waitFor();
+    assert.equal(await other.getByRole("link", { name: "Sessions" }).count(), 0);
+    await visit(other, "#/sessions");
+    await other.getByRole("alert").filter({ hasText: "lacks the scope admin" }).waitFor();
+    await visit(page, "#/sessions");
+    await page.getByRole("row", { name: /^admin this page/ }).waitFor();
+    await checkLook(page, "sessions");
+    await capture(page, "sessions");
+    await page
+      .getByRole("row", { name: /^reader/ })
+      .getByRole("button")
+      .click();
+    await page.getByRole("dialog").getByText("End the session of reader?").waitFor();
+    await button(page, "Yes").click();
+    await outcome(page, "The session of reader has ended.");
+    await other.getByLabel("Token").waitFor();
+    await logIn(other, given.file.admin);
+    await other.getByRole("button", { name: "Log out admin" }).waitFor();
+    const same = "#/queue/hostile/message?key=large";
+    for (const one of [page, other]) {
+      await visit(one, same);
+      await button(one, "Cancel").click();
+    }
+    await button(page, "Yes").click();
+    await outcome(page, "cancelled");
+    await button(other, "Yes").click();
+    await outcome(other, "unknown");
+    await other.context().close();
+  },
+  async "the audit log and the connections are shown"(page) {
+    await page.evaluate(() =>
+      fetch("/v1/queues/hostile/cancel", {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-Tarry-Console": "1" },
+        body: JSON.stringify({ keys: ["<img src=y onerror=alert(5)>\u202e"] }),
+      }),
+    );
+    await visit(page, "#/audit");
+    await page.getByRole("row", { name: /end_session .*session_of: reader/ }).waitFor();
+    await page.getByRole("link", { name: "<img src=y onerror=alert(5)>\\u202e" }).waitFor();
+    await checkLook(page, "audit");
+    await capture(page, "audit");
+    await page.getByRole("button", { name: "Load more" }).click();
+    await page.locator("tbody tr").nth(50).waitFor();
+    await visit(page, "#/clients");
+    await page.getByRole("row", { name: /^127\.0\.0\.1 admin http/ }).waitFor();
+    await checkLook(page, "clients");
+    await capture(page, "clients");
   },
   async "relays, and pages that do not exist"(page) {
     await visit(page, "#/relays");
@@ -340,6 +445,10 @@ const tests = {
     await page.getByRole("dialog").getByText("1 messages match.").waitFor();
     await button(page, "Yes").click();
     await page.getByText("cancelled: 1").waitFor();
+    await visit(page, "#/audit");
+    await page.getByText("This server has no audit log.").waitFor();
+    await visit(page, "#/sessions");
+    await page.getByText("Nobody is logged in.").waitFor();
     await page.context().close();
   },
 };

@@ -7,7 +7,7 @@ import { bulk, type Progress, type Verb } from "../bulk";
 import { count, parseDuration } from "../format";
 import { t } from "../i18n";
 import { storeNow, useLive } from "../live";
-import { Button, Confirm, Field, Notice, reasonOf } from "../ui";
+import { Button, Confirm, Input, Notice, reasonOf } from "../ui";
 
 const typedAbove = 1000;
 
@@ -112,15 +112,7 @@ export function BulkPanel(props: {
         )}
         {verbs.includes("move") && (
           <>
-            <Field label={t("bulk_by")}>
-              <input
-                value={by}
-                disabled={off}
-                onInput={(event) => {
-                  setBy(event.currentTarget.value);
-                }}
-              />
-            </Field>
+            <Input label={t("bulk_by")} value={by} disabled={off} onValue={setBy} />
             <Button disabled={off} onClick={move}>
               {t("act_move")}
             </Button>

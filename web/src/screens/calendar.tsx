@@ -1,12 +1,14 @@
-// The due calendar: how many messages fall due when. A bar leads to its messages.
-import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+// The due calendar: how many messages fall due when. A bar leads to its messages. A span of bars,
+// chosen by dragging or with the keyboard, can be moved or cancelled.
+import type { JSX, TargetedPointerEvent } from "preact";
+import { useRef, useState } from "preact/hooks";
 
 import { call, queuePath } from "../api";
 import { count, time } from "../format";
 import { t } from "../i18n";
 import { go } from "../route";
 import { Button, Loading, useLoaded } from "../ui";
+import { BulkPanel } from "./bulkpanel";
 
 interface Forecast {
   width_ms: number;
@@ -15,8 +17,8 @@ interface Forecast {
   later: number;
 }
 
-// The name of each span, the width of a bar, and the number of bars.
-const spans: [string, number, number][] = [
+// The name of each scale, the width of a bar, and the number of bars.
+const scales: [string, number, number][] = [
   ["1m", 1_000, 60],
   ["1h", 60_000, 60],
   ["1d", 1_800_000, 48],
@@ -26,17 +28,30 @@ const spans: [string, number, number][] = [
 ];
 const height = 120;
 
+/** When the bar begins where the choice began, and the one where it ends. */
+interface Chosen {
+  anchor: number;
+  end: number;
+}
+
+interface Span {
+  from: number;
+  to: number;
+}
+
 export function Calendar({
   queue,
   now,
   fresh,
+  locked,
 }: {
   queue: string;
   now: number;
   fresh: number;
+  locked: boolean;
 }): JSX.Element {
-  const [span, setSpan] = useState(1);
-  const [, width, bars] = spans[span] ?? ["", 60_000, 60];
+  const [scale, setScale] = useState(1);
+  const [, width, bars] = scales[scale] ?? ["", 60_000, 60];
   const loaded = useLoaded(
     async () => ({
       forecast: await call<Forecast>(
@@ -45,25 +60,57 @@ export function Calendar({
       ),
       from: now,
     }),
-    [queue, span, Math.floor(fresh / 5000)],
+    [queue, scale, Math.floor(fresh / 5000)],
   );
-  const show = (from: number, at: number): void => {
-    go(["queue", queue, "messages"], {
-      due_from: String(Math.floor(from + at * width)),
-      due_to: String(Math.ceil(from + (at + 1) * width)),
-    });
+  const [chosen, setChosen] = useState<Chosen>();
+  const pressed = useRef<number>(); // the bar where the pointer went down
+  const spanOf = ({ anchor, end }: Chosen): Span => ({
+    from: Math.floor(Math.min(anchor, end)),
+    to: Math.floor(Math.max(anchor, end) + width),
+  });
+  const show = ({ from, to }: Span): void => {
+    go(["queue", queue, "messages"], { due_from: String(from), due_to: String(to) });
   };
+  const barAt = (event: TargetedPointerEvent<SVGSVGElement>): number => {
+    const box = event.currentTarget.getBoundingClientRect();
+    const at = Math.floor(((event.clientX - box.left) / box.width) * bars);
+    return Math.max(0, Math.min(bars - 1, at));
+  };
+  const drag = (event: TargetedPointerEvent<SVGSVGElement>, from: number): void => {
+    const anchor = pressed.current;
+    if (anchor === undefined) return;
+    const end = barAt(event);
+    const svg = event.currentTarget;
+    // Not before it moves to another bar, so that a click stays a click.
+    if (end === anchor && !svg.hasPointerCapture(event.pointerId)) return;
+    svg.setPointerCapture(event.pointerId);
+    setChosen({ anchor: from + anchor * width, end: from + end * width });
+  };
+  const press = (event: KeyboardEvent, from: number, focused: number): void => {
+    if (event.key === "Escape") setChosen(undefined);
+    const step = { ArrowLeft: -width, ArrowRight: width }[event.key];
+    if (!event.shiftKey || step === undefined) return;
+    event.preventDefault();
+    const { anchor, end } = chosen ?? {
+      anchor: from + focused * width,
+      end: from + focused * width,
+    };
+    const last = from + (bars - 1) * width;
+    setChosen({ anchor, end: Math.max(from, Math.min(last, end + step)) });
+  };
+  const span = chosen && spanOf(chosen);
   return (
     <section aria-labelledby="calendar">
       <h2 id="calendar">{t("calendar")}</h2>
       <div class="buttons" role="group" aria-label={t("width")}>
-        {spans.map(([name], at) => (
+        {scales.map(([name], at) => (
           <button
             key={name}
             type="button"
-            aria-pressed={at === span}
+            aria-pressed={at === scale}
             onClick={() => {
-              setSpan(at);
+              setScale(at);
+              setChosen(undefined);
             }}
           >
             {name}
@@ -86,6 +133,21 @@ export function Calendar({
                 preserveAspectRatio="none"
                 role="group"
                 aria-label={t("calendar")}
+                onPointerDown={(event) => {
+                  pressed.current = event.button === 0 ? barAt(event) : undefined;
+                }}
+                onPointerMove={(event) => {
+                  drag(event, from);
+                }}
+                onPointerUp={() => {
+                  pressed.current = undefined;
+                }}
+                onPointerCancel={() => {
+                  pressed.current = undefined;
+                }}
+                onDragStart={(event) => {
+                  event.preventDefault();
+                }}
               >
                 {forecast.buckets.map((value, at) => {
                   const tall = value === 0 ? 1 : Math.max(4, (value / most) * height);
@@ -106,7 +168,11 @@ export function Calendar({
                       aria-label={label}
                       onClick={(event: MouseEvent) => {
                         event.preventDefault();
-                        show(from, at);
+                        const bar = from + at * width;
+                        show(spanOf({ anchor: bar, end: bar }));
+                      }}
+                      onKeyDown={(event: KeyboardEvent) => {
+                        press(event, from, at);
                       }}
                     >
                       <title>{label}</title>
@@ -115,6 +181,15 @@ export function Calendar({
                     </a>
                   );
                 })}
+                {span !== undefined && (
+                  <rect
+                    class="chosen"
+                    x={((span.from - from) / width) * step}
+                    y={0}
+                    width={((span.to - span.from) / width) * step}
+                    height={height}
+                  />
+                )}
               </svg>
               <p class="axis">
                 <span>{time(from)}</span>
@@ -125,6 +200,34 @@ export function Calendar({
         }}
       </Loading>
       <Button onClick={loaded.reload}>{t("reload")}</Button>
+      {span !== undefined && (
+        <>
+          <p role="status">{t("calendar_chosen", time(span.from), time(span.to))}</p>
+          <div class="buttons">
+            <Button
+              onClick={() => {
+                show(span);
+              }}
+            >
+              {t("messages")}
+            </Button>
+            <Button
+              onClick={() => {
+                setChosen(undefined);
+              }}
+            >
+              {t("calendar_clear")}
+            </Button>
+          </div>
+          <BulkPanel
+            queue={queue}
+            filter={{ state: "scheduled", due_from_ms: span.from, due_to_ms: span.to }}
+            verbs={["move", "cancel"]}
+            locked={locked}
+            onDone={loaded.reload}
+          />
+        </>
+      )}
     </section>
   );
 }

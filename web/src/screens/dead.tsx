@@ -6,6 +6,7 @@ import { call, may, queuePath, type Message, type Session } from "../api";
 import { count } from "../format";
 import { t } from "../i18n";
 import { link, messageLink } from "../route";
+import { Table } from "../table";
 import { Button, Foreign, KeyText, Loading, useLoaded } from "../ui";
 import { BulkPanel } from "./bulkpanel";
 
@@ -61,47 +62,38 @@ export function Dead({ queue, session }: { queue: string; session: Session }): J
       <Loading of={loaded}>
         {({ groups, looked, whole }) => (
           <>
-            {groups.length === 0 && <p>{t("dead_none")}</p>}
             {!whole && <p class="quiet">{t("dead_sample", count(looked))}</p>}
-            {groups.length > 0 && (
-              <table class="cards">
-                <thead>
-                  <tr>
-                    <th scope="col">{t("reason")}</th>
-                    <th scope="col">{t("messages")}</th>
-                    <th scope="col">{t("key")}</th>
-                    <th scope="col">{t("act_revive")}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {groups.map((one) => (
-                    <tr key={one.reason}>
-                      <th scope="row">
-                        <Foreign text={one.reason === "" ? "–" : one.reason} />
-                      </th>
-                      <td data-name={t("messages")}>{count(one.count)}</td>
-                      <td data-name={t("key")}>
-                        <a href={messageLink(queue, one.first)}>
-                          <KeyText of={one.first} />
-                        </a>
-                      </td>
-                      <td data-name={t("act_revive")}>
-                        {/* No pattern matches only the messages without a reason. */}
-                        {one.reason !== "" && (
-                          <Button
-                            onClick={() => {
-                              setChosen(one.reason);
-                            }}
-                          >
-                            {t("act_revive")} …
-                          </Button>
-                        )}
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            )}
+            <Table
+              columns={[
+                [t("reason"), (one) => <Foreign text={one.reason === "" ? "–" : one.reason} />],
+                [t("messages"), (one) => count(one.count)],
+                [
+                  t("key"),
+                  (one) => (
+                    <a href={messageLink(queue, one.first)}>
+                      <KeyText of={one.first} />
+                    </a>
+                  ),
+                ],
+                [
+                  t("act_revive"),
+                  // No pattern matches only the messages without a reason.
+                  (one) =>
+                    one.reason !== "" && (
+                      <Button
+                        onClick={() => {
+                          setChosen(one.reason);
+                        }}
+                      >
+                        {t("act_revive")} …
+                      </Button>
+                    ),
+                ],
+              ]}
+              rows={groups}
+              id={(one) => one.reason}
+              none={t("dead_none")}
+            />
             {chosen !== undefined && (
               <>
                 <p>

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 
 import { call, type Session } from "../api";
 import { t } from "../i18n";
-import { Field, Notice, reasonOf } from "../ui";
+import { Input, Notice, reasonOf } from "../ui";
 
 export function Login({ onLogin }: { onLogin: (session: Session) => void }): JSX.Element {
   const [token, setToken] = useState("");
@@ -24,17 +24,15 @@ export function Login({ onLogin }: { onLogin: (session: Session) => void }): JSX
     <main id="content" class="login">
       <h1>tarry</h1>
       <form onSubmit={(event) => void submit(event)}>
-        <Field label={t("login_token")} help={t("login_help")}>
-          <input
-            type="password"
-            autocomplete="current-password"
-            required
-            value={token}
-            onInput={(event) => {
-              setToken(event.currentTarget.value);
-            }}
-          />
-        </Field>
+        <Input
+          label={t("login_token")}
+          help={t("login_help")}
+          type="password"
+          autocomplete="current-password"
+          required
+          value={token}
+          onValue={setToken}
+        />
         <button class="main">{t("log_in")}</button>
       </form>
       {error !== undefined && <Notice kind="bad">{error}</Notice>}

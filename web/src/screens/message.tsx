@@ -21,12 +21,12 @@ import {
   Button,
   Chip,
   Confirm,
-  Field,
   Foreign,
+  Input,
   KeyText,
   Loading,
-  Notice,
-  reasonOf,
+  Pairs,
+  useActs,
   useLoaded,
 } from "../ui";
 import { Payload } from "./payload";
@@ -55,18 +55,7 @@ function Headers({ message }: { message: Message }): JSX.Element | null {
   return (
     <section>
       <h2>{t("headers")}</h2>
-      <dl class="pairs">
-        {list.map(([name, value], at) => (
-          <div key={at}>
-            <dt>
-              <Foreign text={name} />
-            </dt>
-            <dd>
-              <Foreign text={value} />
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Pairs of={list.map(([name, value]) => [name, <Foreign text={value} />])} />
     </section>
   );
 }
@@ -140,15 +129,10 @@ export function MessageScreen({
   );
   const [by, setBy] = useState("");
   const [asking, setAsking] = useState(false);
-  const [result, setResult] = useState<{ good: boolean; text: string }>();
+  const acts = useActs(loaded.reload);
   const act = async (work: () => Promise<string>): Promise<void> => {
     setAsking(false);
-    try {
-      setResult({ good: true, text: await work() });
-    } catch (error) {
-      setResult({ good: false, text: reasonOf(error) });
-    }
-    loaded.reload();
+    await acts.act(work);
   };
   const reschedule = (when: { delay_ms: number } | { due_ms: number }) => (): Promise<string> =>
     call<Results>("POST", queuePath(queue, "/reschedule"), {
@@ -158,7 +142,7 @@ export function MessageScreen({
     const ms = parseDuration(by);
     const at = new Date(by).getTime();
     if (ms === undefined && Number.isNaN(at)) {
-      setResult({ good: false, text: t("delay_help") });
+      acts.tell({ good: false, text: t("delay_help") });
       return;
     }
     const due = ms === undefined ? at : Math.max(1, message.due_ms + ms);
@@ -187,7 +171,7 @@ export function MessageScreen({
         </a>
         : <KeyText of={of} />
       </h1>
-      {result !== undefined && <Notice kind={result.good ? "good" : "bad"}>{result.text}</Notice>}
+      {acts.notice}
       <Loading of={loaded}>
         {(message) => {
           const waits = message.state === "scheduled" || message.state === "ready";
@@ -253,15 +237,13 @@ export function MessageScreen({
                   move(message);
                 }}
               >
-                <Field label={t("move_to")} help="30m, -2h, 2030-01-31T08:30">
-                  <input
-                    value={by}
-                    disabled={!pushes || !waits}
-                    onInput={(event) => {
-                      setBy(event.currentTarget.value);
-                    }}
-                  />
-                </Field>
+                <Input
+                  label={t("move_to")}
+                  help="30m, -2h, 2030-01-31T08:30"
+                  value={by}
+                  disabled={!pushes || !waits}
+                  onValue={setBy}
+                />
                 <button disabled={!pushes || !waits}>{t("act_move")}</button>
               </form>
               {!pushes && <p class="quiet">{t("no_rights")}</p>}
@@ -283,53 +265,32 @@ export function MessageScreen({
                 />
               )}
               <Life message={message} now={now} />
-              <dl class="pairs">
-                <div>
-                  <dt>id</dt>
-                  <dd>{message.id}</dd>
-                </div>
-                <div>
-                  <dt>{t("priority")}</dt>
-                  <dd>{message.priority}</dd>
-                </div>
-                <div>
-                  <dt>{t("attempt")}</dt>
-                  <dd>
-                    {message.attempt}
-                    {message.max_attempts !== undefined && ` / ${message.max_attempts}`}
-                  </dd>
-                </div>
-                <div>
-                  <dt>{t("tallies")}</dt>
-                  <dd>
-                    {Object.entries(message.tallies)
+              <Pairs
+                of={[
+                  ["id", message.id],
+                  [t("priority"), message.priority],
+                  [
+                    t("attempt"),
+                    message.max_attempts === undefined
+                      ? message.attempt
+                      : `${message.attempt} / ${message.max_attempts}`,
+                  ],
+                  [
+                    t("tallies"),
+                    Object.entries(message.tallies)
                       .map(([name, value]) => `${name}: ${value}`)
-                      .join(", ")}
-                  </dd>
-                </div>
-                {message.reason !== undefined && (
-                  <div>
-                    <dt>{t("reason")}</dt>
-                    <dd>
-                      <Foreign text={message.reason} />
-                    </dd>
-                  </div>
-                )}
-                {message.lease_left_ms !== undefined && (
-                  <div>
-                    <dt>{t("lease_left")}</dt>
-                    <dd>{duration(message.lease_left_ms)}</dd>
-                  </div>
-                )}
-                {message.holder !== undefined && (
-                  <div>
-                    <dt>{t("holder")}</dt>
-                    <dd>
-                      <Foreign text={message.holder} />
-                    </dd>
-                  </div>
-                )}
-              </dl>
+                      .join(", "),
+                  ],
+                  [t("reason"), message.reason && <Foreign text={message.reason} />],
+                  [
+                    t("lease_left"),
+                    message.lease_left_ms === undefined
+                      ? undefined
+                      : duration(message.lease_left_ms),
+                  ],
+                  [t("holder"), message.holder && <Foreign text={message.holder} />],
+                ]}
+              />
               <Headers message={message} />
               <section>
                 <h2>{t("payload")}</h2>

@@ -1,6 +1,6 @@
 // The messages of a queue, by state, prefix and due time; and acts on all that match.
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
 import {
   call,
@@ -15,7 +15,8 @@ import { fromNow, localInput } from "../format";
 import { t } from "../i18n";
 import { storeNow, useLive } from "../live";
 import { go, link, messageLink } from "../route";
-import { Chip, Field, Foreign, KeyText, Notice, reasonOf } from "../ui";
+import { Table } from "../table";
+import { Chip, Field, Foreign, Input, KeyText, Loading, usePages } from "../ui";
 import { BulkPanel } from "./bulkpanel";
 
 const states: State[] = ["scheduled", "ready", "leased", "dead", "remembered"];
@@ -27,6 +28,8 @@ interface Page {
   next?: string;
 }
 
+const typed = ["prefix", "header", "reason"] as const;
+
 export function filterOf(query: URLSearchParams): BulkFilter {
   const filter: BulkFilter = {};
   const state = query.get("state");
@@ -37,39 +40,43 @@ export function filterOf(query: URLSearchParams): BulkFilter {
   if (from !== null) filter.due_from_ms = Number(from);
   const to = query.get("due_to");
   if (to !== null) filter.due_to_ms = Number(to);
+  const reason = query.get("reason");
+  if (reason !== null) filter.reason = reason;
+  const [name, ...value] = query.get("header")?.split("=") ?? [];
+  if (name !== undefined) filter.headers = { [name]: value.join("=") };
   return filter;
 }
 
-function matches(message: Message, filter: BulkFilter): boolean {
-  return (
-    message.due_ms >= (filter.due_from_ms ?? -Infinity) &&
-    message.due_ms < (filter.due_to_ms ?? Infinity)
-  );
-}
-
-// The server's list knows no due time, so pages are read until there are enough matches.
-async function find(queue: string, filter: BulkFilter, after: string): Promise<Page> {
+// The server looks through one page of the queue at a time, so pages are read until there are
+// enough matches.
+async function find(
+  queue: string,
+  query: URLSearchParams,
+  after: string,
+): Promise<{ items: Message[]; next: string }> {
   const found: Message[] = [];
+  const asked = new URLSearchParams({ limit: String(wanted) });
+  for (const [name, value] of query) {
+    asked.set(name.startsWith("due_") ? `${name}_ms` : name, value);
+    if (name !== "state" && name !== "prefix") asked.set("limit", "1000");
+  }
   let next = after;
   for (let page = 0; page < mostPages; page += 1) {
-    const query = new URLSearchParams({ limit: filter.due_to_ms === undefined ? "100" : "1000" });
-    if (filter.state !== undefined) query.set("state", filter.state);
-    if (filter.prefix !== undefined) query.set("prefix", filter.prefix);
-    if (next !== "") query.set("after", next);
-    const answer = await call<Page>("GET", queuePath(queue, `/messages?${query.toString()}`));
-    found.push(...answer.messages.filter((one) => matches(one, filter)));
+    if (next !== "") asked.set("after", next);
+    const answer = await call<Page>("GET", queuePath(queue, `/messages?${asked.toString()}`));
+    found.push(...answer.messages);
     next = answer.next ?? "";
     if (next === "" || found.length >= wanted) break;
   }
-  return { messages: found, next };
+  return { items: found, next };
 }
 
 function Filter({ queue, query }: { queue: string; query: URLSearchParams }): JSX.Element {
   const field = (name: string): string => query.get(name) ?? "";
-  const [prefix, setPrefix] = useState(field("prefix"));
-  const set = (name: string, value: string): void => {
+  const [given, setGiven] = useState<Record<string, string>>({});
+  const search = (changed: Record<string, string>): void => {
     const all = Object.fromEntries(query.entries());
-    go(["queue", queue, "messages"], { ...all, [name]: value });
+    go(["queue", queue, "messages"], { ...all, ...given, ...changed });
   };
   const timeField = (name: "due_from" | "due_to"): JSX.Element => (
     <Field label={t(name)}>
@@ -79,7 +86,7 @@ function Filter({ queue, query }: { queue: string; query: URLSearchParams }): JS
         value={field(name) === "" ? "" : localInput(Number(field(name)))}
         onChange={(event) => {
           const value = event.currentTarget.value;
-          set(name, value === "" ? "" : String(new Date(value).getTime()));
+          search({ [name]: value === "" ? "" : String(new Date(value).getTime()) });
         }}
       />
     </Field>
@@ -89,14 +96,14 @@ function Filter({ queue, query }: { queue: string; query: URLSearchParams }): JS
       class="filters"
       onSubmit={(event) => {
         event.preventDefault();
-        set("prefix", prefix);
+        search({});
       }}
     >
       <Field label={t("state")}>
         <select
           value={field("state")}
           onChange={(event) => {
-            set("state", event.currentTarget.value);
+            search({ state: event.currentTarget.value });
           }}
         >
           <option value="">{t("state_any")}</option>
@@ -107,14 +114,17 @@ function Filter({ queue, query }: { queue: string; query: URLSearchParams }): JS
           ))}
         </select>
       </Field>
-      <Field label={t("prefix")}>
-        <input
-          value={prefix}
-          onInput={(event) => {
-            setPrefix(event.currentTarget.value);
+      {typed.map((name) => (
+        <Input
+          key={name}
+          label={t(`find_${name}`)}
+          value={given[name] ?? field(name)}
+          {...(name === "header" ? { pattern: ".+=.*", placeholder: "shop=eu" } : {})}
+          onValue={(value) => {
+            setGiven({ ...given, [name]: value });
           }}
         />
-      </Field>
+      ))}
       {timeField("due_from")}
       {timeField("due_to")}
       <button class="main">{t("search")}</button>
@@ -122,6 +132,7 @@ function Filter({ queue, query }: { queue: string; query: URLSearchParams }): JS
   );
 }
 
+/** `query` must not change. */
 export function Messages({
   queue,
   query,
@@ -132,26 +143,10 @@ export function Messages({
   session: Session;
 }): JSX.Element {
   const live = useLive();
-  const address = query.toString();
-  const [page, setPage] = useState<Page>();
-  const [error, setError] = useState<string>();
-  const [turn, setTurn] = useState(0);
   const filter = filterOf(query);
-  const load = async (after: string, before: Message[]): Promise<void> => {
-    try {
-      const found = await find(queue, filter, after);
-      setPage({ messages: [...before, ...found.messages], next: found.next ?? "" });
-      setError(undefined);
-    } catch (failed) {
-      setError(reasonOf(failed));
-    }
-  };
-  useEffect(() => {
-    setPage(undefined);
-    void load("", []);
-  }, [queue, address, turn]);
+  const loaded = usePages((after) => find(queue, query, after));
   const now = storeNow(live);
-  const usable = filter.state !== "remembered" && filter.state !== "dead";
+  const dead = filter.state === "dead" || (filter.state === undefined && filter.reason);
   return (
     <>
       <h1>
@@ -160,57 +155,38 @@ export function Messages({
         </a>
         : {t("messages")}
       </h1>
-      <Filter key={address} queue={queue} query={query} />
-      {error !== undefined && <Notice kind="bad">{error}</Notice>}
-      {page === undefined && error === undefined && <p aria-busy="true">{t("loading")} …</p>}
-      {page?.messages.length === 0 && <p>{t("messages_none")}</p>}
-      {page !== undefined && page.messages.length > 0 && (
-        <table class="cards">
-          <thead>
-            <tr>
-              <th scope="col">{t("key")}</th>
-              <th scope="col">{t("state")}</th>
-              <th scope="col">{t("due")}</th>
-              <th scope="col">{t("attempt")}</th>
-              <th scope="col">{t("reason")}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {page.messages.map((one) => (
-              <tr key={`${one.id} ${one.key ?? one.key_base64 ?? ""}`}>
-                <th scope="row">
+      <Filter queue={queue} query={query} />
+      <Loading of={loaded}>
+        {(messages) => (
+          <Table
+            columns={[
+              [
+                t("key"),
+                (one) => (
                   <a href={messageLink(queue, one)}>
                     <KeyText of={one} />
                   </a>
-                </th>
-                <td data-name={t("state")}>
-                  <Chip kind={one.state}>{t(one.state)}</Chip>
-                </td>
-                <td data-name={t("due")}>{fromNow(one.due_ms, now)}</td>
-                <td data-name={t("attempt")}>{one.attempt}</td>
-                <td data-name={t("reason")}>
-                  {one.reason === undefined ? "" : <Foreign text={one.reason} />}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-      {page?.next !== undefined && page.next !== "" && (
-        <button type="button" onClick={() => void load(page.next ?? "", page.messages)}>
-          {t("more")}
-        </button>
-      )}
-      {usable && (
+                ),
+              ],
+              [t("state"), (one) => <Chip kind={one.state}>{t(one.state)}</Chip>],
+              [t("due"), (one) => fromNow(one.due_ms, now)],
+              [t("attempt"), (one) => one.attempt],
+              [t("reason"), (one) => one.reason !== undefined && <Foreign text={one.reason} />],
+            ]}
+            rows={messages}
+            id={(one) => `${one.id} ${one.key ?? one.key_base64 ?? ""}`}
+            none={t("messages_none")}
+            more={loaded.more}
+          />
+        )}
+      </Loading>
+      {filter.state !== "remembered" && (
         <BulkPanel
-          key={`bulk ${address}`}
           queue={queue}
           filter={filter}
-          verbs={["run", "move", "cancel"]}
+          verbs={dead ? ["revive", "cancel"] : ["run", "move", "cancel"]}
           locked={!may(session, "admin", queue)}
-          onDone={() => {
-            setTurn(turn + 1);
-          }}
+          onDone={loaded.reload}
         />
       )}
     </>

@@ -1,50 +1,17 @@
-// All queues: counts, rates, and the oldest message that is due.
+// All queues: counts, rates, the oldest message that is due, and where their messages went.
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
 import type { Queue } from "../api";
 import { bytes, count, duration, rate } from "../format";
 import { t } from "../i18n";
-import { storeNow, useLive } from "../live";
+import { storeNow, useLive, type Rates } from "../live";
 import { link } from "../route";
-import { Chip, Field, Foreign, Notice } from "../ui";
+import { Table } from "../table";
+import { Chip, Foreign, Input, Notice } from "../ui";
+import { Flow } from "./flow";
 
 const shownAtOnce = 200;
-
-function Row({
-  queue,
-  now,
-  into,
-  out,
-}: {
-  queue: Queue;
-  now: number;
-  into: number;
-  out: number;
-}): JSX.Element {
-  const late = queue.oldest_ready_ms === undefined ? 0 : Math.max(0, now - queue.oldest_ready_ms);
-  return (
-    <tr>
-      <th scope="row">
-        <a href={link(["queue", queue.queue])}>
-          <Foreign text={queue.queue} />
-        </a>{" "}
-        {queue.paused && <Chip kind="paused">{t("paused")}</Chip>}
-      </th>
-      <td data-name={t("scheduled")}>{count(queue.scheduled)}</td>
-      <td data-name={t("ready")}>{count(queue.ready)}</td>
-      <td data-name={t("leased")}>{count(queue.leased)}</td>
-      <td data-name={t("dead")} class={queue.dead > 0 ? "bad" : ""}>
-        {count(queue.dead)}
-      </td>
-      <td data-name={t("rate_in")}>{rate(into)}</td>
-      <td data-name={t("rate_out")}>{rate(out)}</td>
-      <td data-name={t("oldest")} class={late > 60_000 ? "bad" : ""}>
-        {queue.oldest_ready_ms === undefined ? "–" : duration(late)}
-      </td>
-    </tr>
-  );
-}
 
 export function Overview(): JSX.Element {
   const live = useLive();
@@ -52,6 +19,8 @@ export function Overview(): JSX.Element {
   const [most, setMost] = useState(shownAtOnce);
   const now = storeNow(live);
   const all = [...live.queues.values()];
+  const late = (queue: Queue): number => now - (queue.oldest_ready_ms ?? now);
+  const rates = (queue: Queue): Rates => live.rates.get(queue.queue) ?? { in: 0, out: 0 };
   const found = all.filter((one) => one.queue.includes(filter));
   const { store } = live;
   return (
@@ -84,60 +53,51 @@ export function Overview(): JSX.Element {
         </dl>
       )}
       {all.length > 10 && (
-        <Field label={t("filter")}>
-          <input
-            type="search"
-            value={filter}
-            onInput={(event) => {
-              setFilter(event.currentTarget.value);
-            }}
-          />
-        </Field>
+        <Input label={t("filter")} type="search" value={filter} onValue={setFilter} />
       )}
       {store === undefined && live.trouble === undefined && (
         <p aria-busy="true">{t("loading")} …</p>
       )}
-      {store !== undefined && all.length === 0 && <p>{t("no_queues")}</p>}
-      {found.length > 0 && (
-        <table class="cards">
-          <thead>
-            <tr>
-              <th scope="col">{t("queue")}</th>
-              <th scope="col">{t("scheduled")}</th>
-              <th scope="col">{t("ready")}</th>
-              <th scope="col">{t("leased")}</th>
-              <th scope="col">{t("dead")}</th>
-              <th scope="col">{t("rate_in")}</th>
-              <th scope="col">{t("rate_out")}</th>
-              <th scope="col">{t("oldest")}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {found.slice(0, most).map((queue) => {
-              const rates = live.rates.get(queue.queue);
-              return (
-                <Row
-                  key={queue.queue}
-                  queue={queue}
-                  now={now}
-                  into={rates?.in ?? 0}
-                  out={rates?.out ?? 0}
-                />
-              );
-            })}
-          </tbody>
-        </table>
+      {store !== undefined && (
+        <Table
+          columns={[
+            [
+              t("queue"),
+              (one) => (
+                <>
+                  <a href={link(["queue", one.queue])}>
+                    <Foreign text={one.queue} />
+                  </a>{" "}
+                  {one.paused && <Chip kind="paused">{t("paused")}</Chip>}
+                </>
+              ),
+            ],
+            [t("scheduled"), (one) => count(one.scheduled)],
+            [t("ready"), (one) => count(one.ready)],
+            [t("leased"), (one) => count(one.leased)],
+            [t("dead"), (one) => count(one.dead), (one) => one.dead > 0],
+            [t("rate_in"), (one) => rate(rates(one).in)],
+            [t("rate_out"), (one) => rate(rates(one).out)],
+            [
+              t("oldest"),
+              (one) => (one.oldest_ready_ms === undefined ? "–" : duration(late(one))),
+              (one) => late(one) > 60_000,
+            ],
+          ]}
+          rows={found.slice(0, most)}
+          id={(one) => one.queue}
+          none={all.length === 0 ? t("no_queues") : t("no_such_queue")}
+          left={found.length - most}
+          more={
+            found.length > most
+              ? () => {
+                  setMost(most + shownAtOnce);
+                }
+              : undefined
+          }
+        />
       )}
-      {found.length > most && (
-        <button
-          type="button"
-          onClick={() => {
-            setMost(most + shownAtOnce);
-          }}
-        >
-          {t("more")} ({count(found.length - most)})
-        </button>
-      )}
+      {all.length > 1 && <Flow queues={all} />}
     </>
   );
 }

@@ -7,7 +7,7 @@ import { time } from "../format";
 import { t } from "../i18n";
 import { useLive } from "../live";
 import { messageLink } from "../route";
-import { Field, KeyText, Notice, reasonOf } from "../ui";
+import { Field, Input, KeyText, Notice, reasonOf } from "../ui";
 
 interface Pushed {
   outcome: string;
@@ -55,37 +55,14 @@ export function Push({
           void push();
         }}
       >
-        <Field label={t("queue")}>
-          <input
-            required
-            list="queues"
-            value={queue}
-            onInput={(event) => {
-              setQueue(event.currentTarget.value);
-            }}
-          />
-        </Field>
+        <Input label={t("queue")} required list="queues" value={queue} onValue={setQueue} />
         <datalist id="queues">
           {[...live.queues.keys()].slice(0, 100).map((one) => (
             <option key={one} value={one} />
           ))}
         </datalist>
-        <Field label={t("key")} help={t("key_help")}>
-          <input
-            value={key}
-            onInput={(event) => {
-              setKey(event.currentTarget.value);
-            }}
-          />
-        </Field>
-        <Field label={t("delay")} help={t("delay_help")}>
-          <input
-            value={delay}
-            onInput={(event) => {
-              setDelay(event.currentTarget.value);
-            }}
-          />
-        </Field>
+        <Input label={t("key")} help={t("key_help")} value={key} onValue={setKey} />
+        <Input label={t("delay")} help={t("delay_help")} value={delay} onValue={setDelay} />
         <Field label={t("if_exists")}>
           <select
             value={ifExists}

@@ -7,46 +7,10 @@ import { count, duration, exact, parseDuration, rate, time } from "../format";
 import { t } from "../i18n";
 import { storeNow, useLive } from "../live";
 import { link } from "../route";
-import { Button, Chip, Confirm, Field, Foreign, Notice, reasonOf } from "../ui";
+import { Button, Chip, Confirm, Field, Foreign, Input, Notice, reasonOf, useActs } from "../ui";
 import { Calendar } from "./calendar";
+import { Flow } from "./flow";
 import { HeatMap } from "./heatmap";
-
-const ends = ["acked", "cancelled", "replaced", "expired", "purged", "moved_away"] as const;
-
-function Flow({ queue }: { queue: Queue }): JSX.Element {
-  const here = queue.scheduled + queue.ready + queue.leased + queue.dead;
-  const of = (name: string): number => queue.counters[name] ?? 0;
-  const ended = ends.reduce((sum, name) => sum + of(name), 0);
-  const parts: [string, string, number][] = [
-    ["scheduled", t("scheduled"), queue.scheduled],
-    ["ready", t("ready"), queue.ready],
-    ["leased", t("leased"), queue.leased],
-    ["dead", t("dead"), queue.dead],
-    ...ends.map((name): [string, string, number] => [name, t(name), of(name)]),
-  ];
-  const all = Math.max(1, here + ended);
-  let x = 0;
-  return (
-    <section aria-labelledby="flow">
-      <h2 id="flow">{t("flow")}</h2>
-      <p class="quiet">{t("flow_adds", count(of("accepted")), count(here), count(ended))}</p>
-      <svg class="flow" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
-        {parts.map(([kind, , value]) => {
-          const width = (value / all) * 100;
-          x += width;
-          return <rect key={kind} class={kind} x={x - width} y={0} width={width} height={10} />;
-        })}
-      </svg>
-      <ul class="legend">
-        {parts.map(([kind, name, value]) => (
-          <li key={kind} class={kind}>
-            {name}: {count(value)}
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
 
 const durations = [
   "lease_ms",
@@ -58,35 +22,27 @@ const durations = [
 
 function SettingsForm({ queue, locked }: { queue: Queue; locked: boolean }): JSX.Element {
   const [given, setGiven] = useState<Partial<Record<keyof Settings, string>>>({});
-  const [result, setResult] = useState<{ good: boolean; text: string }>();
+  const { act, notice } = useActs();
   const shown = (name: keyof Settings): string => {
     const value = given[name];
     if (value !== undefined) return value;
     const is = queue.settings[name];
     return typeof is === "number" && name.endsWith("_ms") ? exact(is) : String(is);
   };
-  const input =
-    (name: keyof Settings) => (event: { currentTarget: HTMLInputElement | HTMLSelectElement }) => {
-      setGiven({ ...given, [name]: event.currentTarget.value });
-    };
-  const save = async (): Promise<void> => {
+  const set = (name: keyof Settings) => (value: string) => {
+    setGiven({ ...given, [name]: value });
+  };
+  const save = async (): Promise<string> => {
     const patch: Record<string, string | number> = {};
     for (const [name, value] of Object.entries(given)) {
       if (name === "if_exists") patch[name] = value;
       else if (name === "max_attempts") patch[name] = Number(value);
       else patch[name.replace(/_ms$/, "")] = value;
     }
-    if (Object.keys(patch).length === 0) {
-      setResult({ good: true, text: t("unsaved") });
-      return;
-    }
-    try {
-      await call("PUT", queuePath(queue.queue), patch);
-      setGiven({});
-      setResult({ good: true, text: t("saved") });
-    } catch (error) {
-      setResult({ good: false, text: reasonOf(error) });
-    }
+    if (Object.keys(patch).length === 0) return t("unsaved");
+    await call("PUT", queuePath(queue.queue), patch);
+    setGiven({});
+    return t("saved");
   };
   return (
     <section aria-labelledby="settings">
@@ -95,31 +51,36 @@ function SettingsForm({ queue, locked }: { queue: Queue; locked: boolean }): JSX
         class="grid"
         onSubmit={(event) => {
           event.preventDefault();
-          void save();
+          void act(save);
         }}
       >
         {durations.map((name) => (
-          <Field key={name} label={t(`set_${name}`)}>
-            <input
-              value={shown(name)}
-              disabled={locked}
-              aria-invalid={parseDuration(shown(name)) === undefined}
-              onInput={input(name)}
-            />
-          </Field>
-        ))}
-        <Field label={t("set_max_attempts")}>
-          <input
-            type="number"
-            min="1"
-            max="65535"
-            value={shown("max_attempts")}
+          <Input
+            key={name}
+            label={t(`set_${name}`)}
+            value={shown(name)}
             disabled={locked}
-            onInput={input("max_attempts")}
+            aria-invalid={parseDuration(shown(name)) === undefined}
+            onValue={set(name)}
           />
-        </Field>
+        ))}
+        <Input
+          label={t("set_max_attempts")}
+          type="number"
+          min="1"
+          max="65535"
+          value={shown("max_attempts")}
+          disabled={locked}
+          onValue={set("max_attempts")}
+        />
         <Field label={t("set_if_exists")}>
-          <select value={shown("if_exists")} disabled={locked} onChange={input("if_exists")}>
+          <select
+            value={shown("if_exists")}
+            disabled={locked}
+            onChange={(event) => {
+              set("if_exists")(event.currentTarget.value);
+            }}
+          >
             {["reject", "keep", "replace", "earlier", "later"].map((one) => (
               <option key={one}>{one}</option>
             ))}
@@ -129,7 +90,7 @@ function SettingsForm({ queue, locked }: { queue: Queue; locked: boolean }): JSX
           {t("save")}
         </button>
       </form>
-      {result !== undefined && <Notice kind={result.good ? "good" : "bad"}>{result.text}</Notice>}
+      {notice}
     </section>
   );
 }
@@ -237,9 +198,9 @@ export function QueueScreen({ name, session }: { name: string; session: Session 
         )}
         {figure(t("claims_waiting"), count(queue.waiting_claims))}
       </dl>
-      <Calendar queue={name} now={now} fresh={live.at} />
+      <Calendar queue={name} now={now} fresh={live.at} locked={!admin} />
       <HeatMap queue={name} />
-      <Flow queue={queue} />
+      <Flow queues={[queue]} />
       <SettingsForm key={name} queue={queue} locked={!admin} />
     </>
   );

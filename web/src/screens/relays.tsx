@@ -5,6 +5,7 @@ import { text } from "../api";
 import { count } from "../format";
 import { t } from "../i18n";
 import { useLive } from "../live";
+import { Table } from "../table";
 import { Chip, Foreign, Loading, useLoaded } from "../ui";
 
 type Samples = Map<string, Map<string, number>>; // relay, then metric
@@ -27,6 +28,10 @@ function read(page: string): Samples {
   return relays;
 }
 
+function State({ good, bad }: { good: boolean; bad: string }): JSX.Element {
+  return good ? <Chip kind="ready">{t("relay_up")}</Chip> : <Chip kind="dead">{bad}</Chip>;
+}
+
 export function Relays(): JSX.Element {
   const live = useLive();
   const loaded = useLoaded(() => text("/metrics").then(read), [Math.floor(live.at / 5000)]);
@@ -34,50 +39,24 @@ export function Relays(): JSX.Element {
     <>
       <h1>{t("relays")}</h1>
       <Loading of={loaded}>
-        {(relays) =>
-          relays.size === 0 ? (
-            <p>{t("relays_none")}</p>
-          ) : (
-            <table class="cards">
-              <thead>
-                <tr>
-                  <th scope="col">{t("relay")}</th>
-                  <th scope="col">{t("state")}</th>
-                  <th scope="col">{t("relay_breaker")}</th>
-                  <th scope="col">{t("confirmed")}</th>
-                  <th scope="col">{t("failed")}</th>
-                  <th scope="col">{t("in_flight")}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {[...relays].map(([name, of]) => (
-                  <tr key={name}>
-                    <th scope="row">
-                      <Foreign text={name} />
-                    </th>
-                    <td data-name={t("state")}>
-                      {of.get("up") === 1 ? (
-                        <Chip kind="ready">{t("relay_up")}</Chip>
-                      ) : (
-                        <Chip kind="dead">{t("relay_ended")}</Chip>
-                      )}
-                    </td>
-                    <td data-name={t("relay_breaker")}>
-                      {of.get("breaker_open") === 1 ? (
-                        <Chip kind="dead">{t("relay_down")}</Chip>
-                      ) : (
-                        <Chip kind="ready">{t("relay_up")}</Chip>
-                      )}
-                    </td>
-                    <td data-name={t("confirmed")}>{count(of.get("confirmed_total") ?? 0)}</td>
-                    <td data-name={t("failed")}>{count(of.get("failed_total") ?? 0)}</td>
-                    <td data-name={t("in_flight")}>{count(of.get("in_flight") ?? 0)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          )
-        }
+        {(relays) => (
+          <Table
+            columns={[
+              [t("relay"), ([name]) => <Foreign text={name} />],
+              [t("state"), ([, of]) => <State good={of.get("up") === 1} bad={t("relay_ended")} />],
+              [
+                t("relay_breaker"),
+                ([, of]) => <State good={of.get("breaker_open") !== 1} bad={t("relay_down")} />,
+              ],
+              [t("confirmed"), ([, of]) => count(of.get("confirmed_total") ?? 0)],
+              [t("failed"), ([, of]) => count(of.get("failed_total") ?? 0)],
+              [t("in_flight"), ([, of]) => count(of.get("in_flight") ?? 0)],
+            ]}
+            rows={[...relays]}
+            id={([name]) => name}
+            none={t("relays_none")}
+          />
+        )}
       </Loading>
     </>
   );

@@ -6,7 +6,8 @@ import { call, may, queuePath, type Message, type Session } from "../api";
 import { time } from "../format";
 import { t } from "../i18n";
 import { link, messageLink } from "../route";
-import { Button, Chip, Confirm, Foreign, Loading, Notice, reasonOf, useLoaded } from "../ui";
+import { Table } from "../table";
+import { Button, Chip, Confirm, Foreign, Loading, useActs, useLoaded, usePages } from "../ui";
 
 const page = 100;
 const shownTimes = 5;
@@ -38,22 +39,14 @@ function schedulePath(name: string, rest = ""): string {
   return `/v1/schedules/${encodeURIComponent(name)}${rest}`;
 }
 
-async function load(pages: number): Promise<{ schedules: Schedule[]; more: boolean }> {
-  const schedules: Schedule[] = [];
-  let after = "";
-  for (let i = 0; i < pages; i += 1) {
-    const query = new URLSearchParams({ limit: String(page) });
-    if (after !== "") query.set("after", after);
-    const answer = await call<{ schedules: Schedule[]; next: string }>(
-      "GET",
-      `/v1/schedules?${query.toString()}`,
-    );
-    schedules.push(...answer.schedules);
-    after = answer.next;
-    if (after === "") break;
-  }
-  schedules.sort((a, b) => (a.name < b.name ? -1 : 1));
-  return { schedules, more: after !== "" };
+async function load(after: string): Promise<{ items: Schedule[]; next: string }> {
+  const query = new URLSearchParams({ limit: String(page) });
+  if (after !== "") query.set("after", after);
+  const answer = await call<{ schedules: Schedule[]; next: string }>(
+    "GET",
+    `/v1/schedules?${query.toString()}`,
+  );
+  return { items: answer.schedules, next: answer.next };
 }
 
 /** Its next times. */
@@ -129,114 +122,94 @@ function Details({ of }: { of: Schedule }): JSX.Element {
 }
 
 export function Schedules({ session }: { session: Session }): JSX.Element {
-  const [pages, setPages] = useState(1);
-  const loaded = useLoaded(() => load(pages), [pages]);
+  const loaded = usePages(load);
   const [chosen, setChosen] = useState<string>();
   const [asked, setAsked] = useState<string>(); // to remove
-  const [done, setDone] = useState<{ text: string; bad: boolean }>();
-  const act = async (of: string, what: Act): Promise<void> => {
+  const { act, notice } = useActs(loaded.reload);
+  const ask = (of: string, what: Act): void => {
     setAsked(undefined);
-    try {
-      const answer =
-        what === "remove"
-          ? await call<{ outcome: string }>("DELETE", schedulePath(of))
-          : await call<{ outcome: string; key?: string }>("POST", schedulePath(of, `/${what}`), {});
-      setDone({ text: t("outcome", `${of}: ${answer.outcome}`), bad: false });
-    } catch (error) {
-      setDone({ text: reasonOf(error), bad: true });
-    }
-    loaded.reload();
+    void act(async () => {
+      const answer = await (what === "remove"
+        ? call<{ outcome: string }>("DELETE", schedulePath(of))
+        : call<{ outcome: string }>("POST", schedulePath(of, `/${what}`), {}));
+      return t("outcome", `${of}: ${answer.outcome}`);
+    });
+  };
+  const button = (of: Schedule, what: Act): JSX.Element => {
+    const name = t(what === "run" ? "act_run" : what === "remove" ? "schedule_remove" : what);
+    return (
+      <Button
+        {...(what === "remove" ? { kind: "danger" } : {})}
+        label={`${name} ${of.name}`}
+        disabled={!may(session, what === "run" ? "push" : "admin", of.queue)}
+        onClick={() => {
+          if (what === "remove") setAsked(of.name);
+          else ask(of.name, what);
+        }}
+      >
+        {name}
+      </Button>
+    );
   };
   return (
     <>
       <h1>{t("schedules")}</h1>
-      {done !== undefined && <Notice kind={done.bad ? "bad" : "good"}>{done.text}</Notice>}
+      {notice}
       <Loading of={loaded}>
-        {({ schedules, more }) => (
+        {(schedules) => (
           <>
-            {schedules.length === 0 && <p>{t("schedules_none")}</p>}
-            {schedules.length > 0 && (
-              <table class="cards">
-                <thead>
-                  <tr>
-                    <th scope="col">{t("name")}</th>
-                    <th scope="col">{t("schedule_when")}</th>
-                    <th scope="col">{t("queue")}</th>
-                    <th scope="col">{t("schedule_next")}</th>
-                    <th scope="col">{t("schedule_acts")}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {schedules.map((one) => (
-                    <tr key={one.name}>
-                      <th scope="row">
-                        <Foreign text={one.name} />
-                      </th>
-                      <td data-name={t("schedule_when")}>
-                        <Foreign text={one.when} /> <Foreign text={one.zone ?? ""} />
-                      </td>
-                      <td data-name={t("queue")}>
-                        <a href={link(["queue", one.queue])}>
-                          <Foreign text={one.queue} />
-                        </a>
-                      </td>
-                      <td data-name={t("schedule_next")}>
-                        {one.paused ? (
-                          <Chip kind="dead">{t("paused")}</Chip>
-                        ) : (
-                          <>{one.due_ms === undefined ? "–" : time(one.due_ms)}</>
-                        )}
-                      </td>
-                      <td data-name={t("schedule_acts")}>
-                        <span class="buttons">
-                          <Button
-                            label={`${t("schedule_show")} ${one.name}`}
-                            onClick={() => {
-                              setChosen(chosen === one.name ? undefined : one.name);
-                            }}
-                          >
-                            {t("schedule_show")}
-                          </Button>
-                          <Button
-                            label={`${t(one.paused ? "resume" : "pause")} ${one.name}`}
-                            disabled={!may(session, "admin", one.queue)}
-                            onClick={() => void act(one.name, one.paused ? "resume" : "pause")}
-                          >
-                            {t(one.paused ? "resume" : "pause")}
-                          </Button>
-                          <Button
-                            label={`${t("act_run")} ${one.name}`}
-                            disabled={!may(session, "push", one.queue)}
-                            onClick={() => void act(one.name, "run")}
-                          >
-                            {t("act_run")}
-                          </Button>
-                          <Button
-                            kind="danger"
-                            label={`${t("schedule_remove")} ${one.name}`}
-                            disabled={!may(session, "admin", one.queue)}
-                            onClick={() => {
-                              setAsked(one.name);
-                            }}
-                          >
-                            {t("schedule_remove")}
-                          </Button>
-                        </span>
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            )}
-            {more && (
-              <Button
-                onClick={() => {
-                  setPages(pages + 1);
-                }}
-              >
-                {t("more")}
-              </Button>
-            )}
+            <Table
+              columns={[
+                [t("name"), (one) => <Foreign text={one.name} />],
+                [
+                  t("schedule_when"),
+                  (one) => (
+                    <>
+                      <Foreign text={one.when} /> <Foreign text={one.zone ?? ""} />
+                    </>
+                  ),
+                ],
+                [
+                  t("queue"),
+                  (one) => (
+                    <a href={link(["queue", one.queue])}>
+                      <Foreign text={one.queue} />
+                    </a>
+                  ),
+                ],
+                [
+                  t("schedule_next"),
+                  (one) =>
+                    one.paused ? (
+                      <Chip kind="dead">{t("paused")}</Chip>
+                    ) : (
+                      <>{one.due_ms === undefined ? "–" : time(one.due_ms)}</>
+                    ),
+                ],
+                [
+                  t("acts"),
+                  (one) => (
+                    <span class="buttons">
+                      <Button
+                        label={`${t("schedule_show")} ${one.name}`}
+                        onClick={() => {
+                          setChosen(chosen === one.name ? undefined : one.name);
+                        }}
+                      >
+                        {t("schedule_show")}
+                      </Button>
+                      {button(one, one.paused ? "resume" : "pause")}
+                      {button(one, "run")}
+                      {button(one, "remove")}
+                    </span>
+                  ),
+                ],
+              ]}
+              rows={[...schedules].sort((a, b) => (a.name < b.name ? -1 : 1))}
+              id={(one) => one.name}
+              none={t("schedules_none")}
+              more={loaded.more}
+            />
             {schedules
               .filter((one) => one.name === chosen)
               .map((one) => (
@@ -250,7 +223,9 @@ export function Schedules({ session }: { session: Session }): JSX.Element {
           title={t("schedule_remove")}
           text={t("schedule_confirm", asked)}
           danger
-          onYes={() => void act(asked, "remove")}
+          onYes={() => {
+            ask(asked, "remove");
+          }}
           onNo={() => {
             setAsked(undefined);
           }}
