@@ -15,8 +15,12 @@ RUNNER_STEPS = {"begin", "answer", "event", "no_event", "server", "driver", "sto
                 "seen", "faults", "closed"}
 
 
-# Steps after which the driver has a worker, or the remains of one.
-WORKERS = {"work", "driver"}
+def leaves_something(case):
+    """Whether the driver still has something of the case afterwards: it was halted, a handler that
+    holds may yet be signalled, or nobody has stopped its worker."""
+    ops = [name for step in case["steps"] for name in step]
+    return ("driver" in ops or ops.count("work") > ops.count("stop_work")
+            or any("hold" in str(step.get("push")) for step in case["steps"]))
 
 
 class Skipped(Exception):
@@ -102,7 +106,7 @@ class Run:
 
     def _part(self):
         """Gives the driver back, unless it still does something for this case."""
-        if not self._pending and not any(WORKERS & set(step) for step in self._case["steps"]):
+        if not self._pending and not leaves_something(self._case):
             self._compare({}, self._ask({"op": "close"}))
             self._drivers.give_back(self.driver)
             self.driver = None

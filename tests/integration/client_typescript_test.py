@@ -53,6 +53,7 @@ class ClientForTypeScript(Kept):
             (work / "node_modules").symlink_to(modules / "node_modules")
             run("npm", "run", "--silent", "build:all", cwd=work)
 
+        self.texts = texts
         self.client = self.made("typescript-client", texts, build)
 
     def install(self, work):
@@ -117,8 +118,11 @@ class ClientForTypeScript(Kept):
         self.assertFalse((self.directory / "node_modules/@opentelemetry").exists())
 
     def test_lint(self):
-        run("npx", "eslint", ".", cwd=self.client)
-        run("npx", "prettier", "--check", ".", cwd=self.client)
+        def lint(_):
+            run("npx", "eslint", ".", cwd=self.client)
+            run("npx", "prettier", "--check", ".", cwd=self.client)
+
+        self.made("typescript-linted", self.texts, lint)
 
 
 if __name__ == "__main__":
