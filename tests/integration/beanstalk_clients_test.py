@@ -7,7 +7,7 @@ Debian's beanstalkd and at tarry, and prints the same.
 import shutil
 import unittest
 
-from beanstalk_pair import Reference, Tarry
+from beanstalk_pair import IS_1_12, Reference, Tarry
 from kept import Kept, run
 from program import SOURCE
 
@@ -32,6 +32,8 @@ class Clients(Kept):
         said = [run(*command, "127.0.0.1", server.port, f"{name}-tube", cwd=cwd, timeout=50)
                 for server in (self.reference, self.tarry)]
         self.assertIn("65535", said[0])
+        if not IS_1_12:  # not all clients understand the quotes around the tube's name
+            said[0] = said[0].replace("false reserved", "true reserved")
         self.assertEqual(*said)
 
     def test_greenstalk_and_pystalk(self):
