@@ -214,14 +214,14 @@ const tests = {
     await page.keyboard.press("Enter");
     await page.waitForURL(/header=/);
     await page.getByText("<img src=x onerror=alert(1)>").waitFor();
-    assert.equal(await page.locator("tbody tr").count(), 1);
+    await page.locator("tbody tr").nth(1).waitFor({ state: "detached" });
     await visit(page, "#/queue/mails/messages");
     await page.locator("tbody tr").nth(3).waitFor();
     await page.getByLabel("Reason", { exact: false }).fill("conn* refused");
     await button(page, "Search").click();
     await page.waitForURL(/reason=/);
+    await page.locator("tbody tr").nth(3).waitFor({ state: "detached" });
     await page.locator("tbody tr").nth(2).waitFor();
-    assert.equal(await page.locator("tbody tr").count(), 3);
     await button(page, "Revive").click();
     await page.getByRole("dialog").getByText("3 messages match.").waitFor();
     await button(page.getByRole("dialog"), "Cancel").click();
