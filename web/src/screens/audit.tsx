@@ -73,11 +73,11 @@ export function Audit(): JSX.Element {
                   [t("when"), (one) => time(Date.parse(one.time))],
                   [t("token"), (one) => <Foreign text={one.identity ?? "–"} />],
                   [t("address"), (one) => <Foreign text={one.peer} />],
-                  [t("act"), (one) => <Foreign text={one.act} />],
+                  [t("act"), (one) => one.act],
                   [t("target"), (one) => <Target of={one} />],
                   [
                     t("audit_outcome"),
-                    (one) => <Foreign text={one.outcome} />,
+                    (one) => one.outcome,
                     (one) => one.outcome === "refused" || one.outcome === "failed",
                   ],
                   [t("details"), (one) => <Foreign text={details(one)} />],
