@@ -14,8 +14,8 @@ from ports import free_port  # noqa: E402
 
 BEANSTALKD = shutil.which("beanstalkd") or "/usr/bin/beanstalkd"
 
-# tarry answers as 1.12 does. From 1.13 on, beanstalkd quotes the texts among its figures, and refuses
-# a time-out that is no number, which 1.12 took for 0.
+# tarry answers as 1.12 does. From 1.13 on, beanstalkd quotes the texts among its figures, and
+# refuses a time-out that is no number, which 1.12 took for 0.
 IS_1_12 = " 1.12" in subprocess.run([BEANSTALKD, "-v"], capture_output=True, text=True,
                                     check=True).stdout
 
