@@ -15,6 +15,7 @@ from program import Server
 GENERATOR = "7.25.0"
 PYTHON_GENERATOR = "0.29.1"
 TYPESCRIPT = "5.9.3"
+JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # it lives for seconds
 COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:"
 
 
@@ -43,8 +44,8 @@ class GeneratedClients(Kept):
         return jar
 
     def generate(self, language, target, *more):
-        run("java", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-jar",
-            self.generator(), "generate", "-i", self.document, "-g", language, "-o", target, *more)
+        run("java", "-Xmx512m", *JVM.split(), "-jar", self.generator(),
+            "generate", "-i", self.document, "-g", language, "-o", target, *more)
 
     def round(self, *command, **variables):
         self.assertEqual(run(*command, self.server.url, **variables), "round done\n")

@@ -34,7 +34,8 @@ class Format(unittest.TestCase):
         done_before = FOLDER / "formatted"  # the sources that an earlier run has found in order
         if done_before.exists() and done_before.read_text(encoding="utf-8") == mark:
             return
-        done = subprocess.run(["java", "-jar", str(self.formatter()), "--dry-run", *sources],
+        done = subprocess.run(["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-jar",
+                               str(self.formatter()), "--dry-run", *sources],
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         done_before.write_text(mark, encoding="utf-8")
