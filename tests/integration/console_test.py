@@ -138,6 +138,8 @@ class InTheBrowser(Kept):
         self.addCleanup(redis.close)
         with Server(redis.store()) as open_server:
             push(open_server, "orders", [{"key": "order:1", "payload": "x", "delay": "1h"}])
+            for n in range(210):
+                push(open_server, f"shop.{n}", [{"delay": "1h"}])
             server = Server(self.store, *flags)
             port = server.port
             try:

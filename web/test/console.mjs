@@ -449,6 +449,14 @@ const tests = {
     await page.getByText("This server has no audit log.").waitFor();
     await visit(page, "#/sessions");
     await page.getByText("Nobody is logged in.").waitFor();
+    await visit(page, "#/");
+    await page.getByRole("button", { name: "Load more (11)" }).click();
+    await page.locator("tbody tr").nth(210).waitFor();
+    await page.getByLabel("Find queues").fill("shop.20");
+    await page.locator("tbody tr").nth(11).waitFor({ state: "detached" });
+    assert.equal(await page.locator("tbody tr").count(), 11);
+    await page.getByLabel("Find queues").fill("nothing");
+    await page.getByText("No queue has this in its name.").waitFor();
     await page.context().close();
   },
 };
