@@ -83,7 +83,23 @@ public final class Round {
             .get(0)
             .getOutcome());
 
-    Page page = messages.listMessages("orders", State.READY, null, null, null, null, 10, null);
+    Page page =
+        messages.listMessages(
+            "orders",
+            State.READY,
+            null,
+            null,
+            null,
+            null,
+            10,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null);
     expect(1, page.getMessages().size());
     expect(1L, queues.getQueue("orders").getCounters().getAcked());
     expect(1, new ServerApi(client).getStats(null, null).getQueues().size());
