@@ -612,8 +612,11 @@ class Token(ProgramTest):
                 if is_open:
                     client.ask(name)
                     continue
-                for given in (None, "Bearer wrong", "Basic s3cret-s3cret-s3cret",
-                              "s3cret-s3cret-s3cret", "Bearer"):
+                # After 200 refusals of an address the server answers 429.
+                forms = (None, "Bearer wrong", "Basic s3cret-s3cret-s3cret")
+                if name == "getStats":
+                    forms += ("s3cret-s3cret-s3cret", "Bearer")
+                for given in forms:
                     headers = {} if given is None else {"Authorization": given}
                     # This also holds for a body that the server never reads.
                     reply = client.ask(name, 401, text="{", headers=headers)
