@@ -40,7 +40,9 @@ def package_for_machine_of(program):
     if machine not in MACHINES:
         known = ", ".join(f"{number} ({name})" for number, name in MACHINES.items())
         raise SystemExit(f"release: {program} is for ELF's machine {machine}, not for {known}")
-    os.environ["DEB_HOST_ARCH"] = MACHINES[machine]
+    told = output("dpkg-architecture", f"-a{MACHINES[machine]}", stderr=subprocess.DEVNULL)
+    os.environ.update(line.split("=", 1) for line in told.splitlines()
+                      if line.startswith("DEB_HOST_"))
 
 
 def of_machine(fact):
