@@ -81,11 +81,12 @@ class Contents(ImageTest):
 
     def test_licences_are_inside(self):
         names = set(self.entries)
-        self.assertLessEqual({"usr/share/doc/tarry/LICENSE", "usr/share/doc/libssl3/copyright",
-                              "usr/share/doc/tarry/licences/boost",
+        self.assertLessEqual({"usr/share/doc/tarry/LICENSE", "usr/share/doc/tarry/licences/boost",
                               "usr/share/common-licenses/LGPL-2.1"}, names)
         listed = {Path(name).name for name in names if name.startswith("var/lib/dpkg/status.d/")}
-        self.assertLessEqual({"libc6", "libcurl4", "ca-certificates"}, listed)
+        # Debian 13's names for some of them end with t64.
+        self.assertLessEqual({"libc6", "libcurl4", "libssl3", "ca-certificates"},
+                             {package.removesuffix("t64") for package in listed})
         for package in listed:
             self.assertIn(f"usr/share/doc/{package}/copyright", names)
 
