@@ -15,6 +15,14 @@
 
 namespace tarry {
 
+/// How many first deliveries of a queue are to be on time: "99% within 1s".
+struct Objective {
+  std::uint32_t share = 0;  ///< thousandths of a percent, 1'000 .. 99'999; 0: no objective
+  Millis within{0};         ///< lateness that still counts as on time, 1 ms .. 7 d
+
+  friend bool operator==(const Objective&, const Objective&) = default;
+};
+
 struct QueueSettings {
   Millis lease = std::chrono::seconds(30);       ///< 1 ms .. 7 d
   std::uint32_t max_attempts = 10;               ///< 1 .. 65535
@@ -23,6 +31,7 @@ struct QueueSettings {
   Millis remember{0};  ///< 0 .. 365 d: how long an ended message's key stays known
   Millis dead_keep = std::chrono::hours(24 * 30);  ///< 1 s .. 3650 d
   IfExists if_exists = IfExists::reject;
+  Objective objective;  ///< none
 
   friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
 };
@@ -36,6 +45,7 @@ struct SettingsPatch {
   std::optional<Millis> remember = {};
   std::optional<Millis> dead_keep = {};
   std::optional<IfExists> if_exists = {};
+  std::optional<Objective> objective = {};
 
   friend bool operator==(const SettingsPatch&, const SettingsPatch&) = default;
 };
@@ -64,6 +74,20 @@ struct QueueCounters {
   friend bool operator==(const QueueCounters&, const QueueCounters&) = default;
 };
 
+/// How a queue keeps its objective, as one server measured it. First attempts that were claimed
+/// through this server in the last hour.
+struct ObjectiveStats {
+  bool burning = false;  ///< too many were late, or a message is overdue now
+  bool overdue = false;  ///< the oldest ready message has waited for longer than allowed
+  std::uint64_t claims = 0;
+  std::uint64_t late = 0;            ///< of these; the sum of the following
+  std::uint64_t late_engine = 0;     ///< although claims were waiting
+  std::uint64_t late_unclaimed = 0;  ///< no claim was waiting: no consumers, or too few
+  std::uint64_t late_paused = 0;
+
+  friend bool operator==(const ObjectiveStats&, const ObjectiveStats&) = default;
+};
+
 struct QueueStats {
   std::string queue;
   /// How many shards relays can divide among themselves. It is 1 unless the store is in Redis and
@@ -80,6 +104,8 @@ struct QueueStats {
   std::optional<Time> paused_until;  ///< empty while paused: until resumed
   std::optional<Time> oldest_ready;  ///< due time of the oldest ready message
   QueueCounters counters;
+  /// Empty if the queue has no objective, or if it is not measured: only servers measure.
+  std::optional<ObjectiveStats> objective = {};
 };
 
 /// Lateness of claims (first attempts) since the store was opened, milliseconds.

@@ -49,6 +49,9 @@ struct CountSetting : SettingRow<std::uint32_t> {
 
 struct RuleSetting : SettingRow<IfExists> {};
 
+/// A text: core/objective.h.
+struct ObjectiveSetting : SettingRow<Objective> {};
+
 /// The rows have the order of the words in Redis, so a row must never be moved or removed.
 inline constexpr std::tuple kSettingsTable{
     DurationSetting{{"lease", &QueueSettings::lease, &SettingsPatch::lease,
@@ -82,6 +85,8 @@ inline constexpr std::tuple kSettingsTable{
                     Millis(kMaxDeadKeepMs)},
     RuleSetting{{"if_exists", &QueueSettings::if_exists, &SettingsPatch::if_exists,
                  "What a push does if its key is taken"}},
+    ObjectiveSetting{{"objective", &QueueSettings::objective, &SettingsPatch::objective,
+                      "How many are on time: \"99% within 1s\", or none"}},
 };
 
 inline constexpr std::size_t kSettings = std::tuple_size_v<decltype(kSettingsTable)>;

@@ -11,11 +11,12 @@ namespace {
 
 // These two lines do not compile if a struct has more members than the table has rows.
 TEST(SettingsTable, HasARowForEachMember) {
-  auto [lease, attempts, least, most, remember, keep, rule] = QueueSettings();
-  auto [a, b, c, d, e, f, g] = SettingsPatch();
-  EXPECT_EQ(kSettings, 7u);
+  auto [lease, attempts, least, most, remember, keep, rule, aim] = QueueSettings();
+  auto [a, b, c, d, e, f, g, h] = SettingsPatch();
+  EXPECT_EQ(kSettings, 8u);
   (void)lease, (void)attempts, (void)least, (void)most, (void)remember, (void)keep, (void)rule;
-  (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g;
+  (void)aim;
+  (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h;
 }
 
 TEST(SettingsTable, NoTwoRowsAreOfOneMemberOrOfOneName) {
@@ -41,6 +42,8 @@ QueueSettings others() {
   each_setting_of<DurationSetting>([&](const auto& row) { settings.*row.value += Millis(1000); });
   each_setting_of<CountSetting>([&](const auto& row) { settings.*row.value += 1; });
   each_setting_of<RuleSetting>([&](const auto& row) { settings.*row.value = IfExists::later; });
+  each_setting_of<ObjectiveSetting>(
+      [&](const auto& row) { settings.*row.value = {99'000, Millis(1000)}; });
   return settings;
 }
 

@@ -12,6 +12,7 @@
 #include "base/ascii.h"
 #include "base/bytes.h"
 #include "base/text.h"
+#include "core/objective.h"
 #include "core/settings_table.h"
 
 namespace tarry::core {
@@ -300,6 +301,11 @@ MaybeError check_setting(const CountSetting& row, std::uint32_t value) {
   return check_number(row.name, value, row.min, row.max);
 }
 MaybeError check_setting(const RuleSetting&, IfExists value) { return check_if_exists(value); }
+MaybeError check_setting(const ObjectiveSetting&, Objective value) {
+  if (is_objective(value)) return {};
+  return invalid("objective " + objective_text(value) +
+                 ": the percentage must be from 1 to 99.999, the time from 1ms to 7d");
+}
 
 }  // namespace
 

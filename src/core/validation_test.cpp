@@ -165,6 +165,9 @@ TEST(Patch, IsRefusedOutOfItsRanges) {
       {{.backoff_min = 11min}, {"backoff_min 11m", "10m"}},
       {{.backoff_max = 999ms}, {"backoff_min 1s", "999ms"}},
       {{.if_exists = static_cast<IfExists>(5)}, {"if_exists 5", "keep, replace, earlier or later"}},
+      {{.objective = Objective{100'000, 1s}}, {"objective 100% within 1s", "99.999"}},
+      {{.objective = Objective{99'000, 0ms}}, {"objective 99% within 0s", "1ms to 7d"}},
+      {{.objective = Objective{0, 1ms}}, {"objective", "1ms to 7d"}},
   };
   for (const BadPatch& each : bad) {
     EXPECT_TRUE(is_error(check_patch(each.patch, QueueSettings()), kInvalid, each.names))
@@ -181,7 +184,8 @@ TEST(Patch, IsAcceptedAtItsLimitsAndWhatIsEmptyStays) {
                           .backoff_max = 365 * 24h,
                           .remember = 365 * 24h,
                           .dead_keep = 3650 * 24h,
-                          .if_exists = IfExists::later};
+                          .if_exists = IfExists::later,
+                          .objective = Objective{99'999, 7 * 24h}};
   EXPECT_TRUE(accepted(check_patch(all, QueueSettings())));
   const QueueSettings after = apply(all, QueueSettings());
   EXPECT_EQ(after.lease, 1ms);
@@ -191,6 +195,7 @@ TEST(Patch, IsAcceptedAtItsLimitsAndWhatIsEmptyStays) {
   EXPECT_EQ(after.remember, 365 * 24h);
   EXPECT_EQ(after.dead_keep, 3650 * 24h);
   EXPECT_EQ(after.if_exists, IfExists::later);
+  EXPECT_EQ(after.objective, (Objective{99'999, 7 * 24h}));
 }
 
 // -- items

@@ -106,6 +106,29 @@ void write_lateness(Exposition& out, const LatenessMeter& meter, const Shown& sh
   }
 }
 
+void write_objectives(Exposition& out, const LatenessMeter& meter, const Shown& shown) {
+  auto objectives = meter.objectives();
+  std::erase_if(objectives, [&](const auto& one) { return shown && !shown(one.first); });
+  out.family("tarry_objective_burning", Kind::gauge,
+             "1 if the queue does not keep its lateness objective.");
+  for (const auto& [queue, objective] : objectives) {
+    out.sample({{"queue", queue}}, std::uint64_t{objective.burning ? 1u : 0u});
+  }
+  out.family("tarry_objective_claims_total", Kind::counter,
+             "First attempts claimed in this process, of queues with an objective.");
+  for (const auto& [queue, objective] : objectives) {
+    out.sample({{"queue", queue}}, objective.counts.claims);
+  }
+  out.family("tarry_objective_late_total", Kind::counter,
+             "Of these, those later than the objective allows, by cause.");
+  for (const auto& [queue, objective] : objectives) {
+    const auto& late = objective.counts;
+    out.sample({{"queue", queue}, {"cause", "engine"}}, late.engine);
+    out.sample({{"queue", queue}, {"cause", "unclaimed"}}, late.unclaimed);
+    out.sample({{"queue", queue}, {"cause", "paused"}}, late.paused);
+  }
+}
+
 void write_store(Exposition& out, const StoreStats& stats) {
   out.family("tarry_queues", Kind::gauge, "Queues of the store.");
   out.sample({}, std::uint64_t{stats.queues.size() + stats.unreadable.size()});
@@ -151,10 +174,12 @@ void write_store_metrics(Exposition& out, const StoreStats& stats, StoreMeter& m
   out.family("tarry_build_info", Kind::gauge, "1; the labels say what runs.");
   out.sample({{"version", version}, {"engine", stats.engine}}, std::uint64_t{1});
   if (!shown) write_store(out, stats);
+  for (const QueueStats& queue : stats.queues) meter.lateness().observe(queue, now);
   std::vector<QueueStats> queues = meter.metered(stats.queues, replies);
   std::erase_if(queues, [&](const QueueStats& queue) { return shown && !shown(queue.queue); });
   write_queues(out, queues, counts_scheduled(stats), now);
   write_lateness(out, meter.lateness(), shown);
+  write_objectives(out, meter.lateness(), shown);
 }
 
 }  // namespace tarry::metrics

@@ -1,6 +1,9 @@
 #include "wire/queue.h"
 
+#include <type_traits>
+
 #include "core/if_exists.h"
+#include "core/objective.h"
 #include "core/settings_table.h"
 #include "wire/items.h"
 
@@ -16,6 +19,9 @@ void write_setting(JsonWriter& out, const core::CountSetting& row, std::uint32_t
 void write_setting(JsonWriter& out, const core::RuleSetting& row, IfExists value) {
   out.field(row.name, to_string(value));
 }
+void write_setting(JsonWriter& out, const core::ObjectiveSetting& row, Objective value) {
+  out.text_field(row.name, core::objective_text(value));
+}
 
 // Reads a setting as answers spell it.
 std::optional<Millis> read_setting(Fields& fields, const core::DurationSetting& row) {
@@ -28,6 +34,13 @@ std::optional<std::uint32_t> read_setting(Fields& fields, const core::CountSetti
 std::optional<IfExists> read_setting(Fields& fields, const core::RuleSetting& row) {
   return fields.choice(row.name, core::kEveryIfExists);
 }
+std::optional<Objective> read_setting(Fields& fields, const core::ObjectiveSetting& row) {
+  const auto text = fields.text(row.name);
+  if (!text) return std::nullopt;
+  const auto objective = core::parse_objective(*text);
+  if (!objective) fields.fail(objective.error());
+  return objective ? std::optional(*objective) : std::nullopt;
+}
 
 // Reads a setting in any spelling that requests may use.
 std::optional<Millis> ask_setting(Fields& fields, const core::DurationSetting& row) {
@@ -39,13 +52,21 @@ std::optional<std::uint32_t> ask_setting(Fields& fields, const core::CountSettin
 std::optional<IfExists> ask_setting(Fields& fields, const core::RuleSetting& row) {
   return read_setting(fields, row);
 }
+std::optional<Objective> ask_setting(Fields& fields, const core::ObjectiveSetting& row) {
+  return read_setting(fields, row);
+}
 
 std::string_view or_nothing(std::string_view body) noexcept { return body.empty() ? "{}" : body; }
 
 }  // namespace
 
 void write_settings(JsonWriter& out, const QueueSettings& settings) {
-  core::each_setting([&](const auto& row) { write_setting(out, row, settings.*row.value); });
+  core::each_setting([&](const auto& row) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(row)>, core::ObjectiveSetting>) {
+      if (settings.*row.value == Objective()) return;
+    }
+    write_setting(out, row, settings.*row.value);
+  });
 }
 
 QueueSettings read_settings(Fields& fields) {

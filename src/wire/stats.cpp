@@ -16,6 +16,7 @@ struct Figure {
 };
 using Counter = Figure<QueueCounters>;
 using Gauge = Figure<QueueStats>;
+using ObjectiveCount = Figure<ObjectiveStats>;
 
 constexpr std::array kCounters = {
     Counter{"accepted", &QueueCounters::accepted},
@@ -44,6 +45,14 @@ constexpr std::array kGauges = {
     Gauge{"dead", &QueueStats::dead},
     Gauge{"remembered", &QueueStats::remembered},
     Gauge{"waiting_claims", &QueueStats::waiting_claims},
+};
+
+constexpr std::array kObjectiveCounts = {
+    ObjectiveCount{"claims", &ObjectiveStats::claims},
+    ObjectiveCount{"late", &ObjectiveStats::late},
+    ObjectiveCount{"late_engine", &ObjectiveStats::late_engine},
+    ObjectiveCount{"late_unclaimed", &ObjectiveStats::late_unclaimed},
+    ObjectiveCount{"late_paused", &ObjectiveStats::late_paused},
 };
 
 void write_queue_list(JsonWriter& out, const StoreStats& stats) {
@@ -88,6 +97,16 @@ MaybeError read_queue(const boost::json::value& value, QueueStats& stats) {
     }
     if (MaybeError error = inner.finish()) return error;
   }
+  if (const boost::json::value* objective = fields.any("objective")) {
+    Fields inner(*objective, "\"objective\"", Unknown::ignored);
+    ObjectiveStats& kept = stats.objective.emplace();
+    kept.burning = inner.boolean("burning").value_or(false);
+    kept.overdue = inner.boolean("overdue").value_or(false);
+    for (const ObjectiveCount& count : kObjectiveCounts) {
+      kept.*count.member = inner.u64(count.name).value_or(0);
+    }
+    if (MaybeError error = inner.finish()) return error;
+  }
   return fields.finish();
 }
 
@@ -106,7 +125,16 @@ void write_queue_stats(JsonWriter& out, const QueueStats& stats) {
   for (const Counter& counter : kCounters) {
     out.field(counter.name, stats.counters.*counter.member);
   }
-  out.end_object().end_object();
+  out.end_object();
+  if (const auto& kept = stats.objective) {
+    out.name("objective").begin_object().field_bool("burning", kept->burning);
+    out.field_bool("overdue", kept->overdue);
+    for (const ObjectiveCount& count : kObjectiveCounts) {
+      out.field(count.name, (*kept).*count.member);
+    }
+    out.end_object();
+  }
+  out.end_object();
 }
 
 std::string encode_queue_stats(const QueueStats& stats) {

@@ -10,6 +10,7 @@
 #include "app/output/exit_codes.h"
 #include "base/text.h"
 #include "core/headers.h"
+#include "core/objective.h"
 #include "wire/batch.h"
 #include "wire/claim.h"
 #include "wire/forecast.h"
@@ -192,6 +193,9 @@ class Speaker {
     }
     if (patch.if_exists) {
       words.insert(words.end(), {"--if-exists", std::string(to_string(*patch.if_exists))});
+    }
+    if (patch.objective) {
+      words.insert(words.end(), {"--objective", core::objective_text(*patch.objective)});
     }
     if (words.size() == 2) {
       // The command needs at least one setting. So read the settings of the queue, or, if there is

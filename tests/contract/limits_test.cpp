@@ -339,7 +339,8 @@ TEST_P(Limits, Settings) {
                               .backoff_min = 0ms,
                               .backoff_max = 0ms,
                               .remember = 0ms,
-                              .dead_keep = 1s}))
+                              .dead_keep = 1s,
+                              .objective = Objective{1'000, 1ms}}))
                 .dead_keep,
             1s);
   EXPECT_EQ(must(q.configure({.lease = day(7),
@@ -347,7 +348,8 @@ TEST_P(Limits, Settings) {
                               .backoff_min = day(365),
                               .backoff_max = day(365),
                               .remember = day(365),
-                              .dead_keep = day(3650)}))
+                              .dead_keep = day(3650),
+                              .objective = Objective{99'999, day(7)}}))
                 .dead_keep,
             day(3650));
   const QueueSettings before = must(q.stats()).settings;
@@ -363,6 +365,10 @@ TEST_P(Limits, Settings) {
   refused(q.configure({.remember = -1ms}), kInvalid, {"-1", "365d"});
   refused(q.configure({.dead_keep = 999ms}), kInvalid, {"999ms", "1s"});
   refused(q.configure({.dead_keep = day(3650) + 1ms}), kInvalid, {"dead_keep", "3650d"});
+  refused(q.configure({.objective = Objective{100'000, 1s}}), kInvalid, {"100%", "99.999"});
+  refused(q.configure({.objective = Objective{999, 1s}}), kInvalid, {"0.999%", "99.999"});
+  refused(q.configure({.objective = Objective{99'000, 0ms}}), kInvalid, {"0s", "7d"});
+  refused(q.configure({.objective = Objective{99'000, day(7) + 1ms}}), kInvalid, {"99%", "7d"});
   EXPECT_EQ(must(q.stats()).settings, before);
 }
 

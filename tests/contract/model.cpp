@@ -381,6 +381,7 @@ void Model::configure(const SettingsPatch& patch) {
   settings_.remember = patch.remember.value_or(settings_.remember);
   settings_.dead_keep = patch.dead_keep.value_or(settings_.dead_keep);
   settings_.if_exists = patch.if_exists.value_or(settings_.if_exists);
+  settings_.objective = patch.objective.value_or(settings_.objective);
 }
 
 // ---- questions

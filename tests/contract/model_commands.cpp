@@ -410,6 +410,9 @@ class ConfigureAct final : public Act {
     if (chance(2)) patch_.max_attempts = *rc::gen::inRange<std::uint32_t>(1, 4);
     if (chance(2)) patch_.remember = Millis(*rc::gen::element(0, 1, 15'000));
     if (chance(2)) patch_.dead_keep = Millis(*rc::gen::element(1'000, 30'000));
+    if (chance(3)) {
+      patch_.objective = *rc::gen::element(Objective(), Objective{99'900, Millis(250)});
+    }
     if (chance(3)) patch_.if_exists = *rc::gen::element(IfExists::reject, IfExists::replace);
   }
   void play(Model& model, ModelBench* bench) const override {
@@ -423,6 +426,7 @@ class ConfigureAct final : public Act {
     if (patch_.remember) os << " remember " << patch_.remember->count();
     if (patch_.dead_keep) os << " dead_keep " << patch_.dead_keep->count();
     if (patch_.if_exists) os << " if_exists " << to_string(*patch_.if_exists);
+    if (patch_.objective) os << " objective " << patch_.objective->share;
   }
 
  private:

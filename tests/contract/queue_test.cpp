@@ -325,12 +325,17 @@ TEST_P(Configuring, ChangesWhatIsNamedAndLeavesTheRest) {
   want.backoff_max = 20ms;
   want.dead_keep = 1h;
   want.if_exists = IfExists::later;
+  want.objective = {99'950, 250ms};
   EXPECT_EQ(must(q.configure({.max_attempts = 3,
                               .backoff_min = 10ms,
                               .backoff_max = 20ms,
                               .dead_keep = 1h,
-                              .if_exists = IfExists::later})),
+                              .if_exists = IfExists::later,
+                              .objective = Objective{99'950, 250ms}})),
             want);
+  EXPECT_EQ(must(q.stats()).settings, want);
+  want.objective = {};
+  EXPECT_EQ(must(q.configure({.objective = Objective()})), want);
   EXPECT_EQ(must(q.stats()).settings, want);
   EXPECT_EQ(must(queue("other").configure({})), QueueSettings{});
 }

@@ -72,6 +72,7 @@ class Metrics(ProgramTest):
     def test_the_reference_lists_all_and_the_figures_are_right(self):
         with Server(self.store) as server:
             remote = {"store": server.url}
+            self.asked("queue", "set", "orders", "--objective", "99% within 1s", **remote)
             for key in "abcd":
                 self.asked("push", "orders", "x", "--key", key, **remote)
             self.asked("push", "orders", "x", "--key", "later", "--in", "1h", **remote)
@@ -143,6 +144,7 @@ class Metrics(ProgramTest):
         self.addCleanup(redis.close)
         redis.start()
         with Server(redis.url) as server:
+            self.asked("queue", "set", "orders", "--objective", "99% within 1s", store=server.url)
             self.asked("push", "orders", "x", store=server.url)
             self.asked("claim", "orders", store=server.url)
             before = scrape(server)
@@ -157,6 +159,7 @@ class Metrics(ProgramTest):
         file = self.directory / "tarry.toml"
         file.write_text('[[relay]]\nqueue = "orders"\nto = "command"\ncommand = ["cat"]\n')
         with Server(self.store, "--config", str(file)) as server:
+            self.asked("queue", "set", "mails", "--objective", "99% within 1s", store=server.url)
             self.asked("push", "mails", "x", store=server.url)
             self.asked("claim", "mails", store=server.url)
             page = scrape(server)

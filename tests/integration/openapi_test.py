@@ -195,7 +195,9 @@ class Agreement(ProgramTest):
         self.ask("getMessage", query={"key": self.dead})
         self.ask("configureQueue", queue="brief", body={
             "lease": "1m", "max_attempts": 1, "backoff_min": "1s", "backoff_max": "2s",
-            "remember": "1h", "dead_keep": "1d", "if_exists": "reject"})
+            "remember": "1h", "dead_keep": "1d", "if_exists": "reject",
+            "objective": "99.9% within 1s"})
+        self.ask("getQueue", queue="brief")
         self.ask("configureQueue", queue="brief", body={
             "lease_ms": 60_000, "backoff_min_ms": 1, "backoff_max_ms": 2, "remember_ms": 3_600_000,
             "dead_keep_ms": 1000})

@@ -135,6 +135,9 @@ core::Request World::configure(const Step& step) {
   if (step.a % 2 == 0) request.patch.remember = Millis(step.b % 4 * 5000);
   if (step.a % 3 == 0) request.patch.dead_keep = Millis((1 + step.b % 30) * 10'000);
   if (step.a % 5 == 0) request.patch.max_attempts = 1 + step.b % 4;
+  if (step.b % 7 == 0) {
+    request.patch.objective = Objective{99'000, Millis(1 + step.b % 1'000)};
+  }
   if (step.a % 7 == 0) request.patch.if_exists = static_cast<IfExists>(step.b % 5);
   if (step.a % 11 == 0) request.patch.lease = Millis((1 + step.b) * 100);
   if (step.a % 13 == 0) request.patch.backoff_min = Millis(step.b % 10 * 50);

@@ -127,6 +127,11 @@ inline core::SettleRequest any_settle_request(int items) {
   return r;
 }
 
+inline Objective any_objective() {
+  return *rc::gen::element(Objective(), Objective{99'000, Millis(1'000)},
+                           Objective{1'000, Millis(1)}, Objective{99'999, Millis(604'800'000)});
+}
+
 /// A request of any kind.
 inline core::Request any_request() {
   const int items = *rc::gen::inRange(0, 4);
@@ -198,6 +203,7 @@ inline core::Request any_request() {
       r.patch.remember = maybe_millis();
       r.patch.dead_keep = maybe_millis();
       r.patch.if_exists = maybe<IfExists>(any_rule);
+      r.patch.objective = maybe<Objective>(any_objective);
       return r;
     }
     case 10: return core::PauseRequest{any_queue(), maybe_time()};
@@ -364,7 +370,7 @@ inline ReshardStep any_reshard_step() {
 
 inline QueueSettings any_settings() {
   return {any_millis(), any_u32(),    any_millis(), any_millis(),
-          any_millis(), any_millis(), any_rule()};
+          any_millis(), any_millis(), any_rule(),   any_objective()};
 }
 
 inline StoreStats any_stats() {
@@ -376,6 +382,9 @@ inline StoreStats any_stats() {
     QueueStats q;
     q.queue = any_queue();
     q.settings = any_settings();
+    if (any_flag()) {
+      q.objective = {any_flag(), any_flag(), any_u64(), any_u64(), any_u64(), any_u64(), any_u64()};
+    }
     for (std::uint64_t* n : {&q.scheduled,
                              &q.ready,
                              &q.leased,

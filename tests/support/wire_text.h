@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/headers.h"
+#include "core/objective.h"
 #include "core/reply.h"
 #include "core/request.h"
 
@@ -67,7 +68,8 @@ class Text {
         .add("", s.backoff_max)
         .add("", s.remember)
         .add("", s.dead_keep)
-        .add("", to_string(s.if_exists));
+        .add("", to_string(s.if_exists))
+        .add("", core::objective_text(s.objective));
   }
   Text& add(std::string_view name, core::SettleAction action) {
     return add(name, static_cast<std::uint64_t>(action));
@@ -161,6 +163,7 @@ inline std::string text_of(const core::Request& request) {
       t.add("attempts", r.patch.max_attempts).add("min", r.patch.backoff_min);
       t.add("max", r.patch.backoff_max).add("remember", r.patch.remember);
       t.add("keep", r.patch.dead_keep).add("if_exists", r.patch.if_exists);
+      if (r.patch.objective) t.add("objective", core::objective_text(*r.patch.objective));
     }
     void operator()(const core::PauseRequest& r) const {
       t.line("pause").add("queue", r.queue).add("until", r.until);
@@ -257,6 +260,11 @@ inline std::string text_of(const core::Reply& reply) {
         t.add("dead", q.dead).add("remembered", q.remembered).add("waiting", q.waiting_claims);
         t.add("paused", q.paused).add("until", q.paused_until);
         t.add("oldest", q.oldest_ready);
+        if (const auto& kept = q.objective) {
+          t.add("burning", kept->burning).add("overdue", kept->overdue).add("claims", kept->claims);
+          t.add("late", kept->late).add("", kept->late_engine).add("", kept->late_unclaimed);
+          t.add("", kept->late_paused);
+        }
         const auto& c = q.counters;
         for (const std::uint64_t n : {c.accepted, c.acked, c.cancelled, c.replaced, c.expired,
                                       c.purged, c.moved_away, c.claims, c.retries, c.releases,

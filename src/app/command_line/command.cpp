@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "base/text.h"
 #include "core/if_exists.h"
+#include "core/objective.h"
 #include "core/time_number.h"
 
 namespace tarry::app {
@@ -185,6 +186,16 @@ CLI::Option* add_rule(CLI::App& command, const std::string& name, std::optional<
   return add(command, name, help, type, [&into, &choices](const std::string& word) -> Result<void> {
     if (auto known = check_choice(word, choices); !known) return known;
     into = core::if_exists_from(word);
+    return {};
+  });
+}
+
+CLI::Option* add_objective(CLI::App& command, const std::string& name,
+                           std::optional<Objective>& into, const std::string& help) {
+  return add(command, name, help, "OBJECTIVE", [&into](const std::string& word) -> Result<void> {
+    const auto objective = core::parse_objective(word);
+    if (!objective) return objective.error();
+    into = *objective;
     return {};
   });
 }

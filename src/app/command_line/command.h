@@ -72,6 +72,8 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name,
                         std::optional<std::string>& into,
                         const std::vector<std::string_view>& choices, const std::string& help);
 
+CLI::Option* add_objective(CLI::App& command, const std::string& name,
+                           std::optional<Objective>& into, const std::string& help);
 CLI::Option* add_rule(CLI::App& command, const std::string& name, std::optional<IfExists>& into,
                       const std::string& help);
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/if_exists.h"
+#include "core/objective.h"
 #include "core/queue_pattern.h"
 #include "core/settings_table.h"
 #include "core/validation.h"
@@ -22,6 +23,13 @@ std::optional<std::uint32_t> read_setting(Section& section, const core::CountSet
 std::optional<IfExists> read_setting(Section& section, const core::RuleSetting& row) {
   const auto rule = section.choice(row.name, core::if_exists_names());
   return rule ? core::if_exists_from(*rule) : std::nullopt;
+}
+std::optional<Objective> read_setting(Section& section, const core::ObjectiveSetting& row) {
+  const auto text = section.text(row.name);
+  if (!text) return std::nullopt;
+  const auto objective = core::parse_objective(*text);
+  if (!objective) section.fail(row.name, objective.error().message);
+  return objective ? std::optional(*objective) : std::nullopt;
 }
 
 SettingsPatch read_patch(Section& section) {

@@ -73,6 +73,7 @@ void StatsFeed::take(Result<core::Reply> reply) {
 }
 
 void StatsFeed::take_queues(StoreStats& stats) {
+  if (completes_) completes_(stats.queues);
   for (const QueueStats& queue : stats.queues) {
     std::string json = wire::encode_queue_stats(queue);
     Row& row = rows_[queue.queue];

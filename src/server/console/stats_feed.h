@@ -16,6 +16,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/io_context.hpp>
@@ -48,8 +50,11 @@ class StatsFeed : public std::enable_shared_from_this<StatsFeed> {
     Seats::iterator place_;
   };
 
+  /// Completes the figures of queues.
+  using Completes = std::function<void(std::vector<QueueStats>&)>;
   /// The engine must outlive the feed.
-  explicit StatsFeed(core::Engine& engine) : engine_(engine) {}
+  StatsFeed(core::Engine& engine, Completes completes)
+      : engine_(engine), completes_(std::move(completes)) {}
 
   [[nodiscard]] std::unique_ptr<Seat> take_seat(boost::asio::io_context::executor_type executor,
                                                 Told told);
@@ -80,6 +85,7 @@ class StatsFeed : public std::enable_shared_from_this<StatsFeed> {
   void take_queues(StoreStats& stats);
 
   core::Engine& engine_;
+  const Completes completes_;
   std::optional<Timer> timer_;
   bool asking_ = false;
   Seats seats_;

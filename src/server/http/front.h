@@ -11,6 +11,7 @@
 #include <tarry/result.h>
 #include <tarry/time.h>
 
+#include "metrics/objective_sampler.h"
 #include "net/http/http_message.h"
 #include "server/console/sessions.h"
 #include "server/console/stats_feed.h"
@@ -36,12 +37,17 @@ struct FrontOptions : http_session::Options {
   std::function<std::vector<metrics::RelayFigures>()> relays = {};
   /// The figures of the schedules that this process runs, for /metrics. Default: none.
   std::function<metrics::ScheduleFigures()> schedules = {};
+  /// Measures how queues keep their objectives, on a thread of its own. `now` must then be callable
+  /// from any thread.
+  bool measures_objectives = false;
 };
 
 class Front final : public http_session::Front {
  public:
+  /// `sampler`: null if objectives are not measured.
   Front(session::ServerContext& context, FrontOptions options,
-        std::shared_ptr<console::Sessions> sessions);
+        std::shared_ptr<console::Sessions> sessions,
+        std::shared_ptr<metrics::ObjectiveSampler> sampler = nullptr);
 
   [[nodiscard]] std::unique_ptr<http_session::Exchange> make_exchange(
       http_session::Connection& connection) override;
@@ -57,6 +63,7 @@ class Front final : public http_session::Front {
   const FrontOptions options_;
   const std::shared_ptr<console::Sessions> sessions_;
   const std::shared_ptr<console::StatsFeed> feed_;
+  const std::shared_ptr<metrics::ObjectiveSampler> sampler_;
   Service service_;
 };
 

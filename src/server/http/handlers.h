@@ -5,6 +5,9 @@
 
 namespace tarry::http {
 
+/// Fills in how queues keep their objectives. `meter`: null if nothing is measured.
+void tell_objectives(StoreStats& stats, metrics::Meter* meter);
+
 // Messages of a queue.
 [[nodiscard]] Routed push(Asked& asked);
 [[nodiscard]] Routed push_many(Asked& asked);

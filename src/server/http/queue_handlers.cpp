@@ -13,8 +13,10 @@ Response counted(const core::CountReply& reply) { return ok(wire::encode_count(r
 
 Routed queue_list(Asked& asked) {
   if (auto error = asked.query.finish()) return problem(*error);
-  return ask<StoreStats>(core::StatsRequest{}, [identity = asked.identity](StoreStats& stats) {
+  return ask<StoreStats>(core::StatsRequest{}, [identity = asked.identity,
+                                                meter = asked.service.meter](StoreStats& stats) {
     leave_out_unseen(stats, *identity);
+    tell_objectives(stats, meter);
     return ok(wire::encode_queues(stats));
   });
 }
@@ -22,19 +24,25 @@ Routed queue_list(Asked& asked) {
 Routed queue_info(Asked& asked) {
   if (auto error = asked.query.finish()) return problem(*error);
   std::string name = asked.queue;
-  return ask<StoreStats>(core::StatsRequest{std::move(asked.queue)}, [name = std::move(name)](
-                                                                         const StoreStats& stats) {
-    for (const QueueStats& queue : stats.queues) {
-      if (queue.queue == name) return ok(wire::encode_queue_stats(queue));
-    }
-    return problem(404, ErrorCode::not_found, "there is no queue " + base::quoted(name));
-  });
+  return ask<StoreStats>(core::StatsRequest{std::move(asked.queue)},
+                         [name = std::move(name), meter = asked.service.meter](StoreStats& stats) {
+                           tell_objectives(stats, meter);
+                           for (const QueueStats& queue : stats.queues) {
+                             if (queue.queue == name) return ok(wire::encode_queue_stats(queue));
+                           }
+                           return problem(404, ErrorCode::not_found,
+                                          "there is no queue " + base::quoted(name));
+                         });
 }
 
 Routed configure(Asked& asked) {
+  std::string name = asked.queue;
   return ask<core::ConfigureReply>(
       wire::decode_configure(std::move(asked.queue), asked.body),
-      [](const core::ConfigureReply& reply) { return ok(wire::encode_configure_reply(reply)); });
+      [name = std::move(name), meter = asked.service.meter](const core::ConfigureReply& reply) {
+        if (meter != nullptr) meter->store().lateness().configured(name, reply.settings);
+        return ok(wire::encode_configure_reply(reply));
+      });
 }
 
 Routed pause(Asked& asked) {

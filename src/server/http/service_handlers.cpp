@@ -61,6 +61,10 @@ Routed ready(Asked& asked) {
                     Check::readiness};
 }
 
+void tell_objectives(StoreStats& stats, metrics::Meter* meter) {
+  if (meter != nullptr) meter->store().lateness().tell(stats.queues);
+}
+
 Routed stats(Asked& asked) {
   core::StatsRequest request{asked.query.text("queue").value_or("")};
   request.names_only = asked.query.flag("names_only");
@@ -70,8 +74,10 @@ Routed stats(Asked& asked) {
       return *std::move(refused);
     }
   }
-  return ask<StoreStats>(std::move(request), [identity = asked.identity](StoreStats& stats) {
+  return ask<StoreStats>(std::move(request), [identity = asked.identity,
+                                              meter = asked.service.meter](StoreStats& stats) {
     leave_out_unseen(stats, *identity);
+    tell_objectives(stats, meter);
     return ok(wire::encode_store_stats(stats));
   });
 }

@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 schemathesis.openapi.format(
     "tarry-duration", st.integers(1, 50).map(lambda milliseconds: f"{milliseconds}ms"))
 schemathesis.openapi.format(
+    "tarry-objective", st.builds("{}% within {}ms".format, st.integers(1, 99),
+                                 st.integers(1, 5_000)))
+schemathesis.openapi.format(
     "date-time", st.integers(2000, 2199).map(lambda year: f"{year}-01-31T09:00:00+01:00"))
 
 

@@ -58,6 +58,7 @@ inline QueueRecord any_queue(AnyRecord& owner) {
   r.settings.remember = Millis(any<std::int32_t>());
   r.settings.dead_keep = Millis(any<std::int32_t>());
   r.settings.max_attempts = any<std::uint32_t>();
+  if (any<bool>()) r.settings.objective = {99'000, Millis(1'000)};
   r.settings.if_exists = any_up_to(IfExists::later);
   r.paused = any<bool>();
   r.paused_until_ms = maybe_time();

@@ -71,6 +71,18 @@ ExitCode list_queues(Invocation& invocation) {
   return tell_unreadable(invocation.output, *stats);
 }
 
+std::string kept_text(const ObjectiveStats& kept) {
+  std::string text =
+      fmt::format("{}: {} of {} late in the last hour", kept.burning ? "burning" : "kept",
+                  grouped(kept.late), counted(kept.claims, "claim"));
+  if (kept.late > 0) {
+    text +=
+        fmt::format(" ({} unclaimed, {} paused, {} by the engine)", grouped(kept.late_unclaimed),
+                    grouped(kept.late_paused), grouped(kept.late_engine));
+  }
+  return kept.overdue ? text + "; a message is overdue now" : text;
+}
+
 void print_sheet(Output& output, const core::Capabilities& can, const QueueStats& stats) {
   const QueueSettings& settings = stats.settings;
   const QueueCounters& counters = stats.counters;
@@ -94,6 +106,7 @@ void print_sheet(Output& output, const core::Capabilities& can, const QueueStats
   sheet.add("paused", paused_text(stats));
   sheet.add("waiting claims", grouped(stats.waiting_claims));
   add_settings(sheet, settings);
+  if (stats.objective) sheet.add("objective is", kept_text(*stats.objective));
   if (!can.counts) return output.print(sheet);
   sheet.add("accepted", grouped(counters.accepted));
   sheet.add_parts("ended", parts({{counters.acked, "acked"},

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "core/objective.h"
 #include "core/settings_table.h"
 
 namespace tarry::app {
@@ -12,6 +13,7 @@ namespace {
 std::string shown(Millis value) { return base::format_duration_ms(value.count()); }
 std::string shown(std::uint32_t value) { return std::to_string(value); }
 std::string shown(IfExists value) { return std::string(to_string(value)); }
+std::string shown(Objective value) { return core::objective_text(value); }
 
 }  // namespace
 

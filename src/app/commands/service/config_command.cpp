@@ -11,6 +11,7 @@
 #include "app/commands/service/serve_flags.h"
 #include "app/serve/servable.h"
 #include "base/text.h"
+#include "core/objective.h"
 #include "core/settings_table.h"
 #include "schedule/definition.h"
 #include "wire/json_writer.h"
@@ -23,6 +24,7 @@ using Words = std::vector<std::pair<std::string, std::string>>;
 std::string as_written(Millis value) { return base::format_duration_ms(value.count()); }
 std::string as_written(std::uint32_t value) { return std::to_string(value); }
 std::string as_written(IfExists value) { return std::string(to_string(value)); }
+std::string as_written(Objective value) { return core::objective_text(value); }
 
 // A rule's settings in the form in which users write them.
 Words words_of(const SettingsPatch& patch) {

@@ -56,6 +56,7 @@ session::MakeFront make_http(const FrontMaking& making) {
   options.relays = [&relays = making.relays, patterns = patterns_of(config.relays)] {
     return figures_of(relays, patterns);
   };
+  options.measures_objectives = true;
   if (const auto* scheduler = making.scheduler) {
     options.schedules = [scheduler]() -> metrics::ScheduleFigures {
       const schedule::SchedulerStats stats = scheduler->stats();

@@ -247,7 +247,17 @@ void RequestSplit::dispatch(const OperationPtr& op, core::ForecastRequest& reque
   ask_all(op, std::move(reply));
 }
 
-void RequestSplit::dispatch(const OperationPtr& op, core::ConfigureRequest&) {
+void RequestSplit::dispatch(const OperationPtr& op, core::ConfigureRequest& request) {
+  const Objective objective = request.patch.objective.value_or(Objective());
+  if (objective != Objective() && identity_.version < kObjectiveVersion) {
+    op->reply = core::ConfigureReply();
+    op->fail(
+        {ErrorCode::unsupported, "the setting objective needs a store of format " +
+                                     std::to_string(kObjectiveVersion) + "; this one has format " +
+                                     std::to_string(identity_.version) + ": tarry store upgrade"});
+    shards_.end_later(op);
+    return;
+  }
   ask_all(op, core::ConfigureReply());
 }
 void RequestSplit::dispatch(const OperationPtr& op, core::PauseRequest&) {

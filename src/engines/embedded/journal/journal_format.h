@@ -19,6 +19,8 @@ namespace tarry::embedded {
 inline constexpr std::uint32_t kFormatVersion = 2;
 /// From this version on, a put may hold the time of the push.
 inline constexpr std::uint32_t kPushTimeVersion = 2;
+/// From this version on, a queue may have a lateness objective.
+inline constexpr std::uint32_t kObjectiveVersion = 2;
 
 inline constexpr std::size_t kSegmentHeaderBytes = 96;
 inline constexpr std::size_t kBatchHeaderBytes = 48;

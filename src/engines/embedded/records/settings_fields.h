@@ -1,6 +1,7 @@
 // A queue's settings as bytes of its record, as docs/formats/journal.md has them: durations, then
-// counts, then rules, each kind in the order of the table. Size, writing and reading stand here
-// together. A new setting needs a new version of the format.
+// counts, then rules, each kind in the order of the table; then the objective as one number, if
+// there is one (from version 2 on). Size, writing and reading stand here together. A new setting
+// needs a new version of the format.
 //
 // Thread safety: constants and pure functions.
 #pragma once
@@ -11,18 +12,21 @@
 #include <tarry/settings.h>
 
 #include "base/bytes.h"
+#include "core/objective.h"
 #include "core/settings_table.h"
 
 namespace tarry::embedded {
 
+/// The bytes of settings without an objective.
+inline constexpr std::size_t kPlainSettingsBytes = core::settings_of<core::DurationSetting>() * 8 +
+                                                   core::settings_of<core::CountSetting>() * 4 +
+                                                   core::settings_of<core::RuleSetting>() * 4;
 /// The most bytes that settings take.
-inline constexpr std::size_t kSettingsBytes = core::settings_of<core::DurationSetting>() * 8 +
-                                              core::settings_of<core::CountSetting>() * 4 +
-                                              core::settings_of<core::RuleSetting>() * 4;
+inline constexpr std::size_t kSettingsBytes = kPlainSettingsBytes + 8;
 
 /// The size of the settings.
-[[nodiscard]] inline std::size_t settings_bytes(const QueueSettings&) noexcept {
-  return kSettingsBytes;
+[[nodiscard]] inline std::size_t settings_bytes(const QueueSettings& settings) noexcept {
+  return settings.objective == Objective() ? kPlainSettingsBytes : kSettingsBytes;
 }
 
 inline void write_settings(base::ByteFiller& to, const QueueSettings& settings) {
@@ -31,13 +35,14 @@ inline void write_settings(base::ByteFiller& to, const QueueSettings& settings) 
   core::each_setting_of<core::CountSetting>([&](const auto& row) { to.u32(settings.*row.value); });
   core::each_setting_of<core::RuleSetting>(
       [&](const auto& row) { to.u32(static_cast<std::uint32_t>(settings.*row.value)); });
+  if (settings.objective != Objective()) to.u64(core::objective_number(settings.objective));
 }
 
 /// `bytes`: how many bytes of the record are settings. False if that number is wrong, or if a rule
-/// has no such value.
+/// or the objective has no such value.
 [[nodiscard]] inline bool read_settings(base::ByteReader& in, std::size_t bytes,
                                         QueueSettings& settings) {
-  bool good = bytes == kSettingsBytes;
+  bool good = bytes == kPlainSettingsBytes || bytes == kSettingsBytes;
   core::each_setting_of<core::DurationSetting>([&](const auto& row) {
     std::int64_t ms = 0;
     good = good && in.i64(ms);
@@ -50,6 +55,12 @@ inline void write_settings(base::ByteFiller& to, const QueueSettings& settings) 
     good = good && in.u32(rule) && rule <= static_cast<std::uint32_t>(IfExists::later);
     if (good) settings.*row.value = static_cast<IfExists>(rule);
   });
+  if (bytes == kSettingsBytes) {
+    std::uint64_t number = 0;
+    good = good && in.u64(number);
+    settings.objective = core::objective_of(number);
+    good = good && number != 0 && core::is_objective(settings.objective);
+  }
   return good;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/limits.h"
+#include "core/objective.h"
 #include "core/settings_table.h"
 #include "engines/redis/node/countdown.h"
 #include "engines/redis/queues/removal.h"
@@ -30,6 +31,10 @@ void read_word(std::string_view word, std::uint32_t& into) {
 }
 void read_word(std::string_view word, IfExists& into) {
   into = rule_of(word.front()).value_or(into);
+}
+void read_word(std::string_view word, Objective& into) {
+  const Objective read = core::objective_of(static_cast<std::uint64_t>(number_of(word)));
+  if (core::is_objective(read)) into = read;
 }
 
 // The first version wrote this many words of settings; later versions write at least as many.
@@ -59,6 +64,7 @@ struct Directory::Making {
 std::string spell_setting(Millis value) { return std::to_string(value.count()); }
 std::string spell_setting(std::uint32_t value) { return std::to_string(value); }
 std::string spell_setting(IfExists value) { return {letter_of(value)}; }
+std::string spell_setting(Objective value) { return std::to_string(core::objective_number(value)); }
 
 std::string spell_settings(const QueueSettings& settings) {
   std::string text;
