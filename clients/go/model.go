@@ -148,6 +148,7 @@ type Settings struct {
 	RememberMS   int64    `json:"remember_ms"`
 	DeadKeepMS   int64    `json:"dead_keep_ms"`
 	IfExists     IfExists `json:"if_exists"`
+	Objective    string   `json:"objective,omitempty"` // such as "99% within 1s"; empty: none
 }
 
 // SettingsPatch changes settings; nil leaves a setting as it is. Ptr makes the pointers.
@@ -159,6 +160,7 @@ type SettingsPatch struct {
 	Remember    *time.Duration // how long keys stay known after an ack or a cancel
 	DeadKeep    *time.Duration
 	IfExists    *IfExists
+	Objective   *string // such as "99% within 1s"; "none" removes it
 }
 
 // Ptr is a pointer to a value, for SettingsPatch.
@@ -178,6 +180,18 @@ type QueueInfo struct {
 	OldestReadyMS int64            `json:"oldest_ready_ms,omitempty"`
 	Settings      Settings         `json:"settings"`
 	Counters      map[string]int64 `json:"counters"`
+	Objective     *ObjectiveInfo   `json:"objective,omitempty"` // nil: none, or not measured
+}
+
+// ObjectiveInfo is how a queue keeps its objective, as its server measured it in the last hour.
+type ObjectiveInfo struct {
+	IsBurning     bool  `json:"burning"`
+	IsOverdue     bool  `json:"overdue"` // a message waits for too long now
+	Claims        int64 `json:"claims"`
+	Late          int64 `json:"late"`
+	LateEngine    int64 `json:"late_engine"`
+	LateUnclaimed int64 `json:"late_unclaimed"`
+	LatePaused    int64 `json:"late_paused"`
 }
 
 // Why says why a message has not been delivered, or what has become of it. Cause is one of those in

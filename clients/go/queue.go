@@ -214,6 +214,9 @@ func (q *Queue) Configure(ctx context.Context, patch SettingsPatch) (Settings, e
 	if patch.IfExists != nil {
 		body["if_exists"] = *patch.IfExists
 	}
+	if patch.Objective != nil {
+		body["objective"] = *patch.Objective
+	}
 	err := q.ask(ctx, "PUT", "", body, true, &answer)
 	return answer, err
 }

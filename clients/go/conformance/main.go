@@ -68,7 +68,8 @@ func bulk(f *request) tarry.Bulk {
 func patch(f *request) tarry.SettingsPatch {
 	return tarry.SettingsPatch{Lease: ms(f.LeaseMS), MaxAttempts: f.MaxAttempts,
 		BackoffMin: ms(f.BackoffMinMS), BackoffMax: ms(f.BackoffMaxMS),
-		Remember: ms(f.RememberMS), DeadKeep: ms(f.DeadKeepMS), IfExists: f.IfExists}
+		Remember: ms(f.RememberMS), DeadKeep: ms(f.DeadKeepMS), IfExists: f.IfExists,
+		Objective: f.Objective}
 }
 
 func list(f *request) tarry.ListOptions {

@@ -44,8 +44,9 @@ type request struct {
 	KeyBytes                   []byte          `json:"key_base64"`
 	PayloadBytes               []byte          `json:"payload_base64"`
 	IfExists                   *tarry.IfExists `json:"if_exists"`
-	MaxAttempts                *int            `json:"max_attempts"`
-	AnyState                   *bool           `json:"any_state"`
+	Objective                  *string
+	MaxAttempts                *int  `json:"max_attempts"`
+	AnyState                   *bool `json:"any_state"`
 	When, Zone                 string
 	Missed                     tarry.Missed
 	Paused                     bool

@@ -146,6 +146,7 @@ export function readSettings(said: Said): Settings {
     rememberMs: said["remember_ms"] as number,
     deadKeepMs: said["dead_keep_ms"] as number,
     ifExists: said["if_exists"] as Settings["ifExists"],
+    objective: (said["objective"] ?? "none") as string,
   };
 }
 

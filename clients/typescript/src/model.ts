@@ -158,6 +158,8 @@ export interface Settings {
   readonly rememberMs: number;
   readonly deadKeepMs: number;
   readonly ifExists: IfExists;
+  /** The lateness objective, such as `99% within 1s`; or `none`. */
+  readonly objective: string;
 }
 
 /** A queue's figures. `raw` is the server's whole answer. */

@@ -92,6 +92,8 @@ export interface SettingsPatch {
   remember?: Duration;
   deadKeep?: Duration;
   ifExists?: IfExists;
+  /** Such as `99% within 1s`; `none` removes it. */
+  objective?: string;
 }
 
 export function pushItem(
@@ -274,6 +276,7 @@ export function configure(queue: string, patch: SettingsPatch): Call<Settings> {
   putDuration(body, "dead_keep", patch.deadKeep);
   if (patch.maxAttempts !== undefined) body["max_attempts"] = patch.maxAttempts;
   if (patch.ifExists !== undefined) body["if_exists"] = patch.ifExists;
+  if (patch.objective !== undefined) body["objective"] = patch.objective;
   const call = post(queuePath(queue), body, answers.readSettings, true);
   return { ...call, method: "PUT" };
 }

@@ -47,6 +47,12 @@ public final class QueueSettings {
     return this;
   }
 
+  /** The lateness objective, such as {@code 99% within 1s}; {@code none} removes it. */
+  public QueueSettings objective(String objective) {
+    body.put("objective", objective);
+    return this;
+  }
+
   /** A setting under its name in the HTTP interface. */
   public QueueSettings set(String name, Object value) {
     body.put(name, value);
