@@ -11,6 +11,19 @@ export interface Settings {
   remember_ms: number;
   dead_keep_ms: number;
   if_exists: string;
+  /** Absent if there is none. */
+  objective?: string;
+}
+
+/** How a queue keeps its objective, as the server measured it in the last hour. */
+export interface Objective {
+  burning: boolean;
+  overdue: boolean;
+  claims: number;
+  late: number;
+  late_engine: number;
+  late_unclaimed: number;
+  late_paused: number;
 }
 
 export interface Queue {
@@ -26,6 +39,7 @@ export interface Queue {
   paused_until_ms?: number;
   oldest_ready_ms?: number;
   counters: Record<string, number>;
+  objective?: Objective;
 }
 
 export interface Store {

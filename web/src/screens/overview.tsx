@@ -68,7 +68,8 @@ export function Overview(): JSX.Element {
                   <a href={link(["queue", one.queue])}>
                     <Foreign text={one.queue} />
                   </a>{" "}
-                  {one.paused && <Chip kind="paused">{t("paused")}</Chip>}
+                  {one.paused && <Chip kind="paused">{t("paused")}</Chip>}{" "}
+                  {one.objective?.burning === true && <Chip kind="dead">{t("burning")}</Chip>}
                 </>
               ),
             ],

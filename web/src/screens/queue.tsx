@@ -27,7 +27,7 @@ function SettingsForm({ queue, locked }: { queue: Queue; locked: boolean }): JSX
     const value = given[name];
     if (value !== undefined) return value;
     const is = queue.settings[name];
-    return typeof is === "number" && name.endsWith("_ms") ? exact(is) : String(is);
+    return typeof is === "number" && name.endsWith("_ms") ? exact(is) : String(is ?? "none");
   };
   const set = (name: keyof Settings) => (value: string) => {
     setGiven({ ...given, [name]: value });
@@ -35,7 +35,7 @@ function SettingsForm({ queue, locked }: { queue: Queue; locked: boolean }): JSX
   const save = async (): Promise<string> => {
     const patch: Record<string, string | number> = {};
     for (const [name, value] of Object.entries(given)) {
-      if (name === "if_exists") patch[name] = value;
+      if (name === "if_exists" || name === "objective") patch[name] = value;
       else if (name === "max_attempts") patch[name] = Number(value);
       else patch[name.replace(/_ms$/, "")] = value;
     }
@@ -86,6 +86,12 @@ function SettingsForm({ queue, locked }: { queue: Queue; locked: boolean }): JSX
             ))}
           </select>
         </Field>
+        <Input
+          label={t("set_objective")}
+          value={shown("objective")}
+          disabled={locked}
+          onValue={set("objective")}
+        />
         <button class="main" disabled={locked}>
           {t("save")}
         </button>
@@ -142,7 +148,8 @@ export function QueueScreen({ name, session }: { name: string; session: Session 
               ? t("paused")
               : t("paused_until", time(queue.paused_until_ms))}
           </Chip>
-        )}
+        )}{" "}
+        {queue.objective?.burning === true && <Chip kind="dead">{t("burning")}</Chip>}
       </h1>
       <nav class="buttons" aria-label={name}>
         <a class="button" href={link(["queue", name, "messages"])}>
@@ -198,6 +205,20 @@ export function QueueScreen({ name, session }: { name: string; session: Session 
         )}
         {figure(t("claims_waiting"), count(queue.waiting_claims))}
       </dl>
+      {queue.objective !== undefined && (
+        <p>
+          {t("set_objective")} {queue.settings.objective}:{" "}
+          {t(
+            "late_of",
+            count(queue.objective.late),
+            count(queue.objective.claims),
+            count(queue.objective.late_unclaimed),
+            count(queue.objective.late_paused),
+            count(queue.objective.late_engine),
+          )}{" "}
+          {queue.objective.overdue && t("overdue")}
+        </p>
+      )}
       <Calendar queue={name} now={now} fresh={live.at} locked={!admin} />
       <HeatMap queue={name} />
       <Flow queues={[queue]} />
