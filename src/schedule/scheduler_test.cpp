@@ -200,7 +200,7 @@ TEST_F(SchedulerTest, ChangesWithinTheLeadComeTooLate) {
   EXPECT_EQ((*last)[0].payload(), "weekly");
 }
 
-// What is added within the lead of its first occurrence still gets it.
+// A schedule that is added within the lead of its first occurrence still pushes this occurrence.
 TEST_F(SchedulerTest, AScheduleMayBeginWithinTheLead) {
   clock.advance(15min - 1ms);
   EXPECT_TRUE(put(store, every("every 15m")));

@@ -48,7 +48,7 @@ Result<void> each_message(const Queue& queue, std::string_view prefix, Each each
 /// The nominal time of each schedule's next occurrence.
 using NextOccurrences = std::map<std::string, Time, std::less<>>;
 
-/// Of the schedules whose names begin with `prefix`.
+/// Finds the next occurrences of the schedules whose names begin with `prefix`.
 Result<NextOccurrences> next_occurrences(const Store& store, std::string_view prefix) {
   NextOccurrences found;
   auto done = each_message(timers_of(store), prefix, [&](const MessageInfo& info) {

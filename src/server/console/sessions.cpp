@@ -15,7 +15,7 @@
 namespace tarry::console {
 namespace {
 
-// Of the digest, in hex: enough to tell a thousand sessions apart.
+// A shown id is the first 16 hex digits of the digest: they tell a thousand sessions apart.
 constexpr std::size_t kShownDigits = 16;
 
 }  // namespace

@@ -60,7 +60,8 @@ void tell_objectives(StoreStats& stats, metrics::Meter* meter);
 [[nodiscard]] Routed advance_clock(Asked& asked);  // also serves suspend, whose request is the same
 [[nodiscard]] Routed step_clock(Asked& asked);
 
-// Who uses the server. The name of a session is in Asked::queue.
+// The clients that are connected, the acts of the audit log, and the console's sessions. A
+// session's id is in Asked::queue.
 [[nodiscard]] Routed list_clients(Asked& asked);
 [[nodiscard]] Routed list_acts(Asked& asked);
 [[nodiscard]] Routed list_sessions(Asked& asked);

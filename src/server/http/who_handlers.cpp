@@ -1,4 +1,4 @@
-// Who is connected, who is logged in at the console, and who did what.
+// The routes that list connected clients, acts of the audit log, and sessions of the console.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
