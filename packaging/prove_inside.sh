@@ -119,7 +119,7 @@ left=$(diff /tmp/before /tmp/after | grep '^[<>]' | grep -vE ' /etc/(passwd|grou
 ! getent passwd tarry >/dev/null || fail "the user is left behind"
 say "purge with TARRY_PURGE_DATA=yes left nothing behind"
 
-tar -xzf ./tarry-*.tar.gz -C /tmp
+tar -xzf ./tarry-*-linux-*.tar.gz -C /tmp
 program=$(echo /tmp/tarry-*/bin/tarry)
 "$program" --store file:/tmp/shop push q x --in 0s >/dev/null
 "$program" --store file:/tmp/shop claim q --wait 10s -o json | grep -q '"payload":"x"'
