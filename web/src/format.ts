@@ -33,6 +33,11 @@ export function duration(ms: number): string {
   return parts.join(" ");
 }
 
+/** A lateness: below a second with its tenths of a millisecond. */
+export function lateness(ms: number): string {
+  return ms < 1000 ? `${ms.toFixed(1)} ms` : duration(ms);
+}
+
 /** The exact duration in the form that the API takes. */
 export function exact(ms: number): string {
   for (const [name, size] of units) {

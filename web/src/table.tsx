@@ -5,12 +5,22 @@ import { count } from "./format";
 import { t } from "./i18n";
 import { Button } from "./ui";
 
-/** Its heading, the content of its cells, and which of them tell of trouble. */
+/** Its heading, the content of its cells, and how they look. */
 export type Column<Row> = [
   name: string,
   cell: (row: Row) => ComponentChildren,
-  bad?: (row: Row) => boolean,
+  look?: {
+    number?: boolean; // to the right, so that digits stand below each other
+    bad?: (row: Row) => boolean; // tells of trouble
+  },
 ];
+
+export const number = { number: true };
+
+function classes<Row>(row: Row, look: Column<Row>[2]): string {
+  const bad = look?.bad?.(row) === true;
+  return `${look?.number === true ? "number" : ""} ${bad ? "bad" : ""}`;
+}
 
 /** The first column names the row. Without rows it shows the text `none`. */
 export function Table<Row>(props: {
@@ -30,8 +40,8 @@ export function Table<Row>(props: {
         <table class="cards">
           <thead>
             <tr>
-              {columns.map(([name]) => (
-                <th key={name} scope="col">
+              {columns.map(([name, , look]) => (
+                <th key={name} scope="col" class={look?.number === true ? "number" : ""}>
                   {name}
                 </th>
               ))}
@@ -41,8 +51,8 @@ export function Table<Row>(props: {
             {rows.map((row, at) => (
               <tr key={props.id(row, at)}>
                 <th scope="row">{first?.[1](row)}</th>
-                {others.map(([name, cell, bad]) => (
-                  <td key={name} data-name={name} class={bad?.(row) === true ? "bad" : ""}>
+                {others.map(([name, cell, look]) => (
+                  <td key={name} data-name={name} class={classes(row, look)}>
                     {cell(row)}
                   </td>
                 ))}

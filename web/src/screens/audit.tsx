@@ -78,7 +78,7 @@ export function Audit(): JSX.Element {
                   [
                     t("audit_outcome"),
                     (one) => one.outcome,
-                    (one) => one.outcome === "refused" || one.outcome === "failed",
+                    { bad: (one) => one.outcome === "refused" || one.outcome === "failed" },
                   ],
                   [t("details"), (one) => <Foreign text={details(one)} />],
                 ]}

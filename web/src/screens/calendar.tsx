@@ -124,7 +124,7 @@ export function Calendar({
           return (
             <>
               <p class="quiet">
-                {count(forecast.due_now)} {t("due_now")}, {count(forecast.later)} {t("later")}.{" "}
+                {t("calendar_sums", count(forecast.due_now), count(forecast.later))}{" "}
                 {t("calendar_hint")}
               </p>
               <svg

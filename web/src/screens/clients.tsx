@@ -5,7 +5,7 @@ import { call } from "../api";
 import { bytes, count } from "../format";
 import { t } from "../i18n";
 import { useLive } from "../live";
-import { Table } from "../table";
+import { number, Table } from "../table";
 import { Foreign, Loading, useLoaded } from "../ui";
 
 interface Client {
@@ -41,9 +41,9 @@ export function ClientsScreen(): JSX.Element {
                 [t("address"), (one) => <Foreign text={one.peer} />],
                 [t("token"), (one) => <Foreign text={one.identity ?? "–"} />],
                 [t("protocol"), (one) => one.front],
-                [t("connections"), (one) => count(one.connections)],
-                [t("claims_waiting"), (one) => count(one.waiting_claims)],
-                [t("held"), (one) => bytes(one.held_bytes)],
+                [t("connections"), (one) => count(one.connections), number],
+                [t("claims_waiting"), (one) => count(one.waiting_claims), number],
+                [t("held"), (one) => bytes(one.held_bytes), number],
               ]}
               rows={clients}
               id={(one) => `${one.front} ${one.peer} ${one.identity ?? ""}`}

@@ -6,7 +6,7 @@ import { call, may, queuePath, type Message, type Session } from "../api";
 import { count } from "../format";
 import { t } from "../i18n";
 import { link, messageLink } from "../route";
-import { Table } from "../table";
+import { number, Table } from "../table";
 import { Button, Foreign, KeyText, Loading, useLoaded } from "../ui";
 import { BulkPanel } from "./bulkpanel";
 
@@ -66,7 +66,7 @@ export function Dead({ queue, session }: { queue: string; session: Session }): J
             <Table
               columns={[
                 [t("reason"), (one) => <Foreign text={one.reason === "" ? "–" : one.reason} />],
-                [t("messages"), (one) => count(one.count)],
+                [t("messages"), (one) => count(one.count), number],
                 [
                   t("key"),
                   (one) => (

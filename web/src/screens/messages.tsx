@@ -15,7 +15,7 @@ import { fromNow, localInput } from "../format";
 import { t } from "../i18n";
 import { storeNow, useLive } from "../live";
 import { go, link, messageLink } from "../route";
-import { Table } from "../table";
+import { number, Table } from "../table";
 import { Chip, Field, Foreign, Input, KeyText, Loading, usePages } from "../ui";
 import { BulkPanel } from "./bulkpanel";
 
@@ -170,7 +170,7 @@ export function Messages({
               ],
               [t("state"), (one) => <Chip kind={one.state}>{t(one.state)}</Chip>],
               [t("due"), (one) => fromNow(one.due_ms, now)],
-              [t("attempt"), (one) => one.attempt],
+              [t("attempt"), (one) => one.attempt, number],
               [t("reason"), (one) => one.reason !== undefined && <Foreign text={one.reason} />],
             ]}
             rows={messages}

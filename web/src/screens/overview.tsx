@@ -3,11 +3,11 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
 import type { Queue } from "../api";
-import { bytes, count, duration, rate } from "../format";
+import { bytes, count, duration, lateness, rate } from "../format";
 import { t } from "../i18n";
 import { storeNow, useLive, type Rates } from "../live";
 import { link } from "../route";
-import { Table } from "../table";
+import { number, Table } from "../table";
 import { Chip, Foreign, Input, Notice } from "../ui";
 import { Flow } from "./flow";
 
@@ -41,7 +41,7 @@ export function Overview(): JSX.Element {
           <div>
             <dt>{t("lateness")} p50 / p99</dt>
             <dd>
-              {store.lateness.p50_ms.toFixed(1)} / {store.lateness.p99_ms.toFixed(1)} ms
+              {lateness(store.lateness.p50_ms)} / {lateness(store.lateness.p99_ms)}
             </dd>
           </div>
           {store.disk_bytes > 0 && (
@@ -73,16 +73,16 @@ export function Overview(): JSX.Element {
                 </>
               ),
             ],
-            [t("scheduled"), (one) => count(one.scheduled)],
-            [t("ready"), (one) => count(one.ready)],
-            [t("leased"), (one) => count(one.leased)],
-            [t("dead"), (one) => count(one.dead), (one) => one.dead > 0],
-            [t("rate_in"), (one) => rate(rates(one).in)],
-            [t("rate_out"), (one) => rate(rates(one).out)],
+            [t("scheduled"), (one) => count(one.scheduled), number],
+            [t("ready"), (one) => count(one.ready), number],
+            [t("leased"), (one) => count(one.leased), number],
+            [t("dead"), (one) => count(one.dead), { number: true, bad: (one) => one.dead > 0 }],
+            [t("rate_in"), (one) => rate(rates(one).in), number],
+            [t("rate_out"), (one) => rate(rates(one).out), number],
             [
               t("oldest"),
               (one) => (one.oldest_ready_ms === undefined ? "–" : duration(late(one))),
-              (one) => late(one) > 60_000,
+              { number: true, bad: (one) => late(one) > 60_000 },
             ],
           ]}
           rows={found.slice(0, most)}

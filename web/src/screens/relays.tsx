@@ -5,7 +5,7 @@ import { text } from "../api";
 import { count } from "../format";
 import { t } from "../i18n";
 import { useLive } from "../live";
-import { Table } from "../table";
+import { number, Table } from "../table";
 import { Chip, Foreign, Loading, useLoaded } from "../ui";
 
 type Samples = Map<string, Map<string, number>>; // relay, then metric
@@ -48,9 +48,9 @@ export function Relays(): JSX.Element {
                 t("relay_breaker"),
                 ([, of]) => <State good={of.get("breaker_open") !== 1} bad={t("relay_down")} />,
               ],
-              [t("confirmed"), ([, of]) => count(of.get("confirmed_total") ?? 0)],
-              [t("failed"), ([, of]) => count(of.get("failed_total") ?? 0)],
-              [t("in_flight"), ([, of]) => count(of.get("in_flight") ?? 0)],
+              [t("confirmed"), ([, of]) => count(of.get("confirmed_total") ?? 0), number],
+              [t("failed"), ([, of]) => count(of.get("failed_total") ?? 0), number],
+              [t("in_flight"), ([, of]) => count(of.get("in_flight") ?? 0), number],
             ]}
             rows={[...relays]}
             id={([name]) => name}
