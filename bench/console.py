@@ -1,29 +1,36 @@
 #!/usr/bin/env python3
 """What the console's requests cost on a store with many queues, one of which is large.
 
-usage: console.py PROGRAM [--pending N] [--queues N] [--consoles N] [--store URL]
+usage: console.py PROGRAM [--pending N] [--queues N] [--consoles N] [--store URL] [--browser]
 
 The store is a file store of its own unless --store names one, which must have none of the queues
 big, busy, q0, q1... The script fills it, asks what the console's pages ask, and prints for each the
 median and the 95th percentile. Then some 10,000 messages a second go through another queue, first
 without a console and then with the open streams of --consoles pages: the difference between the
-server's processor time is what the consoles cost.
+server's processor time is what the consoles cost. Beside that a client of its own process sends one
+request at a time: what it waits must not depend on the consoles. --browser also opens the pages in
+Chromium; npm installs what that needs.
 """
 
 import argparse
 import contextlib
 import http.client
 import json
+import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from pathlib import Path
 
+WEB = Path(__file__).resolve().parents[1] / "web"
 JSON = {"content-type": "application/json"}
 BATCH = 10_000
+YEAR_MS = 365 * 86_400_000
 RUN_SECONDS = 10
 
 
@@ -58,7 +65,7 @@ def fill(server, pending, queues):
     begun = time.monotonic()
     for first in range(0, pending, BATCH):
         server.ask("POST", "/v1/queues/big/push", {"messages": [
-            {"key": f"order:{n}", "payload": "x", "delay_ms": 3_600_000 + n % 86_400_000 * 7}
+            {"key": f"order:{n}", "payload": "x", "delay_ms": YEAR_MS // pending * n}
             for n in range(first, min(first + BATCH, pending))]})
     for n in range(queues):
         server.ask("POST", f"/v1/queues/q{n}/messages", {"delay": "1d"})
@@ -132,9 +139,25 @@ def look(server, until):
     connection.close()
 
 
+def probe(port, until, pipe):
+    """Another client: a push every 5 ms. Sends how long each took, in seconds."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    times = []
+    while time.monotonic() < until:
+        begun = time.perf_counter()
+        connection.request("POST", "/v1/queues/probe/messages", '{"delay": "1d"}', JSON)
+        connection.getresponse().read()
+        times.append(time.perf_counter() - begun)
+        time.sleep(0.005)
+    pipe.send(sorted(times))
+
+
 def processor(server, consoles):
     """The server's share of a core while so many consoles look."""
     until = time.monotonic() + RUN_SECONDS
+    told, pipe = multiprocessing.Pipe(duplex=False)
+    other = multiprocessing.Process(target=probe, args=(server.port, until, pipe))
+    other.start()
     lookers = [threading.Thread(target=look, args=(server, until)) for _ in range(consoles)]
     for one in lookers:
         one.start()
@@ -144,9 +167,24 @@ def processor(server, consoles):
     rate = done / (time.monotonic() - begun)
     for one in lookers:
         one.join()
-    print(f"{consoles:3} consoles, {rate:8,.0f} messages/s: {share * 100:6.2f} % of a core",
-          flush=True)
+    waited = told.recv()
+    other.join()
+    print(f"{consoles:3} consoles, {rate:8,.0f} messages/s: {share * 100:6.2f} % of a core;"
+          f" another client's push: p50 {waited[len(waited) // 2] * 1e3:.2f} ms,"
+          f" p99 {waited[len(waited) * 99 // 100] * 1e3:.2f} ms", flush=True)
     return share
+
+
+def in_a_browser(server, directory):
+    """How long the screens take in Chromium."""
+    for name in ("package.json", "package-lock.json", ".npmrc", "test/browser.mjs",
+                 "test/large.mjs"):
+        shutil.copy(WEB / name, directory)
+    subprocess.run(["npm", "ci", "--silent", "--ignore-scripts"], cwd=directory, check=True)
+    print("in a browser:", flush=True)
+    where = {"chromium": shutil.which("chromium"), "url": f"http://127.0.0.1:{server.port}"}
+    subprocess.run(["node", "large.mjs"], cwd=directory, check=True, text=True,
+                   input=json.dumps(where) + "\n", timeout=600)
 
 
 def main():
@@ -156,6 +194,7 @@ def main():
     parser.add_argument("--queues", type=int, default=1_000)
     parser.add_argument("--consoles", type=int, default=10)
     parser.add_argument("--store")
+    parser.add_argument("--browser", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         server = Server(options.program, options.store or f"file:{directory}/store?sync=os",
@@ -173,6 +212,8 @@ def main():
             measure(server, "bulk, dry run: 1,000 looked at", [
                 ("POST", "/v1/queues/big/bulk", {"action": "cancel", "dry_run": True})] * 20)
             first_event(server, "overview, its first event")
+            if options.browser:
+                in_a_browser(server, directory)
             alone = [processor(server, 0), processor(server, 0)]
             watched = [processor(server, options.consoles), processor(server, options.consoles)]
             print(f"each console costs {(min(watched) - min(alone)) / options.consoles * 100:.2f} "

@@ -1,26 +1,22 @@
 #!/usr/bin/env python3
-"""The console: in a real Chromium (web/test/console.mjs), and as a stranger would attack it.
-
-TARRY_CONSOLE_CAPTURES=DIRECTORY writes the captures of docs/guide/console.md there.
-"""
+"""The console: in a real Chromium (web/test/console.mjs), and as a stranger would attack it."""
 
 import base64
 import http.client
 import json
-import os
 import shutil
 import signal
 import subprocess
 import sys
 import unittest
 
-from kept import Kept, run
+from console_browser import WEB, Browser, ask, push
+from kept import run
 from program import PROGRAM, SOURCE, ProgramTest, Server, environment
 
 sys.path.insert(0, str(SOURCE / "clients/conformance"))
 import servers  # pylint: disable=wrong-import-position
 
-WEB = SOURCE / "web"
 CHECKED = ("package.json", "package-lock.json", "tsconfig.json", "eslint.config.mjs",
            ".prettierrc.json", ".prettierignore", "build.mjs")
 
@@ -44,29 +40,6 @@ class Tokens:
         kept = [line for line in self.path.read_text().splitlines(True)
                 if line.split()[:1] != [name]]
         self.path.write_text("".join(kept))
-
-
-def ask(server, method, path, body=None, **fields):
-    """Returns the status, the fields and the body of the answer."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-    try:
-        headers = {name.replace("_", "-"): value for name, value in fields.items()}
-        if body is not None:
-            headers.setdefault("Content-Type", "application/json")
-            body = json.dumps(body)
-        connection.request(method, path, body, headers)
-        answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read()
-    finally:
-        connection.close()
-
-
-def push(server, queue, messages, **fields):
-    """Pushes them in one batch."""
-    status, _, answer = ask(server, "POST", f"/v1/queues/{queue}/push", {"messages": messages},
-                            **fields)
-    if status != 200 or b'"error"' in answer:
-        raise AssertionError(answer)
 
 
 def fill(server, **fields):
@@ -100,17 +73,8 @@ def fill(server, **fields):
             raise AssertionError(answer)
 
 
-class InTheBrowser(Kept):
+class InTheBrowser(Browser):
     """Each screen and act, in one browser."""
-
-    def modules(self):
-        """npm's packages, with what the console is checked with."""
-        def install(work):
-            for name in ("package.json", "package-lock.json", ".npmrc"):
-                shutil.copy(WEB / name, work)
-            run("npm", "ci", "--silent", "--prefer-offline", "--ignore-scripts", cwd=work)
-
-        return self.made("console-modules", [(WEB / "package-lock.json").read_text()], install)
 
     def test_the_sources_are_well_typed_and_tidy(self):
         with_modules = self.modules()
@@ -124,13 +88,10 @@ class InTheBrowser(Kept):
         run("npm", "run", "--silent", "check", cwd=work)
 
     def test_every_screen(self):
-        with_modules = self.modules()
+        script = self.script("console.mjs")
         tokens = Tokens(self.directory)
         admin = tokens.add("admin", "read,push,consume,admin")
         reader = tokens.add("reader", "read")
-        script = self.directory / "console.mjs"
-        shutil.copy(WEB / "test/console.mjs", script)
-        (self.directory / "node_modules").symlink_to(with_modules / "node_modules")
         bearer = {"Authorization": f"Bearer {admin}"}
         flags = ("--tokens-file", str(tokens.path),
                  "--audit-log", str(self.directory / "audit.jsonl"))
@@ -145,7 +106,6 @@ class InTheBrowser(Kept):
             try:
                 fill(server, **bearer)
                 where = {"chromium": shutil.which("chromium"),
-                         "captures": os.environ.get("TARRY_CONSOLE_CAPTURES"),
                          "file": {"url": server.url, "admin": admin, "reader": reader},
                          "redis": {"url": open_server.url}}
                 with subprocess.Popen(["node", script], stdin=subprocess.PIPE,

@@ -1,15 +1,12 @@
-// Tries the console in a real browser. tests/integration/console_test.py starts the servers, says
-// in one line of JSON on standard input where they are, and stops or starts one when asked to.
+// Tries the console in a real browser. tests/integration/console_test.py starts the servers, and
+// stops or starts one when asked to.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createInterface } from "node:readline";
 
-import { chromium } from "playwright-core";
+import { browser, button, faults, given, lines, open, visit } from "./browser.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-const given = JSON.parse((await lines.next()).value);
 
 /** Asks the test that runs this one for something, and waits until it is done. */
 async function demand(what) {
@@ -17,50 +14,11 @@ async function demand(what) {
   assert.equal((await lines.next()).value, "done");
 }
 
-const browser = await chromium.launch({
-  executablePath: given.chromium,
-  args: ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb"],
-});
-const faults = [];
-
-async function open(url, options = {}) {
-  const context = await browser.newContext({
-    locale: "en-GB",
-    viewport: { width: 1200, height: 800 },
-    ...options,
-  });
-  const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
-  page.on("pageerror", (error) => faults.push(`error on the page: ${error}`));
-  page.on("console", (message) => {
-    if (/Content Security Policy|TrustedHTML/.test(message.text())) faults.push(message.text());
-  });
-  page.on("dialog", (dialog) => {
-    faults.push(`a script ran: ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  page.on("request", (request) => {
-    if (!request.url().startsWith(url) && !request.url().startsWith("data:")) {
-      faults.push(`asked outside: ${request.url()}`);
-    }
-  });
-  await page.goto(`${url}/console`);
-  return page;
-}
-
 async function logIn(page, token) {
   await page.getByLabel("Token").fill(token);
   await page.getByRole("button", { name: "Log in" }).click();
 }
 
-/** Opens another screen of the same page. */
-async function visit(page, hash) {
-  await page.evaluate((to) => {
-    location.hash = to;
-  }, hash);
-}
-
-const button = (page, name) => page.getByRole("button", { name, exact: true });
 const outcome = (page, text) =>
   page.getByRole("status").filter({ hasText: text }).first().waitFor();
 
@@ -84,10 +42,6 @@ async function checkLook(page, where) {
   const wide = await page.evaluate(() => document.documentElement.scrollWidth);
   assert.ok(wide <= 360, `${where} is ${wide} wide on a screen of 360`);
   await page.setViewportSize(size);
-}
-
-async function capture(page, name) {
-  if (given.captures) await page.screenshot({ path: `${given.captures}/${name}.png` });
 }
 
 const tests = {
@@ -123,7 +77,6 @@ const tests = {
       before + 1,
     );
     await checkLook(page, "overview");
-    await capture(page, "overview");
   },
   async "a queue is paused and resumed, and its settings change"(page) {
     await page.getByRole("link", { name: "orders" }).click();
@@ -140,8 +93,6 @@ const tests = {
     await button(page, "Save").click();
     await page.getByRole("alert").filter({ hasText: "lease" }).waitFor();
     await checkLook(page, "queue");
-    await page.evaluate(() => scrollTo(0, 0));
-    await capture(page, "queue");
   },
   async "the calendar leads to the messages of a bar"(page) {
     await page.getByRole("group", { name: "Due calendar" }).getByRole("link").first().click();
@@ -176,9 +127,7 @@ const tests = {
     await checkLook(page, "push");
     await page.getByRole("link", { name: "order:42" }).click();
     await page.getByText('"a-1"').waitFor();
-    await page.evaluate(() => scrollTo(0, 0));
     await page.getByText("It is not due before").waitFor();
-    await capture(page, "message");
     await page.getByLabel("Move by or to", { exact: false }).fill("-30m");
     await button(page, "Move").click();
     await outcome(page, "rescheduled");
@@ -246,7 +195,6 @@ const tests = {
     await page.getByText("5 of 5 done.").waitFor();
     await page.getByText("rescheduled: 5").waitFor();
     await checkAccess(page, "span");
-    await capture(page, "span");
     await button(page, "1d").click();
     await bars.getByRole("link").first().focus();
     await page.keyboard.press("Shift+ArrowRight");
@@ -263,7 +211,6 @@ const tests = {
     await visit(page, "#/queue/mails/dead");
     await page.getByRole("rowheader", { name: "connection refused" }).waitFor();
     await checkLook(page, "dead");
-    await capture(page, "dead");
     await page
       .getByRole("row", { name: /connection refused/ })
       .getByRole("button")
@@ -285,7 +232,6 @@ const tests = {
       .waitFor();
     await shown.getByText("neither has nor remembers").waitFor();
     await checkLook(page, "schedules");
-    await capture(page, "schedules");
     await button(page, "Pause nightly").click();
     await row.getByText("Paused").waitFor();
     await button(page, "Resume nightly").click();
@@ -308,7 +254,6 @@ const tests = {
     await visit(page, "#/sessions");
     await page.getByRole("row", { name: /^admin this page/ }).waitFor();
     await checkLook(page, "sessions");
-    await capture(page, "sessions");
     await page
       .getByRole("row", { name: /^reader/ })
       .getByRole("button")
@@ -342,13 +287,11 @@ const tests = {
     await page.getByRole("row", { name: /end_session .*session_of: reader/ }).waitFor();
     await page.getByRole("link", { name: "<img src=y onerror=alert(5)>\\u202e" }).waitFor();
     await checkLook(page, "audit");
-    await capture(page, "audit");
     await page.getByRole("button", { name: "Load more" }).click();
     await page.locator("tbody tr").nth(50).waitFor();
     await visit(page, "#/clients");
     await page.getByRole("row", { name: /^127\.0\.0\.1 admin http/ }).waitFor();
     await checkLook(page, "clients");
-    await capture(page, "clients");
   },
   async "relays, and pages that do not exist"(page) {
     await visit(page, "#/relays");
