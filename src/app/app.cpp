@@ -147,6 +147,7 @@ ExitCode run(std::vector<std::string> arguments) {
           std::string(kDefaultStore) + ")")
       ->type_name("URL");
   add_choice(root, "-o,--output", format, format_names(), "How to print answers (default: table)");
+  root.add_flag_callback("--json", [&format] { format = "json"; }, "The same as -o json");
 
   add_serve_command(root, invocation);
   add_push_command(root, invocation);

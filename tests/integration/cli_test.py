@@ -557,6 +557,8 @@ class Help(ProgramTest):
     def test_version(self):
         self.assertRegex(self.tarry("--version").out, r"^tarry \d+\.\d+\.\d+\n$")
         self.assertEqual(self.asked("version")["engines"], ["embedded", "remote", "redis"])
+        for words in (("version", "--json"), ("--json", "version")):
+            self.assertEqual(self.tarry(*words).json, self.asked("version"))
 
 
 class StoreFiles(ProgramTest):

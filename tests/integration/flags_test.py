@@ -14,7 +14,7 @@ import config_test
 from program import PROGRAM, SOURCE, environment
 
 # Flags of every command; cli_test.py tests what they do.
-GENERAL = {"-h", "--help", "--version", "--store", "-o", "--output"}
+GENERAL = {"-h", "--help", "--version", "--store", "-o", "--output", "--json"}
 # A statement that only checks how a flag is refused does not test what the flag does.
 REFUSES = re.compile(r"refused\(|code=USAGE|code=2\b")
 
