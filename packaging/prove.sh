@@ -4,13 +4,14 @@
 # service's command as its unit says, pushes 10,000 messages, kills it with SIGKILL, starts it again,
 # tries wrong configurations, and purges.
 #
-# ROOT is a directory that debootstrap made; without one, roots are made in /var/tmp and removed.
-# Each root stays as it is: all happens in an overlay. Needs root, a network for apt, and debootstrap.
+# ROOT is a directory that debootstrap made, of Debian or Ubuntu; without one, roots are made in
+# /var/tmp and removed. Each root stays as it is: all happens in an overlay. Needs root, a network
+# for apt, and debootstrap.
 # The server listens in a network namespace of its own.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
-[ $# -ge 1 ] && [ -f "$1/SHA256SUMS" ] || { sed -n '2,9s/^# //p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] && [ -f "$1/SHA256SUMS" ] || { sed -n '2,10s/^# //p' "$0" >&2; exit 2; }
 out=$(cd "$1" && pwd)
 shift
 scratch=$(mktemp -d /var/tmp/tarry-prove.XXXXXX)
