@@ -6,6 +6,7 @@
 #include <tarry/log.h>
 #include <tarry/message.h>
 #include <tarry/metrics.h>
+#include <tarry/projection.h>
 #include <tarry/queue.h>
 #include <tarry/result.h>
 #include <tarry/schedule.h>
