@@ -1,9 +1,11 @@
 #include "wire/forecast.h"
 
 #include <limits>
+#include <string_view>
 
 #include "base/text.h"
 #include "core/limits.h"
+#include "core/rate.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"
 
@@ -12,6 +14,28 @@ namespace {
 
 constexpr Millis kDefaultWidth{60'000};
 constexpr std::uint32_t kDefaultBuckets = 60;
+
+void write_in(JsonWriter& out, std::string_view name, std::optional<Millis> span) {
+  if (span) out.millis_field(name, span->count());
+}
+
+void write_projection(JsonWriter& out, const Projected& projected, Millis width) {
+  const auto& [options, projection] = projected;
+  const Millis span_width = options.span == Millis(0) ? width : options.span;
+  out.name("projection").begin_object();
+  out.name("rate").number(options.rate).name("arrivals").number(options.arrivals);
+  write_in(out, "drained_in", projection.drained);
+  write_in(out, "clear_in", projection.clear);
+  out.field("backlog", projection.backlog).millis_field("latest", projection.latest.count());
+  out.millis_field("latest_in", projection.latest_at.count());
+  out.millis_field("span", span_width.count()).name("spans").begin_array();
+  for (const ProjectedSpan& span : projection.spans) {
+    out.begin_object().field("due", span.due).field("claimed", span.claimed);
+    out.field("backlog", span.backlog).millis_field("late_p50", span.late_p50.count());
+    out.millis_field("late_last", span.late_last.count()).end_object();
+  }
+  out.end_array().end_object();
+}
 
 }  // namespace
 
@@ -44,13 +68,33 @@ Result<core::ForecastRequest> decode_forecast(std::string queue, Query& query) {
   return request;
 }
 
-std::string encode_forecast_reply(const core::ForecastReply& reply, Millis width) {
+std::optional<ProjectionOptions> read_projection(Query& query) {
+  const auto rate = query.text("rate");
+  const auto arrivals = query.text("arrivals");
+  if (!rate) {
+    if (arrivals) query.fail({ErrorCode::invalid_argument, "arrivals needs a rate beside it"});
+    return std::nullopt;
+  }
+  ProjectionOptions options;
+  const auto read = core::parse_rate("rate", *rate);
+  const auto come = arrivals ? core::parse_arrivals("arrivals", *arrivals) : Result<double>(0.0);
+  if (!read) query.fail(read.error());
+  if (!come) query.fail(come.error());
+  if (read) options.rate = *read;
+  if (come) options.arrivals = *come;
+  return options;
+}
+
+std::string encode_forecast_reply(const core::ForecastReply& reply, Millis width,
+                                  const std::optional<Projected>& projected) {
   std::string text;
   JsonWriter out(text);
   out.begin_object().millis_field("width", width.count()).field("due_now", reply.due_now);
   out.name("buckets").begin_array();
   for (const std::uint64_t count : reply.buckets) out.number(count);
-  out.end_array().field("later", reply.later).end_object();
+  out.end_array().field("later", reply.later);
+  if (projected) write_projection(out, *projected, width);
+  out.end_object();
   return text;
 }
 

@@ -180,6 +180,12 @@ QUERIES = (
     ("forecastQueue", {"width": "1s", "width_ms": 1}, 400, ("width", "width_ms")),
     ("forecastQueue", {"buckets": 0}, 400, ("buckets 0", "10000")),
     ("forecastQueue", {"buckets": TOO_MANY}, 400, ("buckets 10001", "10000")),
+    ("forecastQueue", {"rate": 0}, 400, ('rate "0"', "0.001 to 10000000")),
+    ("forecastQueue", {"rate": "fast"}, 400, ('rate "fast"', "0.001 to 10000000")),
+    ("forecastQueue", {"rate": -1}, 400, ('rate "-1"', "0.001 to 10000000")),
+    ("forecastQueue", {"rate": 10_000_001}, 400, ('rate "10000001"', "0.001 to 10000000")),
+    ("forecastQueue", {"rate": 1, "arrivals": 0}, 400, ('arrivals "0"', '"none"')),
+    ("forecastQueue", {"arrivals": 1}, 400, ("arrivals", "rate")),
     ("getStats", {"queue": "a b"}, 400, ('"a b"', "127")),
 )
 

@@ -141,6 +141,8 @@ class Agreement(ProgramTest):
         self.ask("cancelMessages", body={"keys": [], "keys_base64": [NOT_UTF8, "", "a" * 1024]})
         self.ask("forecastQueue", query={"width": "1h", "buckets": 3})
         self.ask("forecastQueue", query={"width_ms": 5})
+        self.ask("forecastQueue", query={"rate": 0.5, "arrivals": "none"})
+        self.ask("forecastQueue", query={"rate": 1, "arrivals": 120})
 
     def claims(self):
         """c and the message without a key are due; so are b and e."""

@@ -1,3 +1,8 @@
+#include <optional>
+#include <utility>
+
+#include <tarry/projection.h>
+
 #include "base/text.h"
 #include "server/http/handlers.h"
 #include "wire/forecast.h"
@@ -81,12 +86,18 @@ Routed reshard(Asked& asked) {
 }
 
 Routed forecast(Asked& asked) {
+  const auto options = wire::read_projection(asked.query);
   auto forecast = wire::decode_forecast(std::move(asked.queue), asked.query);
   if (!forecast) return problem(forecast.error());
   const Millis width = forecast->width;
-  return ask<core::ForecastReply>(std::move(*forecast), [width](const core::ForecastReply& reply) {
-    return ok(wire::encode_forecast_reply(reply, width));
-  });
+  return ask<core::ForecastReply>(
+      std::move(*forecast), [width, options](const core::ForecastReply& reply) {
+        if (!options) return ok(wire::encode_forecast_reply(reply, width));
+        auto projection = project({width, reply.due_now, reply.buckets, reply.later}, *options);
+        if (!projection) return problem(projection.error());
+        return ok(wire::encode_forecast_reply(reply, width,
+                                              wire::Projected{*options, *std::move(projection)}));
+      });
 }
 
 }  // namespace tarry::http
