@@ -33,7 +33,8 @@ struct Row {
 
 std::string duration(Millis value) { return base::format_duration_ms(value.count()); }
 
-// Draws a bar in halves of a column, so that a small count is visible beside a large one.
+}  // namespace
+
 std::string bar(std::uint64_t count, std::uint64_t most, std::size_t columns) {
   if (count == 0) return {};
   const double share = static_cast<double>(count) / static_cast<double>(most);
@@ -44,8 +45,6 @@ std::string bar(std::uint64_t count, std::uint64_t most, std::size_t columns) {
   if (halves % 2 != 0) text += "▌";
   return text;
 }
-
-}  // namespace
 
 Millis horizon_of(const Forecast& forecast) {
   std::size_t end = forecast.buckets.size();

@@ -5,11 +5,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include <tarry/queue.h>
 
 namespace tarry::app {
+
+/// A bar in halves of a column, so that a small count is visible beside a large one. At most
+/// `columns` columns, for `most`, which is above 0.
+[[nodiscard]] std::string bar(std::uint64_t count, std::uint64_t most, std::size_t columns);
 
 /// How far ahead the last message is due: the end of the last bucket that has a message; 0 if there
 /// is none.

@@ -1,13 +1,18 @@
-// tarry forecast: how many messages fall due when, as a bar chart.
+// tarry forecast: how many messages fall due when, as a bar chart; and with --rate, when they are
+// claimed.
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "app/command_line/command.h"
 #include "app/commands/commands.h"
 #include "app/commands/listing.h"
+#include "app/commands/queues/rate_watch.h"
 #include "app/pictures/forecast_chart.h"
+#include "app/pictures/projection_text.h"
+#include "core/engine.h"
 #include "core/limits.h"
 #include "core/reply.h"
 #include "wire/forecast.h"
@@ -26,11 +31,12 @@ struct ForecastWords {
   std::string queue;
   std::optional<Millis> width;
   std::optional<std::uint64_t> buckets;
+  RateWords rates;
 };
 
-// Forecasts everything in about twenty rows. The width comes from a coarse forecast. If everything
-// is due within a few days, a finer forecast is made.
-Result<Forecast> fitting(const Queue& queue) {
+// Forecasts everything, in buckets that are narrower than a row of twenty. The width comes from a
+// coarse forecast. If everything is due within a few days, a finer forecast is made.
+Result<Forecast> fine(const Queue& queue) {
   auto far = queue.forecast(kFar);
   if (far && far->later > 0) far = queue.forecast(kFarthest);
   if (!far) return far;
@@ -41,11 +47,25 @@ Result<Forecast> fitting(const Queue& queue) {
   } else if (horizon <= std::chrono::hours(5 * 24)) {
     finer = ForecastOptions{std::chrono::minutes(1), 5 * 24 * 60};
   }
-  if (!finer) return widened(*far, width_for(horizon, kRows));
-  auto near = queue.forecast(*finer);
-  if (!near) return near;
-  const Millis width = width_for(horizon_of(*near), kRows);
-  return widened(*near, std::max(width, finer->width));
+  return finer ? queue.forecast(*finer) : far;
+}
+
+// The width of which about twenty rows reach the horizon.
+Millis row_width(const Forecast& forecast, Millis horizon) {
+  return std::max(width_for(horizon, kRows), forecast.width);
+}
+
+Result<Forecast> fitting(const Queue& queue) {
+  auto found = fine(queue);
+  if (!found) return found;
+  return widened(*found, row_width(*found, horizon_of(*found)));
+}
+
+Result<Forecast> forecast_of(const Queue& queue, const ForecastWords& words) {
+  ForecastOptions options;
+  options.width = words.width.value_or(options.width);
+  options.buckets = static_cast<std::uint32_t>(words.buckets.value_or(kRows));
+  return queue.forecast(options);
 }
 
 bool is_empty(const Forecast& forecast) {
@@ -53,18 +73,64 @@ bool is_empty(const Forecast& forecast) {
          std::ranges::all_of(forecast.buckets, [](std::uint64_t count) { return count == 0; });
 }
 
+// With the flags' own spans, or with about twenty that reach the end of the last backlog.
+Result<Foreseen> foresee(const Queue& queue, const ForecastWords& words, const Rates& rates) {
+  const bool fits = !words.width && !words.buckets;
+  auto found = fits ? fine(queue) : forecast_of(queue, words);
+  if (!found) return found.error();
+  ProjectionOptions options{rates.claims, rates.arrivals, found->width, 0};
+  auto projection = project(*found, options);
+  if (!projection) return projection.error();
+  if (fits) {
+    Millis horizon = horizon_of(*found);
+    horizon = std::max<Millis>(horizon, projection->clear.value_or(std::chrono::hours(1)));
+    options.span = row_width(*found, horizon);
+    options.spans = static_cast<std::uint32_t>(std::clamp<std::int64_t>(
+        (horizon + options.span - Millis(1)) / options.span, 1, std::int64_t{kRows}));
+    projection = project(*found, options);
+    if (!projection) return projection.error();
+    found = widened(*found, options.span);
+  }
+  Foreseen foreseen{*std::move(found), options, *std::move(projection), std::nullopt};
+  // The store's clock is this machine's, or not far from it, unless it is moved by hand.
+  if (!queue.engine().capabilities().manual_clock) {
+    foreseen.now = std::chrono::floor<Millis>(std::chrono::system_clock::now());
+  }
+  return foreseen;
+}
+
+ExitCode print_foreseen(Invocation& invocation, const Queue& queue, const ForecastWords& words) {
+  Output& output = invocation.output;
+  const auto rates = rates_of(queue, words.rates, output);
+  if (!rates) return output.fail(rates.error());
+  auto foreseen = foresee(queue, words, *rates);
+  if (!foreseen) return output.fail(foreseen.error());
+  const Forecast& forecast = foreseen->forecast;
+  if (is_empty(forecast)) {
+    if (const auto known = check_known(queue); !known) return output.fail(known.error());
+  }
+  if (output.json()) {
+    output.print_line(wire::encode_forecast_reply(
+        {forecast.due_now, forecast.buckets, forecast.later}, forecast.width,
+        wire::Projected{foreseen->options, foreseen->projection}));
+    return ExitCode::done;
+  }
+  output.print_line(projection_line(*foreseen));
+  std::string text = projection_text(*foreseen, output.out().width());
+  text.pop_back();
+  output.print_line(text);
+  return ExitCode::done;
+}
+
 ExitCode forecast(Invocation& invocation, const ForecastWords& words) {
+  if (const auto wrong = check_rates(words.rates)) return invocation.output.usage(wrong->message);
   ExitCode code{};
   auto store = invocation.open(code);
   if (!store) return code;
   const Queue queue = store->queue(words.queue);
-  Result<Forecast> found = [&] {
-    if (!words.width && !words.buckets) return fitting(queue);
-    ForecastOptions options;
-    options.width = words.width.value_or(options.width);
-    options.buckets = static_cast<std::uint32_t>(words.buckets.value_or(kRows));
-    return queue.forecast(options);
-  }();
+  if (words.rates.rate) return print_foreseen(invocation, queue, words);
+  Result<Forecast> found =
+      words.width || words.buckets ? forecast_of(queue, words) : fitting(queue);
   if (!found) return invocation.output.fail(found.error());
   if (is_empty(*found)) {
     if (const auto known = check_known(queue); !known) return invocation.output.fail(known.error());
@@ -89,16 +155,20 @@ void add_forecast_command(CLI::App& root, Invocation& invocation) {
 Show how many messages fall due when, as a bar chart
 
 Counts scheduled and ready messages, from now on. Without --width and --buckets it
-chooses the width that shows all of them in 20 rows.
+chooses the width that shows all of them in 20 rows. With --rate it shows when the
+backlog is drained if consumers claim N messages a second, and how late messages come.
 
   tarry forecast orders
   tarry forecast orders --width 1h --buckets 24
+  tarry forecast orders --rate 120 --arrivals none
+  tarry forecast orders --rate lately --watch 30s
   tarry forecast orders -o json)");
   add_word(command, "QUEUE", words.queue, "The queue")->required();
   add_duration(command, "--width", words.width,
                "Time span of each row (default with --buckets: 1m)");
   add_number(command, "--buckets", words.buckets, 1, core::kMaxForecastBuckets,
              "Number of rows, 1 to 10000 (default with --width: 20)");
+  add_rates(command, words.rates);
 }
 
 }  // namespace tarry::app
