@@ -217,6 +217,38 @@ type Forecast struct {
 	DueNow  int64   `json:"due_now"`
 	Buckets []int64 `json:"buckets"`
 	Later   int64   `json:"later"`
+	// Projection is there if the forecast was asked with Rates.
+	Projection *Projection `json:"projection"`
+}
+
+// Rates are messages a second.
+type Rates struct {
+	Claims   float64 // of all consumers together, from 0.001
+	Arrivals float64 // new messages that are due at once
+}
+
+// Projection is what becomes of a forecast at given rates. Times are from now.
+type Projection struct {
+	Rate     float64 `json:"rate"`
+	Arrivals float64 `json:"arrivals"`
+	// DrainedInMS is until no message is ready for the first time; nil: never at this rate.
+	DrainedInMS *int64 `json:"drained_in_ms"`
+	// ClearInMS is until the last backlog ends; nil: never at this rate.
+	ClearInMS  *int64          `json:"clear_in_ms"`
+	Backlog    int64           `json:"backlog"`   // at the end of the last span
+	LatestMS   int64           `json:"latest_ms"` // the greatest lateness
+	LatestInMS int64           `json:"latest_in_ms"`
+	SpanMS     int64           `json:"span_ms"`
+	Spans      []ProjectedSpan `json:"spans"`
+}
+
+// ProjectedSpan is a span of a Projection.
+type ProjectedSpan struct {
+	Due        int64 `json:"due"`
+	Claimed    int64 `json:"claimed"`
+	Backlog    int64 `json:"backlog"` // at its end
+	LateP50MS  int64 `json:"late_p50_ms"`
+	LateLastMS int64 `json:"late_last_ms"`
 }
 
 // Health is what the server and its engine can do.

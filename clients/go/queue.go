@@ -237,11 +237,18 @@ func (q *Queue) Why(ctx context.Context, key string) (Why, error) {
 	return answer, err
 }
 
-// Forecast says how many messages fall due in each of the next buckets, each as wide.
-func (q *Queue) Forecast(ctx context.Context, width time.Duration, buckets int) (Forecast, error) {
+// Forecast says how many messages fall due in each of the next buckets, each as wide. With rates it
+// also says when the backlog is drained, and how late messages come.
+func (q *Queue) Forecast(ctx context.Context, width time.Duration, buckets int, rates ...Rates) (Forecast, error) {
 	var answer Forecast
 	query := url.Values{"width_ms": {strconv.FormatInt(width.Milliseconds(), 10)},
 		"buckets": {strconv.Itoa(buckets)}}
+	for _, each := range rates {
+		query.Set("rate", strconv.FormatFloat(each.Claims, 'f', -1, 64))
+		if each.Arrivals != 0 {
+			query.Set("arrivals", strconv.FormatFloat(each.Arrivals, 'f', -1, 64))
+		}
+	}
 	err := q.ask(ctx, "GET", "/forecast?"+query.Encode(), nil, true, &answer)
 	return answer, err
 }

@@ -122,7 +122,7 @@ func (c *driver) verbs(q *tarry.Queue, f *request) map[string]func() (any, error
 		"queue":           func() (any, error) { return q.Info(ctx) },
 		"queues":          func() (any, error) { return c.Queues(ctx) },
 		"stats":           func() (any, error) { return c.Stats(ctx, f.Queue) },
-		"forecast":        func() (any, error) { return q.Forecast(ctx, *ms(f.WidthMS), *f.Buckets) },
+		"forecast":        func() (any, error) { return q.Forecast(ctx, *ms(f.WidthMS), *f.Buckets, f.rates()...) },
 		"pause":           func() (any, error) { return q.Pause(ctx, at(f.UntilMS)) },
 		"resume":          func() (any, error) { return false, q.Resume(ctx) },
 		"purge":           func() (any, error) { return q.Purge(ctx) },

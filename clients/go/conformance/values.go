@@ -34,6 +34,7 @@ type request struct {
 	Key, Payload               *string
 	Priority                   *uint32
 	Max, Limit, Buckets, Count *int
+	Rate, Arrivals             *float64
 	Concurrency, Prefetch      *int
 	Queues                     []string
 	Keys                       *[]string
@@ -171,4 +172,11 @@ func batch[T any](results []tarry.Result[T], err error) (any, error) {
 		}
 	}
 	return items, err
+}
+
+func (f *request) rates() []tarry.Rates {
+	if f.Rate == nil {
+		return nil
+	}
+	return []tarry.Rates{{Claims: *f.Rate, Arrivals: or(f.Arrivals)}}
 }

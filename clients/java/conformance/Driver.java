@@ -174,6 +174,10 @@ public final class Driver extends Values {
       case "queues": return map("queues", shown(client.queues()));
       case "stats": return f.containsKey("queue") ? queue.stats() : client.stats();
       case "forecast":
+        if (f.containsKey("rate")) {
+          return queue.forecast(span(f, "width_ms"), ((Long) f.get("buckets")).intValue(),
+              ((Number) f.get("rate")).doubleValue(), ((Number) f.get("arrivals")).doubleValue());
+        }
         return queue.forecast(span(f, "width_ms"), ((Long) f.get("buckets")).intValue());
       case "pause":
         if (f.containsKey("until_ms")) queue.pause(Instant.ofEpochMilli((Long) f.get("until_ms")));

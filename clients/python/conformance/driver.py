@@ -157,7 +157,8 @@ VERBS = {
     "why": lambda c, q, f: q.why(raw(f, "key")),
     "queues": lambda c, q, f: {"queues": shown(c.queues())},
     "stats": lambda c, q, f: c.stats(f.get("queue")),
-    "forecast": lambda c, q, f: q.forecast(millis(f.get("width_ms")), f.get("buckets")),
+    "forecast": lambda c, q, f: q.forecast(
+        millis(f.get("width_ms")), f.get("buckets"), f.get("rate"), f.get("arrivals")),
     "pause": lambda c, q, f: {"paused": q.pause(*moments(f, "until").values())},
     "resume": lambda c, q, f: {"paused": q.resume()},
     "purge": lambda c, q, f: {"count": q.purge()},

@@ -7,6 +7,7 @@ import type {
   Forecast,
   Outcome,
   Page,
+  Projection,
   Pushed,
   QueueInfo,
   Settings,
@@ -178,11 +179,34 @@ export function readWhy(said: Said): Why {
 
 export function readForecast(said: Said): Forecast {
   present(said["buckets"], "buckets");
+  const projection = said["projection"] as Said | undefined;
   return {
     widthMs: said["width_ms"] as number,
     dueNow: said["due_now"] as number,
     buckets: said["buckets"] as number[],
     later: said["later"] as number,
+    ...(projection && { projection: readProjection(projection) }),
+  };
+}
+
+function readProjection(said: Said): Projection {
+  const spans = said["spans"] as Said[];
+  return {
+    rate: said["rate"] as number,
+    arrivals: said["arrivals"] as number,
+    ...("drained_in_ms" in said && { drainedInMs: said["drained_in_ms"] as number }),
+    ...("clear_in_ms" in said && { clearInMs: said["clear_in_ms"] as number }),
+    backlog: said["backlog"] as number,
+    latestMs: said["latest_ms"] as number,
+    latestInMs: said["latest_in_ms"] as number,
+    spanMs: said["span_ms"] as number,
+    spans: spans.map((span) => ({
+      due: span["due"] as number,
+      claimed: span["claimed"] as number,
+      backlog: span["backlog"] as number,
+      lateP50Ms: span["late_p50_ms"] as number,
+      lateLastMs: span["late_last_ms"] as number,
+    })),
   };
 }
 

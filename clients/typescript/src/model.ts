@@ -194,6 +194,42 @@ export interface Forecast {
   readonly dueNow: number;
   readonly buckets: readonly number[];
   readonly later: number;
+  /** Only if the forecast was asked with rates. */
+  readonly projection?: Projection;
+}
+
+/** Messages a second. */
+export interface Rates {
+  /** Claims of all consumers together, from 0.001. */
+  readonly rate: number;
+  /** New messages that are due at once. The default is 0. */
+  readonly arrivals?: number;
+}
+
+/** What becomes of a forecast at given rates. Times are from now. */
+export interface Projection {
+  readonly rate: number;
+  readonly arrivals: number;
+  /** Until no message is ready for the first time. Absent: never at this rate. */
+  readonly drainedInMs?: number;
+  /** Until the last backlog ends. Absent: never at this rate. */
+  readonly clearInMs?: number;
+  /** At the end of the last span. */
+  readonly backlog: number;
+  /** The greatest lateness. */
+  readonly latestMs: number;
+  readonly latestInMs: number;
+  readonly spanMs: number;
+  readonly spans: readonly ProjectedSpan[];
+}
+
+export interface ProjectedSpan {
+  readonly due: number;
+  readonly claimed: number;
+  /** At its end. */
+  readonly backlog: number;
+  readonly lateP50Ms: number;
+  readonly lateLastMs: number;
 }
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -15,6 +15,7 @@ import type {
   PushOptions,
   Pushed,
   QueueInfo,
+  Rates,
   Settings,
   Stored,
   Why,
@@ -148,8 +149,9 @@ export class Queue {
     return this.client.stats(this.name);
   }
 
-  async forecast(width?: Duration, buckets?: number): Promise<Forecast> {
-    return this.client.run(verbs.forecast(this.name, width, buckets));
+  /** How many messages are due when; with rates, also when the backlog is drained. */
+  async forecast(width?: Duration, buckets?: number, rates?: Rates): Promise<Forecast> {
+    return this.client.run(verbs.forecast(this.name, width, buckets, rates));
   }
 
   /** Stops claims, until `resume` or until a time. */

@@ -16,6 +16,7 @@ import type {
   Page,
   Pushed,
   QueueInfo,
+  Rates,
   Settings,
   Settled,
   State,
@@ -303,9 +304,15 @@ export function forecast(
   queue: string,
   width: Duration | undefined,
   buckets: number | undefined,
+  rates: Rates | undefined,
 ): Call<Forecast> {
   const text = typeof width === "number" ? `${Math.ceil(width)}ms` : width;
-  const query = { buckets, width: text };
+  const query = {
+    buckets,
+    width: text,
+    rate: rates?.rate,
+    arrivals: rates?.arrivals === 0 ? undefined : rates?.arrivals,
+  };
   return look(withQuery(queuePath(queue, "/forecast"), query), answers.readForecast);
 }
 

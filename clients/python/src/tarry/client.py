@@ -361,9 +361,13 @@ class Queue:
     def stats(self) -> Dict[str, Any]:
         return self.client.stats(self.name)
 
-    def forecast(self, width: Optional[timedelta] = None, buckets: Optional[int] = None
+    def forecast(self, width: Optional[timedelta] = None, buckets: Optional[int] = None,
+                 rate: Optional[float] = None, arrivals: Optional[float] = None
                  ) -> Dict[str, Any]:
-        return self.client.run(verbs.forecast(self.name, width, buckets))
+        """How many messages fall due when. With a rate of claims a second, and of new messages a
+        second, also the `projection`: when the backlog is drained, and how late messages come."""
+        return self.client.run(
+            verbs.forecast(self.name, width, buckets, rate, arrivals))
 
     def pause(self, until: Optional[Moment] = None) -> bool:
         return self.client.run(verbs.pause(self.name, until))

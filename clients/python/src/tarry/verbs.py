@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .calls import Call, Lane, encode, error_in, queue_path, results_of, with_query
@@ -225,9 +226,12 @@ def stats(queue: Optional[str]) -> Call[Dict[str, Any]]:
     return Call("GET", with_query("/v1/stats", {"queue": queue}), None, _plain, True)
 
 
-def forecast(queue: str, width: Optional[timedelta], buckets: Optional[int]
-             ) -> Call[Dict[str, Any]]:
+def forecast(queue: str, width: Optional[timedelta], buckets: Optional[int],
+             rate: Optional[float], arrivals: Optional[float]) -> Call[Dict[str, Any]]:
     query: Dict[str, Any] = {"buckets": buckets}
+    for name, value in (("rate", rate), ("arrivals", arrivals or None)):
+        if value is not None:
+            query[name] = format(Decimal(str(value)), "f")
     put_duration(query, "width", width)
     return Call("GET", with_query(queue_path(queue, "/forecast"), query), None, _plain, True)
 

@@ -345,9 +345,13 @@ class Queue:
     async def stats(self) -> Dict[str, Any]:
         return await self.client.stats(self.name)
 
-    async def forecast(self, width: Optional[timedelta] = None, buckets: Optional[int] = None
-                 ) -> Dict[str, Any]:
-        return await self.client.run(verbs.forecast(self.name, width, buckets))
+    async def forecast(self, width: Optional[timedelta] = None, buckets: Optional[int] = None,
+                       rate: Optional[float] = None, arrivals: Optional[float] = None
+                       ) -> Dict[str, Any]:
+        """How many messages fall due when. With a rate of claims a second, and of new messages a
+        second, also the `projection`: when the backlog is drained, and how late messages come."""
+        return await self.client.run(
+            verbs.forecast(self.name, width, buckets, rate, arrivals))
 
     async def pause(self, until: Optional[Moment] = None) -> bool:
         return await self.client.run(verbs.pause(self.name, until))

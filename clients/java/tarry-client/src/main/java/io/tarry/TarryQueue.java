@@ -6,6 +6,7 @@ import io.tarry.internal.Json;
 import io.tarry.internal.Lane;
 import io.tarry.internal.Text;
 import io.tarry.internal.Tracing;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -217,6 +218,22 @@ public final class TarryQueue {
     Map<String, String> query = new LinkedHashMap<>();
     query.put("width_ms", Long.toString(Times.millis(width)));
     query.put("buckets", Integer.toString(buckets));
+    return client.get(ListRequest.withQuery(path("/forecast"), query));
+  }
+
+  /**
+   * The same, with the field {@code projection}: when the backlog is drained, and how late messages
+   * come.
+   *
+   * @param rate claims of all consumers together, a second, from 0.001
+   * @param arrivals new messages a second that are due at once
+   */
+  public Map<String, Object> forecast(Duration width, int buckets, double rate, double arrivals) {
+    Map<String, String> query = new LinkedHashMap<>();
+    query.put("width_ms", Long.toString(Times.millis(width)));
+    query.put("buckets", Integer.toString(buckets));
+    query.put("rate", BigDecimal.valueOf(rate).toPlainString());
+    if (arrivals != 0) query.put("arrivals", BigDecimal.valueOf(arrivals).toPlainString());
     return client.get(ListRequest.withQuery(path("/forecast"), query));
   }
 
