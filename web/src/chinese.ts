@@ -30,8 +30,12 @@ export const chinese: Record<Word, string> = {
   calendar: "到期日历",
   calendar_chosen: "已选定：到期不早于 {0}，早于 {1}。",
   calendar_clear: "取消选定",
+  calendar_drained: "最后的积压在 {0} 后清空，最大触发延迟 {1}。",
   calendar_hint:
     "选择一个柱形，查看其中的消息。拖过多个柱形，或在柱形上按 Shift 加方向键，可以选定一个时间段。",
+  calendar_no_backlog: "没有积压：每条消息一到期就被领取。",
+  calendar_rate: "每秒领取数",
+  calendar_rate_help: "显示按这个速率积压何时清空。",
   cancel: "返回",
   cancelled: "已取消",
   cause_consumers_busy: "消费者正忙。",

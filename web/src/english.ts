@@ -29,8 +29,12 @@ export const english = {
   calendar: "Due calendar",
   calendar_chosen: "Chosen: due from {0}, before {1}.",
   calendar_clear: "Choose nothing",
+  calendar_drained: "The last backlog ends in {0}. The latest message comes {1} late.",
   calendar_hint:
     "Select a bar to see its messages. Drag over bars, or press Shift with an arrow key on a bar, to choose a span.",
+  calendar_no_backlog: "No backlog: each message is claimed when it is due.",
+  calendar_rate: "Claims a second",
+  calendar_rate_help: "Shows when the backlog is drained at this rate.",
   cancel: "Cancel",
   cancelled: "cancelled",
   cause_consumers_busy: "Consumers are busy.",

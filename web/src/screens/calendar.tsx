@@ -4,10 +4,10 @@ import type { JSX, TargetedPointerEvent } from "preact";
 import { useRef, useState } from "preact/hooks";
 
 import { call, queuePath } from "../api";
-import { count, time } from "../format";
+import { count, duration, time } from "../format";
 import { t } from "../i18n";
 import { go } from "../route";
-import { Button, Loading, useLoaded } from "../ui";
+import { Button, Field, Loading, useLoaded } from "../ui";
 import { BulkPanel } from "./bulkpanel";
 
 interface Forecast {
@@ -15,6 +15,14 @@ interface Forecast {
   due_now: number;
   buckets: number[];
   later: number;
+  projection?: { clear_in_ms?: number; latest_ms: number };
+}
+
+// Without arrivals, every backlog ends.
+function outlook({ clear_in_ms = 0, latest_ms }: NonNullable<Forecast["projection"]>): string {
+  return clear_in_ms === 0
+    ? t("calendar_no_backlog")
+    : t("calendar_drained", duration(clear_in_ms), duration(latest_ms));
 }
 
 // The name of each scale, the width of a bar, and the number of bars.
@@ -51,16 +59,18 @@ export function Calendar({
   locked: boolean;
 }): JSX.Element {
   const [scale, setScale] = useState(1);
+  const [rate, setRate] = useState("");
   const [, width, bars] = scales[scale] ?? ["", 60_000, 60];
+  const at = rate === "" ? "" : `&rate=${encodeURIComponent(rate)}`;
   const loaded = useLoaded(
     async () => ({
       forecast: await call<Forecast>(
         "GET",
-        queuePath(queue, `/forecast?width_ms=${width}&buckets=${bars}`),
+        queuePath(queue, `/forecast?width_ms=${width}&buckets=${bars}${at}`),
       ),
       from: now,
     }),
-    [queue, scale, Math.floor(fresh / 5000)],
+    [queue, scale, rate, Math.floor(fresh / 5000)],
   );
   const [chosen, setChosen] = useState<Chosen>();
   const pressed = useRef<number>(); // the bar where the pointer went down
@@ -127,6 +137,7 @@ export function Calendar({
                 {t("calendar_sums", count(forecast.due_now), count(forecast.later))}{" "}
                 {t("calendar_hint")}
               </p>
+              {forecast.projection && <p role="status">{outlook(forecast.projection)}</p>}
               <svg
                 class="bars"
                 viewBox={`0 0 100 ${height}`}
@@ -199,6 +210,15 @@ export function Calendar({
           );
         }}
       </Loading>
+      <Field label={t("calendar_rate")} help={t("calendar_rate_help")}>
+        <input
+          inputMode="decimal"
+          value={rate}
+          onChange={(event) => {
+            setRate(event.currentTarget.value.trim());
+          }}
+        />
+      </Field>
       <Button onClick={loaded.reload}>{t("reload")}</Button>
       {span !== undefined && (
         <>
