@@ -1,6 +1,7 @@
 package tarry
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 )
@@ -47,6 +48,12 @@ func (e *Error) Is(target error) bool { return target == e.kind() }
 
 // Next names what the caller does next, as clients/conformance/README.md lists it.
 func (e *Error) Next() string { return kindOf(e.Code).next }
+
+// MarshalJSON writes it for logs and answers: code, next, status and message.
+func (e *Error) MarshalJSON() ([]byte, error) {
+	return json.Marshal(fields{"code": e.Code, "next": e.Next(), "status": e.Status,
+		"message": e.Message})
+}
 
 func (e *Error) kind() error { return kindOf(e.Code).err }
 

@@ -65,12 +65,17 @@ func Delay(delay time.Duration) PushOption {
 func Due(due time.Time) PushOption { return func(m *Message) { m.body.putTime("due", due) } }
 
 // Header adds a header.
-func Header(name, value string) PushOption {
+func Header(name, value string) PushOption { return Headers(map[string]string{name: value}) }
+
+// Headers adds headers.
+func Headers(headers map[string]string) PushOption {
 	return func(m *Message) {
 		if m.headers == nil {
 			m.headers = map[string]string{}
 		}
-		m.headers[name] = value
+		for name, value := range headers {
+			m.headers[name] = value
+		}
 	}
 }
 

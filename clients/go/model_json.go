@@ -130,6 +130,14 @@ func (s Stored) MarshalJSON() ([]byte, error) {
 	}{plain(s), all})
 }
 
+// MarshalJSON writes the value, or {"error": ...}.
+func (r Result[T]) MarshalJSON() ([]byte, error) {
+	if r.Err != nil {
+		return json.Marshal(fields{"error": asError(r.Err)})
+	}
+	return json.Marshal(r.Value)
+}
+
 func keyOnly(key string) said {
 	var s said
 	s.Key, s.Key64 = split(key)

@@ -29,6 +29,17 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}
 }
 
+func TestResultsAreWrittenAsJSON(t *testing.T) {
+	lost := &Error{Code: "unknown_outcome", Message: "lost", Status: 500}
+	results := []Result[SettleResult]{{Value: SettleResult{Outcome: Done}}, {Err: lost}}
+	written, err := json.Marshal(results)
+	wanted := `[{"outcome":"done"},{"error":{"code":"unknown_outcome","message":"lost",` +
+		`"next":"look_first","status":500}}]`
+	if err != nil || string(written) != wanted {
+		t.Fatal(string(written), err)
+	}
+}
+
 func TestBadAddressesAreRefused(t *testing.T) {
 	for _, address := range []string{"ftp://a", "http://", "http://a/path", "http+unix://a/b", "a:b:c",
 		"http://user:secret@host"} {
