@@ -66,6 +66,12 @@ public final class Message {
     return this;
   }
 
+  /** Adds headers. */
+  public Message headers(Map<String, String> headers) {
+    this.headers.putAll(headers);
+    return this;
+  }
+
   /** 0 to 4294967295, lower first among what is due; default 1024. */
   public Message priority(long priority) {
     this.priority = priority;

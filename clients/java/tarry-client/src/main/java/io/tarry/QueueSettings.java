@@ -26,7 +26,17 @@ public final class QueueSettings {
 
   /** Between attempts: from, doubled each time, up to. */
   public QueueSettings backoff(Duration from, Duration upTo) {
+    return backoffMin(from).backoffMax(upTo);
+  }
+
+  /** After the first attempt; it is doubled each time. */
+  public QueueSettings backoffMin(Duration from) {
     Times.put(body, "backoff_min", from);
+    return this;
+  }
+
+  /** The most between attempts. */
+  public QueueSettings backoffMax(Duration upTo) {
     Times.put(body, "backoff_max", upTo);
     return this;
   }
