@@ -12,7 +12,7 @@ FIELDS = {"case", "steps", "server", "clock", "open", "faults", "stores", "trans
           "file"}
 OPEN = {"patience_ms": 5000, "timeout_ms": 20000}
 RUNNER_STEPS = {"begin", "answer", "event", "no_event", "server", "driver", "store", "until",
-                "seen", "faults", "closed"}
+                "seen", "faults", "closed", "together"}
 
 
 def leaves_something(case):
@@ -54,15 +54,6 @@ def _faulty(case):
 
 def _moves_clock(step):
     return "advance" in step or "advance" in step.get("store", {})
-
-
-def _request(op, fields):
-    """A step as the driver gets it."""
-    fields = {name: value for name, value in (fields or {}).items() if value is not None}
-    if op == "together":
-        return {"op": op, "calls": [_request(*call) for one in fields["calls"]
-                                    for call in one.items()]}
-    return {"op": op, **fields}
 
 
 class Run:
@@ -107,7 +98,7 @@ class Run:
     def _part(self):
         """Gives the driver back, unless it still does something for this case."""
         if not self._pending and not leaves_something(self._case):
-            self._compare({}, self._ask({"op": "close"}))
+            self._compare({}, self._ask("close", {}))
             self._drivers.give_back(self.driver)
             self.driver = None
 
@@ -130,18 +121,18 @@ class Run:
             url = f"http{'s' if self._transport == 'tls' else ''}://127.0.0.1:1"
         self.driver = self._drivers.take(self._shown)
         given = filled(self._case.get("open", {}), self._names)
-        opened = {"op": "open", "url": url, **OPEN, **given}
+        opened = {"url": url, **OPEN, **given}
         if self._transport == "tls":
             opened.setdefault("ca", self._certificates.ca)
         for op in ["open", *self._case.get("needs", [])]:
-            answer = self._ask(opened if op == "open" else {"op": op})
+            answer = self._ask(op, opened if op == "open" else {})
             if answer.get("error", {}).get("code") == "no_such_op":
                 raise Skipped(f"the driver has no {op}")
             if op == "open":
                 match({"ok": {}}, answer, self._names)
 
-    def _ask(self, request):
-        return self.driver.answer(self.driver.send(request))
+    def _ask(self, op, fields):
+        return self.driver.answer(self.driver.send(op, fields or {}))
 
     def _step(self, step):
         step = dict(step)
@@ -152,7 +143,7 @@ class Run:
         if what in RUNNER_STEPS:
             getattr(self, "_" + what)(given, expected)
         else:
-            self._compare(expected, self._ask(_request(what, given)))
+            self._compare(expected, self._ask(what, given))
 
     def _compare(self, expected, answer):
         if answer.get("error", {}).get("code") == "no_such_op":
@@ -163,10 +154,15 @@ class Run:
 
     def _begin(self, given, _):
         (op, fields), = given.items()
-        self._pending.append(self.driver.send(_request(op, fields)))
+        self._pending.append(self.driver.send(op, fields or {}))
 
     def _answer(self, given, _):
         self._compare(given, self.driver.answer(self._pending.pop(0)))
+
+    def _together(self, given, expected):
+        sent = [self.driver.send(op, fields) for call in given["calls"]
+                for op, fields in call.items()]
+        match(expected["ok"], [self.driver.answer(number) for number in sent], self._names)
 
     def _event(self, given, _):
         self.driver.event(lambda event: self._fits(given, event), given)

@@ -9,6 +9,8 @@ import tempfile
 import threading
 import time
 
+from dialect import Dialect, answer
+
 WAIT = 60  # seconds for an answer or an event; a case that takes so long has failed
 
 
@@ -26,6 +28,8 @@ class Driver:
             shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=self._errors, start_new_session=True)
         self._news = threading.Condition()
+        self._dialect = None
+        self._asked = {}
         self._answers = {}
         self._events = []
         self._over = False
@@ -33,9 +37,12 @@ class Driver:
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
-    def send(self, request):
-        """Sends a request; returns its id."""
+    def send(self, op, fields):
+        """Sends the request of a step; returns its id."""
+        dialect = self._wait(lambda: self._dialect, "no greeting")
         self._last += 1
+        request = dialect.request(op, fields)
+        self._asked[self._last] = request["op"], fields
         line = json.dumps({"id": self._last, **request})
         self._show("->", line)
         try:
@@ -46,8 +53,9 @@ class Driver:
         return self._last
 
     def answer(self, number):
-        """Waits for the answer of that request."""
-        return self._wait(lambda: self._answers.pop(number, None), f"no answer to {number}")
+        """Waits for the answer to that request; as the table has it."""
+        said = self._wait(lambda: self._answers.pop(number, None), f"no answer to {number}")
+        return answer(*self._asked.pop(number), said)
 
     def event(self, matches, what):
         """Waits for an event that matches, and takes it out."""
@@ -87,6 +95,8 @@ class Driver:
             with self._news:
                 if "event" in said:
                     self._events.append(said)
+                elif "names" in said:
+                    self._dialect = Dialect(said)
                 else:
                     self._answers[said.pop("id", None)] = said
                 self._news.notify_all()
@@ -105,6 +115,7 @@ class Driver:
     def forget(self):
         """Forgets what nobody has asked for: the next case begins."""
         with self._news:
+            self._asked.clear()
             self._answers.clear()
             self._events.clear()
 

@@ -4,8 +4,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"log"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -15,78 +15,90 @@ import (
 
 var ctx = context.Background()
 
-func options(f *request) (all []tarry.PushOption) {
-	all = option(all, ms(f.DelayMS), tarry.Delay)
-	all = option(all, f.DueMS, func(due int64) tarry.PushOption { return tarry.Due(time.UnixMilli(due)) })
-	all = option(all, f.key(), tarry.Key)
-	all = option(all, f.Priority, tarry.Priority)
-	all = option(all, f.IfExists, tarry.OnExisting)
-	all = option(all, f.MaxAttempts, tarry.MaxAttempts)
-	for name, value := range f.Headers {
-		all = append(all, tarry.Header(name, value))
+type object map[string]any
+
+// fields are those of a request, or of an item of one.
+type fields map[string]json.RawMessage
+
+// into reads a field, or all fields, as a type of the library; without the field, it is zero.
+func into[T any](said any) (value T) {
+	data, _ := json.Marshal(said)
+	if err := json.Unmarshal(data, &value); err != nil {
+		panic(err)
 	}
-	return
+	return value
 }
 
-func claim(f *request) (all []tarry.ClaimOption) {
-	all = option(all, f.Max, tarry.Max)
-	all = option(all, f.MaxBytes, tarry.MaxBytes)
-	all = option(all, ms(f.LeaseMS), tarry.Lease)
-	all = option(all, ms(f.WaitMS), tarry.Wait)
-	all = option(all, f.Keys, func(keys []string) tarry.ClaimOption { return tarry.Keys(keys...) })
-	return option(all, f.AnyState, func(bool) tarry.ClaimOption { return tarry.AnyState() })
-}
+func (f fields) text(name string) string { return into[string](f[name]) }
+func (f fields) key() string             { return string(into[[]byte](f["key"])) }
+func (f fields) keys() []string          { return into[[]string](f["keys"]) }
+func (f fields) payload() []byte         { return into[[]byte](f["payload"]) }
 
-func message(f *request) tarry.Message {
-	return tarry.NewMessage(f.payload(), options(f)...)
-}
+func span(f fields, name string) time.Duration { return into[time.Duration](f[name]) }
 
-func move(f *request) tarry.Move { return tarry.NewMove(or(f.key()), options(f)...) }
-
-func extension(f *request) tarry.ExtendItem {
-	return tarry.ExtendItem{Receipt: f.Receipt, Lease: or(ms(f.LeaseMS))}
-}
-
-func verdict(f *request) tarry.Verdict {
-	if f.Action == "retry" && f.DelayMS != nil {
-		return tarry.RetryAfter(*ms(f.DelayMS), f.Reason)
+func each[T any](f fields, of func(fields) T) (made []T) {
+	for _, one := range into[[]fields](f["items"]) {
+		made = append(made, of(one))
 	}
+	return made
+}
+
+// add adds an option if its field is there.
+func add[V, O any](options *[]O, f fields, name string, option func(V) O) {
+	if f[name] != nil {
+		*options = append(*options, option(into[V](f[name])))
+	}
+}
+
+func pushOptions(f fields) (options []tarry.PushOption) {
+	add(&options, f, "key", func(key []byte) tarry.PushOption { return tarry.Key(string(key)) })
+	add(&options, f, "delay", tarry.Delay)
+	add(&options, f, "due", tarry.Due)
+	add(&options, f, "priority", tarry.Priority)
+	add(&options, f, "ifExists", tarry.OnExisting)
+	add(&options, f, "maxAttempts", tarry.MaxAttempts)
+	add(&options, f, "headers", tarry.Headers)
+	return options
+}
+
+func claimOptions(f fields) (options []tarry.ClaimOption) {
+	add(&options, f, "max", tarry.Max)
+	add(&options, f, "maxBytes", tarry.MaxBytes)
+	add(&options, f, "lease", tarry.Lease)
+	add(&options, f, "wait", tarry.Wait)
+	add(&options, f, "keys", func(keys []string) tarry.ClaimOption { return tarry.Keys(keys...) })
+	add(&options, f, "anyState", func(bool) tarry.ClaimOption { return tarry.AnyState() })
+	return options
+}
+
+func rates(f fields) (all []tarry.Rates) {
+	add(&all, f, "rate", func(rate float64) tarry.Rates {
+		return tarry.Rates{Claims: rate, Arrivals: into[float64](f["arrivals"])}
+	})
+	return all
+}
+
+func message(f fields) tarry.Message { return tarry.NewMessage(f.payload(), pushOptions(f)...) }
+
+func move(f fields) tarry.Move { return tarry.NewMove(f.key(), pushOptions(f)...) }
+
+func verdict(f fields) tarry.Verdict {
+	if f["delay"] != nil {
+		return tarry.RetryAfter(span(f, "delay"), f.text("reason"))
+	}
+	return verdicts(f.text("reason"))[f.text("action")]
+}
+
+func verdicts(reason string) map[string]tarry.Verdict {
 	return map[string]tarry.Verdict{"ack": tarry.Ack(), "release": tarry.Release(),
-		"retry": tarry.Retry(f.Reason), "bury": tarry.Bury(f.Reason)}[f.Action]
+		"retry": tarry.Retry(reason), "bury": tarry.Bury(reason)}
 }
 
-func settlement(f *request) tarry.SettleItem {
-	return tarry.SettleItem{Receipt: f.Receipt, Verdict: verdict(f)}
+func settlement(f fields) tarry.SettleItem {
+	return tarry.SettleItem{Receipt: f.text("receipt"), Verdict: verdict(f)}
 }
 
-func bulk(f *request) tarry.Bulk {
-	return tarry.Bulk{Action: f.Action, State: tarry.State(f.State), Prefix: f.Prefix,
-		DueFrom: at(f.DueFromMS), DueTo: at(f.DueToMS), Headers: f.Headers, Reason: f.Reason,
-		Due: at(f.DueMS), By: or(ms(f.ByMS)), DryRun: f.DryRun}
-}
-
-func patch(f *request) tarry.SettingsPatch {
-	return tarry.SettingsPatch{Lease: ms(f.LeaseMS), MaxAttempts: f.MaxAttempts,
-		BackoffMin: ms(f.BackoffMinMS), BackoffMax: ms(f.BackoffMaxMS),
-		Remember: ms(f.RememberMS), DeadKeep: ms(f.DeadKeepMS), IfExists: f.IfExists,
-		Objective: f.Objective}
-}
-
-func list(f *request) tarry.ListOptions {
-	return tarry.ListOptions{
-		State: tarry.State(f.State), Prefix: f.Prefix, Limit: or(f.Limit), After: f.After}
-}
-
-func schedule(f *request) tarry.Schedule {
-	return tarry.Schedule{When: f.When, Zone: f.Zone, Start: at(f.StartMS), End: at(f.EndMS),
-		Jitter: or(ms(f.JitterMS)), Queue: f.Queue, Payload: f.payload(), Headers: f.Headers,
-		Priority: f.Priority, Missed: f.Missed, Paused: f.Paused}
-}
-
-func occurrences(f *request) tarry.OccurrencesQuery {
-	return tarry.OccurrencesQuery{When: f.When, Zone: f.Zone, Start: at(f.StartMS), End: at(f.EndMS),
-		Jitter: or(ms(f.JitterMS)), Name: f.Name, From: at(f.FromMS), Count: or(f.Count)}
-}
+type scheduled tarry.Schedule // without its own way of reading JSON
 
 // driver holds the client that open made last, and its worker.
 type driver struct {
@@ -96,84 +108,71 @@ type driver struct {
 	gates  sync.Map
 }
 
-// verbs are the verbs of a request; "one NAME" is the verb for a single message.
-func (c *driver) verbs(q *tarry.Queue, f *request) map[string]func() (any, error) {
+func (c *driver) verbs(f fields) map[string]func() (any, error) {
+	q, name := c.Queue(f.text("queue")), f.text("name")
 	return map[string]func() (any, error){
-		"one push":        func() (any, error) { return q.PushMessage(ctx, message(f.Message)) },
-		"one get":         func() (any, error) { return q.Get(ctx, or(f.key())) },
-		"one why":         func() (any, error) { return q.Why(ctx, or(f.key())) },
-		"one cancel":      func() (any, error) { return q.Cancel(ctx, or(f.key())) },
-		"one reschedule":  func() (any, error) { return q.Reschedule(ctx, or(f.Item.key()), options(f.Item)...) },
-		"one settle":      func() (any, error) { return c.Settle(ctx, f.Item.Receipt, verdict(f.Item)) },
-		"one extend":      func() (any, error) { return c.Extend(ctx, f.Item.Receipt, or(ms(f.Item.LeaseMS))) },
-		"one revive":      func() (any, error) { return q.ReviveAll(ctx) },
-		"push":            func() (any, error) { return batch(q.PushMany(ctx, each(f.Messages, message))) },
-		"get":             func() (any, error) { return batch(q.GetMany(ctx, or(f.Keys))) },
-		"cancel":          func() (any, error) { return batch(q.CancelMany(ctx, or(f.Keys))) },
-		"reschedule":      func() (any, error) { return batch(q.RescheduleMany(ctx, each(f.Items, move))) },
-		"settle":          func() (any, error) { return batch(c.SettleMany(ctx, each(f.Items, settlement))) },
-		"extend":          func() (any, error) { return batch(c.ExtendMany(ctx, each(f.Items, extension))) },
-		"claim":           func() (any, error) { return messages(c.Claim(ctx, f.Queues, claim(f)...)) },
-		"list":            func() (any, error) { return q.ListPage(ctx, list(f)) },
-		"list_all":        func() (any, error) { return messages(q.List(list(f)).All(ctx)) },
-		"revive":          func() (any, error) { return q.Revive(ctx, or(f.Keys)...) },
-		"bulk":            func() (any, error) { return q.Bulk(ctx, bulk(f)) },
-		"configure":       func() (any, error) { return q.Configure(ctx, patch(f)) },
-		"queue":           func() (any, error) { return q.Info(ctx) },
-		"queues":          func() (any, error) { return c.Queues(ctx) },
-		"stats":           func() (any, error) { return c.Stats(ctx, f.Queue) },
-		"forecast":        func() (any, error) { return q.Forecast(ctx, *ms(f.WidthMS), *f.Buckets, f.rates()...) },
-		"pause":           func() (any, error) { return q.Pause(ctx, at(f.UntilMS)) },
-		"resume":          func() (any, error) { return false, q.Resume(ctx) },
-		"purge":           func() (any, error) { return q.Purge(ctx) },
-		"remove":          func() (any, error) { return q.Remove(ctx, f.Force) },
-		"advance":         func() (any, error) { return object{"advanced_ms": f.ByMS}, c.Advance(ctx, *ms(f.ByMS)) },
-		"health":          func() (any, error) { return c.Health(ctx) },
-		"put_schedule":    func() (any, error) { return c.PutSchedule(ctx, f.Name, schedule(f)) },
-		"schedule":        func() (any, error) { return c.Schedule(ctx, f.Name) },
-		"schedules":       func() (any, error) { return c.Schedules(ctx, f.Prefix) },
-		"pause_schedule":  func() (any, error) { return object{}, c.PauseSchedule(ctx, f.Name) },
-		"resume_schedule": func() (any, error) { return object{}, c.ResumeSchedule(ctx, f.Name) },
-		"run_schedule":    func() (any, error) { return c.RunSchedule(ctx, f.Name) },
-		"remove_schedule": func() (any, error) { return object{}, c.RemoveSchedule(ctx, f.Name) },
-		"occurrences":     func() (any, error) { return c.Occurrences(ctx, occurrences(f)) },
-		"close":           func() (any, error) { c.Close(); return object{}, nil },
-		"together":        func() (any, error) { return c.together(f.Calls), nil },
-		"work":            func() (any, error) { return object{}, c.work(f) },
-		"one let_go":      func() (any, error) { close(c.gate(or(f.key()))); return object{}, nil },
-		"begin_stop":      func() (any, error) { c.worker.Stop(); return object{}, nil },
-		"stop_work":       func() (any, error) { c.worker.Stop(); return <-c.ended, nil },
+		"push":           func() (any, error) { return q.PushMessage(ctx, message(f)) },
+		"pushMany":       func() (any, error) { return q.PushMany(ctx, each(f, message)) },
+		"get":            func() (any, error) { return q.Get(ctx, f.key()) },
+		"getMany":        func() (any, error) { return q.GetMany(ctx, f.keys()) },
+		"why":            func() (any, error) { return q.Why(ctx, f.key()) },
+		"cancel":         func() (any, error) { return q.Cancel(ctx, f.key()) },
+		"cancelMany":     func() (any, error) { return q.CancelMany(ctx, f.keys()) },
+		"reschedule":     func() (any, error) { return q.Reschedule(ctx, f.key(), pushOptions(f)...) },
+		"rescheduleMany": func() (any, error) { return q.RescheduleMany(ctx, each(f, move)) },
+		"claim":          func() (any, error) { return c.Claim(ctx, into[[]string](f["queues"]), claimOptions(f)...) },
+		"claimKeys":      func() (any, error) { return q.Claim(ctx, claimOptions(f)...) },
+		"settle":         func() (any, error) { return c.Settle(ctx, f.text("receipt"), verdict(f)) },
+		"settleMany":     func() (any, error) { return c.SettleMany(ctx, each(f, settlement)) },
+		"extend":         func() (any, error) { return c.Extend(ctx, f.text("receipt"), span(f, "lease")) },
+		"extendMany":     func() (any, error) { return c.ExtendMany(ctx, into[[]tarry.ExtendItem](f["items"])) },
+		"list":           func() (any, error) { return q.ListPage(ctx, into[tarry.ListOptions](f)) },
+		"listAll":        func() (any, error) { return q.List(into[tarry.ListOptions](f)).All(ctx) },
+		"revive":         func() (any, error) { return q.Revive(ctx, f.keys()...) },
+		"reviveAll":      func() (any, error) { return q.ReviveAll(ctx) },
+		"bulk":           func() (any, error) { return q.Bulk(ctx, into[tarry.Bulk](f)) },
+		"configure":      func() (any, error) { return q.Configure(ctx, into[tarry.SettingsPatch](f)) },
+		"queue":          func() (any, error) { return q.Info(ctx) },
+		"queues":         func() (any, error) { return c.Queues(ctx) },
+		"stats":          func() (any, error) { return c.Stats(ctx, q.Name()) },
+		"forecast":       func() (any, error) { return q.Forecast(ctx, span(f, "width"), into[int](f["buckets"]), rates(f)...) },
+		"pause":          func() (any, error) { return q.Pause(ctx, into[time.Time](f["until"])) },
+		"resume":         func() (any, error) { return nil, q.Resume(ctx) },
+		"purge":          func() (any, error) { return q.Purge(ctx) },
+		"remove":         func() (any, error) { return q.Remove(ctx, into[bool](f["force"])) },
+		"putSchedule":    func() (any, error) { return c.PutSchedule(ctx, name, tarry.Schedule(into[scheduled](f))) },
+		"schedule":       func() (any, error) { return c.Schedule(ctx, name) },
+		"schedules":      func() (any, error) { return c.Schedules(ctx, f.text("prefix")) },
+		"pauseSchedule":  func() (any, error) { return nil, c.PauseSchedule(ctx, name) },
+		"resumeSchedule": func() (any, error) { return nil, c.ResumeSchedule(ctx, name) },
+		"runSchedule":    func() (any, error) { return c.RunSchedule(ctx, name) },
+		"removeSchedule": func() (any, error) { return nil, c.RemoveSchedule(ctx, name) },
+		"occurrences":    func() (any, error) { return c.Occurrences(ctx, into[tarry.OccurrencesQuery](f)) },
+		"advance":        func() (any, error) { return nil, c.Advance(ctx, span(f, "by")) },
+		"health":         func() (any, error) { return c.Health(ctx) },
+		"open":           func() (any, error) { return nil, c.open(f) },
+		"close":          func() (any, error) { c.Close(); return nil, nil },
+		"work":           func() (any, error) { return nil, c.work(f) },
+		"letGo":          func() (any, error) { close(c.gate(f.key())); return nil, nil },
+		"beginStop":      func() (any, error) { c.worker.Stop(); return nil, nil },
+		"stopWork":       func() (any, error) { c.worker.Stop(); return <-c.ended, nil },
 	}
 }
 
-func (c *driver) open(f *request) (err error) {
-	c.Client, err = tarry.New(f.URL, tarry.WithToken(f.Token), tarry.WithCA(f.CA),
-		tarry.WithCertificate(f.Cert, or(f.key())), tarry.WithPatience(or(ms(f.PatienceMS))),
-		tarry.WithTimeout(or(ms(f.TimeoutMS))))
+func (c *driver) open(f fields) (err error) {
+	c.Client, err = tarry.New(f.text("url"), tarry.WithToken(f.text("token")),
+		tarry.WithCA(f.text("ca")), tarry.WithCertificate(f.text("cert"), f.key()),
+		tarry.WithPatience(span(f, "patience")), tarry.WithTimeout(span(f, "timeout")))
 	return err
 }
 
-func (c *driver) carryOut(f *request) object {
-	if f.Op == "open" {
-		return shown(object{}, c.open(f))
+func (c *driver) answer(f fields) object {
+	verb := c.verbs(f)[f.text("op")]
+	if verb == nil {
+		return object{"id": f["id"], "error": object{"code": "no_such_op"}}
 	}
-	if f.Message != nil || f.Item != nil || f.All || f.key() != nil {
-		f.Op = "one " + f.Op
-	}
-	if verb := c.verbs(c.Queue(f.Queue), f)[f.Op]; verb != nil {
-		return shown(verb())
-	}
-	return object{"error": object{"code": "no_such_op"}}
-}
-
-func (c *driver) together(calls []*request) []object {
-	answers, left := make([]object, len(calls)), sync.WaitGroup{}
-	for index := range calls {
-		left.Add(1)
-		go func(index int) { answers[index] = c.carryOut(calls[index]); left.Done() }(index)
-	}
-	left.Wait()
-	return answers
+	value, err := verb()
+	return object{"id": f["id"], "ok": value, "error": err}
 }
 
 func (c *driver) gate(key string) chan struct{} {
@@ -181,12 +180,11 @@ func (c *driver) gate(key string) chan struct{} {
 	return gate.(chan struct{})
 }
 
-func (c *driver) work(f *request) (err error) {
-	c.ended = make(chan tarry.Counts, 1)
-	c.worker, err = c.NewWorker(tarry.WorkerOptions{
-		Concurrency: or(f.Concurrency), Prefetch: or(f.Prefetch), NoPrefetch: f.Prefetch != nil,
-		Lease: or(ms(f.LeaseMS)), Drain: or(ms(f.DrainMS))})
-	for _, name := range f.Queues {
+func (c *driver) work(f fields) (err error) {
+	options := into[tarry.WorkerOptions](f)
+	options.NoPrefetch = f["prefetch"] != nil
+	c.worker, err = c.NewWorker(options)
+	for _, name := range into[[]string](f["queues"]) {
 		c.worker.Handle(name, c.handle)
 	}
 	go func() { counts, _ := c.worker.Run(ctx); c.ended <- counts }()
@@ -194,31 +192,39 @@ func (c *driver) work(f *request) (err error) {
 }
 
 func (c *driver) handle(_ context.Context, one *tarry.Delivery) error {
-	say(object{"event": "begun", "queue": one.Queue, "key": one.Key, "receipt": one.Receipt, "attempt": one.Attempt})
-	defer say(object{"event": "ended", "queue": one.Queue, "key": one.Key, "receipt": one.Receipt})
+	tell("begun", one)
+	defer tell("ended", one)
 	word, rest, _ := strings.Cut(string(one.Payload), " ")
-	switch word {
-	case "hold":
-		go func() { <-one.Stopping(); say(object{"event": "signalled", "key": one.Key}) }()
+	delay, err := time.ParseDuration(rest + "ms")
+	switch {
+	case word == "hold":
+		go func() { <-one.Stopping(); tell("signalled", one) }()
 		<-c.gate(one.Key)
-	case "throw":
+	case word == "throw":
 		panic(rest)
-	case "retry", "release", "bury":
-		delay, err := strconv.ParseInt(rest, 10, 64)
-		return verdict(&request{Action: word, Reason: rest, DelayMS: given(delay, err)})
+	case word == "retry" && err == nil:
+		return tarry.RetryAfter(delay, "")
+	case word == "retry", word == "release", word == "bury":
+		return verdicts(rest)[word]
 	}
 	return nil
 }
 
+func tell(event string, one *tarry.Delivery) {
+	say(object{"event": event, "queue": one.Queue, "key": one.Key, "receipt": one.Receipt, "attempt": one.Attempt})
+}
+
+var out = log.New(os.Stdout, "", 0) // it writes whole lines
+
+func say(line object) {
+	encoded, _ := json.Marshal(line)
+	out.Println(string(encoded))
+}
+
 func main() {
-	c := driver{}
-	for requests := json.NewDecoder(os.Stdin); ; {
-		var f request
-		if requests.Decode(&f) != nil {
-			return
-		}
-		said := c.carryOut(&f)
-		said["id"] = f.ID
-		say(said)
+	c := driver{ended: make(chan tarry.Counts, 1)}
+	say(object{"names": "camel", "durations": "ns", "times": "rfc3339", "bytes": "base64"})
+	for requests, f := json.NewDecoder(os.Stdin), new(fields); requests.Decode(f) == nil; f = new(fields) {
+		go func(f fields) { say(c.answer(f)) }(*f)
 	}
 }

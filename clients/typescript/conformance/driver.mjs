@@ -1,14 +1,74 @@
 // The driver of the conformance table for the TypeScript client: clients/conformance/README.md.
 
 import { createInterface } from "node:readline";
-import { Client, Worker, bury, release, retry } from "../dist/esm/index.js";
-import { camel, failure, given, messageOf, raw, say, shown } from "./values.mjs";
+import { Client, TarryError, Worker, bury, release, retry } from "../dist/esm/index.js";
 
 let client;
 let worker;
 let running;
+
+// Each verb gets its queue and the other fields of the request, which are its options.
+const verbs = {
+  push: (q, { payload = "", ...options }) => q.push(payload, options),
+  pushMany: (q, { items }) => q.pushMany(items),
+  get: (q, { key }) => q.get(key),
+  getMany: (q, { keys }) => q.getMany(keys),
+  why: (q, { key }) => q.why(key),
+  cancel: (q, { key }) => q.cancel(key),
+  cancelMany: (q, { keys }) => q.cancelMany(keys),
+  reschedule: (q, { key, ...move }) => q.reschedule(key, move),
+  rescheduleMany: (q, { items }) => q.rescheduleMany(items),
+  claim: (_, { queues, ...options }) => client.claim(queues, options),
+  claimKeys: (q, options) => q.claim(options),
+  settle: (_, settlement) => client.settle(settlement),
+  settleMany: (_, { items }) => client.settleMany(items),
+  extend: (_, { receipt, lease }) => client.extend(receipt, lease),
+  extendMany: (_, { items }) => client.extendMany(receipts(items), items[0].lease),
+  list: (q, options) => q.listPage(options),
+  listAll: (q, options) => all(q.list(options)),
+  revive: (q, { keys }) => q.revive(keys),
+  reviveAll: (q) => q.revive(),
+  bulk: (q, { action, ...options }) => q.bulk(action, options),
+  configure: (q, patch) => q.configure(patch),
+  queue: (q) => q.info(),
+  queues: () => client.queues(),
+  stats: (q) => (q ?? client).stats(),
+  forecast: (q, { width, buckets, ...rates }) => q.forecast(width, buckets, rates),
+  pause: (q, { until }) => q.pause(until),
+  resume: (q) => q.resume(),
+  purge: (q) => q.purge(),
+  remove: (q, { force }) => q.remove(force),
+  putSchedule: (q, { name, ...rest }) => client.putSchedule(name, { ...rest, queue: q.name }),
+  schedule: (_, { name }) => client.schedule(name),
+  schedules: (_, { prefix }) => client.schedules(prefix),
+  pauseSchedule: (_, { name }) => client.pauseSchedule(name),
+  resumeSchedule: (_, { name }) => client.resumeSchedule(name),
+  runSchedule: (_, { name }) => client.runSchedule(name),
+  removeSchedule: (_, { name }) => client.removeSchedule(name),
+  occurrences: (_, query) => client.occurrences(query),
+  advance: (_, { by }) => client.advance(by),
+  health: () => client.health(),
+  open: (_, { url, ...options }) => void (client = new Client(url, options)),
+  close: () => client.close(),
+  work: (_, { queues, ...options }) => work(queues, options),
+  letGo: (_, { key }) => gate(key).open(),
+  beginStop: () => worker.stop(),
+  stopWork: () => (worker.stop(), running),
+};
+
+const receipts = (items) => items.map(({ receipt }) => receipt);
+
+async function all(messages) {
+  const found = [];
+  for await (const message of messages) found.push(message);
+  return found;
+}
+
+// The worker.
+
 const gates = new Map();
 
+/** What the handler of the key waits for. */
 function gate(key) {
   if (!gates.has(key)) {
     let open;
@@ -18,9 +78,15 @@ function gate(key) {
   return gates.get(key);
 }
 
+function work(queues, options) {
+  const handlers = Object.fromEntries(queues.map((queue) => [queue, handle]));
+  worker = new Worker(client, handlers, options);
+  running = worker.run();
+}
+
 async function handle(delivery) {
-  const { queue, key, attempt } = delivery;
-  const about = { queue, key, receipt: delivery.message.receipt };
+  const { queue, key, attempt, message } = delivery;
+  const about = { queue, key, receipt: message.receipt };
   say({ event: "begun", attempt, ...about });
   try {
     return await carryOut(delivery);
@@ -29,8 +95,8 @@ async function handle(delivery) {
   }
 }
 
-async function carryOut(delivery) {
-  const { key, signal, text } = delivery;
+/** What the payload tells the handler to do. */
+async function carryOut({ key, signal, text }) {
   const [word, ...more] = text.split(" ");
   const rest = more.join(" ");
   if (word === "hold") {
@@ -44,124 +110,42 @@ async function carryOut(delivery) {
   return undefined;
 }
 
-const SETTLE = ["receipt", "action", "delay_ms", "reason", "priority"];
-const MOVE = ["key", "delay_ms", "due_ms", "priority"];
-const CLAIM = ["max", "max_bytes", "lease_ms", "wait_ms"];
-const TIMES = ["when", "zone", "start_ms", "end_ms", "jitter_ms"];
-const PUSHED = ["queue", "headers", "priority", "missed", "paused"];
-const BULK = [
-  "prefix",
-  "state",
-  "due_from_ms",
-  "due_to_ms",
-  "headers",
-  "reason",
-  "due_ms",
-  "by_ms",
-];
+// Requests and answers.
 
-const ops = {
-  open: (f) => {
-    const { patience_ms: patience, timeout_ms: timeout } = f;
-    client = new Client(f.url, { ...given(f, "token", "ca", "cert", "key"), patience, timeout });
-    return {};
-  },
-  close: () => (client.close(), {}),
-  push: (f, q) =>
-    f.messages
-      ? q.pushMany(f.messages.map(messageOf))
-      : q.push(raw(f.message, "payload") ?? "", messageOf(f.message)),
-  get: (f, q) => (f.keys ? q.getMany(f.keys) : q.get(raw(f, "key"))),
-  cancel: (f, q) => (f.keys ? q.cancelMany(f.keys) : q.cancel(raw(f, "key"))),
-  reschedule: (f, q) =>
-    f.items
-      ? q.rescheduleMany(f.items.map((one) => given(one, ...MOVE)))
-      : q.reschedule(f.item.key, given(f.item, ...MOVE)),
-  claim: async (f) => {
-    const options = given(f, ...CLAIM);
-    const messages = f.keys
-      ? await client.queue(f.queues[0]).claim({ ...options, ...given(f, "keys", "any_state") })
-      : await client.claim(f.queues, options);
-    return { messages };
-  },
-  settle: (f) =>
-    f.items
-      ? client.settleMany(f.items.map((one) => given(one, ...SETTLE)))
-      : client.settle(given(f.item, ...SETTLE)),
-  extend: (f) =>
-    f.items
-      ? client.extendMany(
-          f.items.map((one) => one.receipt),
-          f.items[0].lease_ms,
-        )
-      : client.extend(f.item.receipt, f.item.lease_ms),
-  list: (f, q) => q.listPage(given(f, "state", "prefix", "limit", "after")),
-  list_all: async (f, q) => {
-    const messages = [];
-    for await (const one of q.list(given(f, "state", "prefix", "limit"))) messages.push(one);
-    return { messages };
-  },
-  revive: async (f, q) => ({ count: await q.revive(f.keys) }),
-  bulk: (f, q) => q.bulk(f.action, given(f, ...BULK, "dry_run")),
-  configure: (f, q) => {
-    const names = Object.keys(f).filter((name) => !["queue", "id", "op"].includes(name));
-    return q.configure(
-      Object.fromEntries(names.map((name) => [camel(name.replace(/_ms$/, "")), f[name]])),
-    );
-  },
-  queue: (_, q) => q.info(),
-  why: (f, q) => q.why(raw(f, "key")),
-  queues: async () => ({ queues: await client.queues() }),
-  stats: (f) => client.stats(f.queue),
-  forecast: (f, q) => q.forecast(f.width_ms, f.buckets, f.rate && given(f, "rate", "arrivals")),
-  pause: async (f, q) => ({ paused: await q.pause(f.until_ms) }),
-  resume: async (_, q) => ({ paused: await q.resume() }),
-  purge: async (_, q) => ({ count: await q.purge() }),
-  remove: async (f, q) => ({ count: await q.remove(f.force) }),
-  advance: async (f) => ({ advanced_ms: await client.advance(f.by_ms) }),
-  put_schedule: async (f) => {
-    const payload = raw(f, "payload");
-    const schedule = { ...given(f, ...TIMES, ...PUSHED), ...(payload && { payload }) };
-    return { outcome: await client.putSchedule(f.name, schedule) };
-  },
-  schedule: (f) => client.schedule(f.name),
-  schedules: async (f) => ({ schedules: await client.schedules(f.prefix) }),
-  pause_schedule: async (f) => (await client.pauseSchedule(f.name)) ?? {},
-  resume_schedule: async (f) => (await client.resumeSchedule(f.name)) ?? {},
-  run_schedule: async (f) => ({ key: await client.runSchedule(f.name) }),
-  remove_schedule: async (f) => (await client.removeSchedule(f.name)) ?? {},
-  occurrences: async (f) => {
-    const query = given(f, ...TIMES, "name", "from_ms", "count");
-    return { occurrences: await client.occurrences(query) };
-  },
-  health: () => client.health(),
-  work: (f) => {
-    const options = given(f, "concurrency", "prefetch", "lease_ms");
-    const handlers = Object.fromEntries(f.queues.map((queue) => [queue, handle]));
-    worker = new Worker(client, handlers, { ...options, drain: f.drain_ms });
-    running = worker.run();
-    return {};
-  },
-  let_go: (f) => (gate(f.key).open(), {}),
-  begin_stop: () => (worker.stop(), {}),
-  stop_work: () => (worker.stop(), running),
-  together: (f) => Promise.all(f.calls.map(answer)),
-};
+const say = (line) => process.stdout.write(JSON.stringify(line) + "\n");
+
+/** A value of the library, for JSON. */
+function plain(value) {
+  if (value instanceof TarryError) {
+    const { code, nextStep, status, detail } = value;
+    return { error: { code, next: nextStep, status, message: detail } };
+  }
+  if (Buffer.isBuffer(value)) return { base64: value.toString("base64") };
+  if (Array.isArray(value)) return value.map(plain);
+  if (value === null || typeof value !== "object") return value;
+  const { keyBytes, payload, ...fields } = value; // the first two may be getters
+  const said = keyBytes ? { ...fields, key: keyBytes } : fields;
+  if (payload) said.payload = payload;
+  const names = Object.keys(said).filter((name) => name !== "raw");
+  return Object.fromEntries(names.map((name) => [name, plain(said[name])]));
+}
 
 /** The answer to a request. */
-async function answer(request) {
-  const op = ops[request.op];
-  if (!op) return { error: { code: "no_such_op" } };
+async function answer({ op, queue, ...fields }) {
+  if (!verbs[op]) return { error: { code: "no_such_op" } };
   try {
-    const queue = request.queue === undefined ? undefined : client.queue(request.queue);
-    return { ok: shown(await op(request, queue)) };
+    return { ok: plain(await verbs[op](queue && client.queue(queue), fields)) };
   } catch (error) {
-    return { error: failure(error) };
+    if (error instanceof TarryError) return plain(error);
+    return { error: { code: "bug", message: String(error?.stack) } };
   }
 }
 
+const read = (_, value) => (value?.base64 ? Buffer.from(value.base64, "base64") : value);
+
+say({ names: "camel", durations: "ms", times: "ms" });
 for await (const line of createInterface({ input: process.stdin })) {
-  const request = JSON.parse(line);
-  say({ id: request.id, ...(await answer(request)) });
+  const { id, ...request } = JSON.parse(line, read);
+  void answer(request).then((said) => say({ id, ...said }));
 }
 process.exit(0);
