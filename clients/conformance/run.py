@@ -16,6 +16,8 @@ from match import Mismatch
 from servers import Certificates, Redis
 
 HERE = Path(__file__).resolve().parent
+STORES = ("memory:", "file:", "redis:")
+TRANSPORTS = ("tcp", "tls", "unix")
 
 
 def cases(words):
@@ -100,8 +102,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--driver", help="the command that starts the driver")
     parser.add_argument("--client", default="client", help="its name in the report")
-    parser.add_argument("--store", default="memory:", choices=["memory:", "file:", "redis:"])
-    parser.add_argument("--transport", default="tcp", choices=["tcp", "tls", "unix"])
+    parser.add_argument("--store", default="memory:", choices=STORES)
+    parser.add_argument("--transport", default="tcp", choices=TRANSPORTS)
+    parser.add_argument("--all", action="store_true", help="each store, over each transport")
     parser.add_argument("--only", nargs="*", default=[], metavar="WORDS")
     parser.add_argument("--jobs", type=int, default=4)
     parser.add_argument("--report", help="append a line of JSON for each case to this file")
@@ -117,7 +120,12 @@ def main():
         return 0
     if not options.driver or not chosen:
         parser.error("--driver is missing" if chosen else f"no case has {options.only}")
-    results = Table(options).run(chosen)
+    results = []
+    for store in STORES if options.all else [options.store]:
+        for transport in TRANSPORTS if options.all else [options.transport]:
+            print(f"{store} over {transport}", flush=True)
+            options.store, options.transport = store, transport
+            results += Table(options).run(chosen)
     if options.report:
         with open(options.report, "a", encoding="utf-8") as report:
             for one in results:
