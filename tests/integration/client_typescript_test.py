@@ -8,13 +8,13 @@ import subprocess
 import sys
 import unittest
 
-from kept import Kept, run
+from kept import TYPESCRIPT, Kept, run
 from program import PROGRAM, SOURCE, Server
 
 sys.path.insert(0, str(SOURCE / "clients/conformance"))
 import readme  # noqa: E402
 
-CLIENT = SOURCE / "clients/typescript"
+CLIENT = TYPESCRIPT
 NOT_COPIED = {"node_modules", "dist", "build"}
 PROBE = """
 const queue = new Client(process.argv[2]).queue("packed");
@@ -41,8 +41,6 @@ class ClientForTypeScript(Kept):
     def setUp(self):
         super().setUp()
         texts = [f"{path.relative_to(CLIENT)}\0{path.read_text()}" for path in sources()]
-        modules = self.made("node-modules", [(CLIENT / "package-lock.json").read_text()],
-                            self.install)
 
         def build(work):
             for path in sources():
@@ -50,16 +48,11 @@ class ClientForTypeScript(Kept):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(path, target)
             shutil.copy(SOURCE / "LICENSE", work)
-            (work / "node_modules").symlink_to(modules / "node_modules")
+            (work / "node_modules").symlink_to(self.node_modules())
             run("npm", "run", "--silent", "build:all", cwd=work)
 
         self.texts = texts
         self.client = self.made("typescript-client", texts, build)
-
-    def install(self, work):
-        for name in ("package.json", "package-lock.json", ".npmrc"):
-            shutil.copy(CLIENT / name, work)
-        run("npm", "ci", "--silent", "--prefer-offline", "--ignore-scripts", cwd=work)
 
     def conformance(self, *flags):
         command = [sys.executable, "-B", SOURCE / "clients/conformance/run.py", "--client",
@@ -72,14 +65,11 @@ class ClientForTypeScript(Kept):
     def test_table_on_a_file(self):
         self.conformance("--store", "file:", "--jobs", "8")
 
-    def test_table_on_redis(self):
-        self.conformance("--store", "redis:", "--jobs", "8")
+    def test_table_on_redis_over_a_unix_socket(self):
+        self.conformance("--store", "redis:", "--transport", "unix", "--jobs", "8")
 
     def test_table_over_tls(self):
-        self.conformance("--transport", "tls")
-
-    def test_table_over_a_unix_socket(self):
-        self.conformance("--transport", "unix")
+        self.conformance("--transport", "tls", "--jobs", "8")
 
     def test_own_tests(self):
         run("node", "--test", "build/test/", cwd=self.client, TARRY_PROGRAM=PROGRAM,

@@ -3,6 +3,7 @@ sources. A run in which nothing has changed builds nothing, and asks no registry
 """
 
 import ensurepip
+import fcntl
 import hashlib
 import os
 import shutil
@@ -13,12 +14,17 @@ from pathlib import Path
 from program import PROGRAM, SOURCE, ProgramTest
 
 SOURCES = SOURCE / "tests/integration/generated"
+TYPESCRIPT = SOURCE / "clients/typescript"
+# For Java that lives for seconds: without them half of its processor time is the JIT compiler's.
+JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
+JAVAC = ("javac", *(f"-J{flag}" for flag in JVM))
 DEBIAN_WHEELS = Path("/usr/share/python-wheels")
 
 
 def run(*command, cwd=None, timeout=550, **variables):
     """Runs the command and returns its output. A failure shows all its output."""
-    done = subprocess.run([str(word) for word in command], cwd=cwd, env=os.environ | variables,
+    environment = {"MAVEN_OPTS": " ".join(JVM), **os.environ, **variables}
+    done = subprocess.run([str(word) for word in command], cwd=cwd, env=environment,
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)
     if done.returncode != 0:
         raise AssertionError(f"{' '.join(map(str, command))}: {done.stdout}{done.stderr}")
@@ -44,6 +50,18 @@ class Kept(ProgramTest):
             make(new)
             new.rename(folder)
         return folder
+
+    def node_modules(self):
+        """The packages of the TypeScript client, with the compiler. Several tests use them."""
+        def make(work):
+            for name in ("package.json", "package-lock.json", ".npmrc"):
+                shutil.copy(TYPESCRIPT / name, work)
+            run("npm", "ci", "--silent", "--prefer-offline", "--ignore-scripts", cwd=work)
+
+        with open(self.kept / "node-modules.lock", "w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            texts = [(TYPESCRIPT / "package-lock.json").read_text()]
+            return self.made("node-modules", texts, make) / "node_modules"
 
     def pip(self, python, *words):
         """Runs pip for that python, which needs none of its own: to install it takes 6 s."""

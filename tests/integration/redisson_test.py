@@ -16,6 +16,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+from kept import JAVAC
 from program import PROGRAM, SOURCE, UNKNOWN, USAGE, ProgramTest, Server, eventually
 
 sys.path.insert(0, str(SOURCE / "tests" / "crash"))
@@ -56,7 +57,7 @@ def prepared(version):
     libraries = path.read_text()
     if not (built / "Driver.class").exists() or \
             (built / "Driver.class").stat().st_mtime < (FOLDER / "Driver.java").stat().st_mtime:
-        subprocess.run(["javac", "-nowarn", "-Xlint:-options", "-cp", libraries, "-d", str(built),
+        subprocess.run([*JAVAC, "-nowarn", "-Xlint:-options", "-cp", libraries, "-d", str(built),
                         str(FOLDER / "Driver.java")], check=True, capture_output=True, timeout=100)
     return f"{built}:{libraries}"
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import unittest
 
-from kept import Kept, run
+from kept import JAVAC, JVM, Kept, run
 from program import SOURCE, eventually
 from sqs_server import SQS, Server
 
@@ -78,12 +78,12 @@ class Sdks(Kept):
 
         def make(folder):
             run("mvn", "-q", "-B", "-f", sources[0], CLASSPATH, f"-Dmdep.outputFile={folder}/path")
-            run("javac", "-parameters", "-cp", (folder / "path").read_text(), "-d", folder,
+            run(*JAVAC, "-parameters", "-cp", (folder / "path").read_text(), "-d", folder,
                 sources[1])
 
         folder = self.made("sqs-java", [source.read_text() for source in sources], make)
-        said = run("java", "-Xmx256m", "-cp", f"{folder}:{(folder / 'path').read_text()}", "Driver",
-                   self.server.sqs_url)
+        said = run("java", "-Xmx256m", *JVM, "-cp", f"{folder}:{(folder / 'path').read_text()}",
+                   "Driver", self.server.sqs_url)
         self.assertIn("java: done", said)
         self.assertIn("spring: done", said)
 

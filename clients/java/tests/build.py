@@ -5,17 +5,21 @@ Maven makes the jar. Its dependencies come from the local repository if they are
 """
 
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parents[1]
+# Without them half of the processor time is the JIT compiler's.
+JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
 
 
 def run(*command, cwd):
     done = subprocess.run([str(word) for word in command], cwd=cwd, stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=280, check=False)
+                          capture_output=True, text=True, timeout=280, check=False,
+                          env={"MAVEN_OPTS": " ".join(JVM), **os.environ})
     return done.returncode, done.stdout + done.stderr
 
 
@@ -48,8 +52,8 @@ def build(folder):
     (folder / "tarry-client/target/needed").rename(folder / "needed")
     tests = sorted((folder / "tarry-client/src/test").rglob("*.java"))
     drivers = sorted((folder / "conformance").glob("*.java"))
-    must("javac", "--release", "11", "-Xlint:all", "-cp", "tarry-client.jar:needed/*",
-         "-d", "classes", *drivers, *tests, cwd=folder)
+    must("javac", *(f"-J{flag}" for flag in JVM), "--release", "11", "-Xlint:all", "-cp",
+         "tarry-client.jar:needed/*", "-d", "classes", *drivers, *tests, cwd=folder)
     done.write_text(mark.hexdigest(), encoding="utf-8")
 
 

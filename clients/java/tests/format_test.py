@@ -2,10 +2,13 @@
 """format_test.py FOLDER: the Java sources are as google-java-format makes them."""
 
 import hashlib
+import os
 import subprocess
 import sys
 import unittest
 from pathlib import Path
+
+from build import JVM
 
 HERE = Path(__file__).resolve().parents[1]
 FOLDER = Path(sys.argv.pop(1)).resolve()
@@ -22,8 +25,9 @@ class Format(unittest.TestCase):
                        "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy",
                        f"-DoutputDirectory={jar.parent}", "-Dartifact=com.google.googlejavaformat:"
                        f"google-java-format:{VERSION}:jar:all-deps"]
-            if subprocess.run([*command, "-o"], capture_output=True, check=False).returncode:
-                subprocess.run(command, capture_output=True, check=True)
+            how = {"capture_output": True, "env": {"MAVEN_OPTS": " ".join(JVM), **os.environ}}
+            if subprocess.run([*command, "-o"], **how, check=False).returncode:
+                subprocess.run(command, **how, check=True)
         return jar
 
     def test_sources_are_formatted(self):
@@ -34,8 +38,7 @@ class Format(unittest.TestCase):
         done_before = FOLDER / "formatted"  # the sources that an earlier run has found in order
         if done_before.exists() and done_before.read_text(encoding="utf-8") == mark:
             return
-        done = subprocess.run(["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-jar",
-                               str(self.formatter()), "--dry-run", *sources],
+        done = subprocess.run(["java", *JVM, "-jar", str(self.formatter()), "--dry-run", *sources],
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         done_before.write_text(mark, encoding="utf-8")

@@ -30,7 +30,8 @@ class Guide(unittest.TestCase):
                 file = Path(place, f"{name}.java")
                 file.write_text(program, encoding="utf-8")
                 done = subprocess.run(
-                    ["java", "-XX:TieredStopAtLevel=1", "-Xmx128m", "-cp", str(JAR), str(file)],
+                    ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx128m", "-cp",
+                     str(JAR), str(file)],
                     capture_output=True, text=True, timeout=100, env=os.environ, check=False)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 for word in re.findall(r'"([^"]*)"', words):
