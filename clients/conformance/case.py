@@ -132,7 +132,8 @@ class Run:
                 match({"ok": {}}, answer, self._names)
 
     def _ask(self, op, fields):
-        return self.driver.answer(self.driver.send(op, fields or {}))
+        number, = self.driver.send((op, fields))
+        return self.driver.answer(number)
 
     def _step(self, step):
         step = dict(step)
@@ -153,15 +154,13 @@ class Run:
     # -- the runner's own steps
 
     def _begin(self, given, _):
-        (op, fields), = given.items()
-        self._pending.append(self.driver.send(op, fields or {}))
+        self._pending += self.driver.send(*given.items())
 
     def _answer(self, given, _):
         self._compare(given, self.driver.answer(self._pending.pop(0)))
 
     def _together(self, given, expected):
-        sent = [self.driver.send(op, fields) for call in given["calls"]
-                for op, fields in call.items()]
+        sent = self.driver.send(*(step for call in given["calls"] for step in call.items()))
         match(expected["ok"], [self.driver.answer(number) for number in sent], self._names)
 
     def _event(self, given, _):

@@ -37,20 +37,23 @@ class Driver:
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
-    def send(self, op, fields):
-        """Sends the request of a step; returns its id."""
+    def send(self, *steps):
+        """Sends the requests of steps, each an op and its fields, at once; returns their ids."""
         dialect = self._wait(lambda: self._dialect, "no greeting")
-        self._last += 1
-        request = dialect.request(op, fields)
-        self._asked[self._last] = request["op"], fields
-        line = json.dumps({"id": self._last, **request})
-        self._show("->", line)
+        lines = []
+        for op, fields in steps:
+            self._last += 1
+            request = dialect.request(op, fields or {})
+            self._asked[self._last] = request["op"], fields or {}
+            lines.append(json.dumps({"id": self._last, **request}))
+            self._show("->", lines[-1])
         try:
-            self._process.stdin.write(line.encode() + b"\n")
+            # One write: otherwise the driver may have answered the first before it reads the next.
+            self._process.stdin.write("".join(line + "\n" for line in lines).encode())
             self._process.stdin.flush()
         except OSError as error:
             raise DriverGone(f"the driver has ended: {self.errors()}") from error
-        return self._last
+        return list(range(self._last - len(lines) + 1, self._last + 1))
 
     def answer(self, number):
         """Waits for the answer to that request; as the table has it."""
