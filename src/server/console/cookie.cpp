@@ -52,6 +52,11 @@ std::string no_cookie(bool secure) {
   return with_rules(std::string(kName) + "=; Max-Age=0", secure);
 }
 
+bool asks_for_another(const net::HttpMessage& message) noexcept {
+  const std::string* site = message.find("Sec-Fetch-Site");
+  return site != nullptr && *site != "same-origin" && *site != "none";
+}
+
 bool may_act_by_cookie(const net::HttpMessage& message) noexcept {
   return message.method == "GET" || message.method == "HEAD" ||
          message.find("X-Tarry-Console") != nullptr;

@@ -20,6 +20,11 @@ namespace tarry::console {
 /// The Set-Cookie field that removes it.
 [[nodiscard]] std::string no_cookie(bool secure);
 
+/// True if the browser says that a page of another origin asks. A page on another port of the same
+/// host is of the same site: the browser sends the cookie with its requests, and a GET may have no
+/// Origin. A browser that says nothing asks for nobody else.
+[[nodiscard]] bool asks_for_another(const net::HttpMessage& message) noexcept;
+
 /// Whether the request may act by its cookie: it only reads, or it has the field X-Tarry-Console,
 /// which no form and no foreign page can send.
 [[nodiscard]] bool may_act_by_cookie(const net::HttpMessage& message) noexcept;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "server/console/cookie.h"
 
@@ -105,6 +106,21 @@ TEST(ConsoleCookie, is_found_among_others_but_not_twice) {
   EXPECT_EQ(in(""), "none");
   EXPECT_EQ(in("tarry_session=ab; tarry_session=cd"), "none");
   EXPECT_EQ(cookie_of("ab", true), "tarry_session=ab; Path=/; HttpOnly; SameSite=Strict; Secure");
+}
+
+TEST(ConsoleCookie, is_for_no_page_of_another_origin) {
+  const auto refused = [](std::vector<net::HttpField> fields) {
+    net::HttpMessage message;
+    message.fields = std::move(fields);
+    return asks_for_another(message);
+  };
+  EXPECT_FALSE(refused({}));
+  for (const char* good : {"same-origin", "none"}) {
+    EXPECT_FALSE(refused({{"sec-fetch-site", good}})) << good;
+  }
+  for (const char* bad : {"cross-site", "same-site", "", "SAME-ORIGIN"}) {
+    EXPECT_TRUE(refused({{"Sec-Fetch-Site", bad}})) << bad;
+  }
 }
 
 }  // namespace

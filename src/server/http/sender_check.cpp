@@ -33,6 +33,10 @@ std::variant<IdentityPtr, Response> recognise_cookie(const net::HttpMessage& mes
                                                      std::string_view id,
                                                      const identity::Tokens& tokens, Time now,
                                                      console::Sessions& sessions) {
+  if (console::asks_for_another(message)) {
+    return problem(403, ErrorCode::permission_denied,
+                   "the console's cookie is only for pages of this server (Sec-Fetch-Site)");
+  }
   IdentityPtr found = sessions.find(id, tokens, now);
   if (found == nullptr) {
     return problem(401, ErrorCode::permission_denied,
