@@ -55,7 +55,8 @@ def fill(server, **fields):
         {"key": "invoice\u202egnp.exe", "payload": "\u202e\u0007", "delay": "1h"},
         {"key_base64": base64.b64encode(b"\x00\xff\xfe").decode(), "delay": "1h",
          "payload_base64": base64.b64encode(bytes([0, 255] * 40)).decode()},
-        {"key": "large", "payload": "x" * 1_000_000, "delay": "1h"}], **fields)
+        {"key": "large", "payload": "x" * 1_000_000, "delay": "1h"},
+        {"key": "deep", "payload": "[" * 50_000 + "]" * 50_000, "delay": "1h"}], **fields)
     push(server, "spans", [{"key": f"span:{n}", "delay": f"{12 + n}m"} for n in range(5)], **fields)
     ask(server, "POST", "/v1/queues/nobody/cancel", {"keys": [f"{n}" for n in range(60)]},
         **fields)
@@ -204,6 +205,11 @@ class Attacks(ProgramTest):
                                      Host="evil.example"), 421)
         self.assertEqual(self.status("POST", path, message, Cookie=cookie, X_Tarry_Console="1",
                                      Content_Type="text/plain"), 415)
+        # A page on another port of the same host gets the cookie sent, and its GET has no Origin.
+        for site in ("same-site", "cross-site"):
+            for one in ("/v1/stats", "/console/events", "/console/session"):
+                self.assertEqual(self.status("GET", one, Cookie=cookie, Sec_Fetch_Site=site), 403)
+        self.assertEqual(self.status("GET", "/v1/stats", Cookie=cookie, Sec_Fetch_Site="none"), 200)
         self.assertEqual(self.status("DELETE", "/console/session", Cookie=cookie), 403)
         self.assertEqual(self.status("POST", "/console/login", {"token": self.admin}), 403)
         self.assertEqual(self.status("POST", path, message, Cookie=cookie, X_Tarry_Console="1",

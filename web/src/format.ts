@@ -67,6 +67,14 @@ export function time(ms: number): string {
   });
 }
 
+/** For the middle of an axis: the time of day, or the day if steps are wider than half an hour. */
+export function timeOrDay(ms: number, step: number): string {
+  const locale = language() === "zh" ? "zh-CN" : "en-GB";
+  return step > 1_800_000
+    ? new Date(ms).toLocaleDateString(locale, { dateStyle: "medium" })
+    : new Date(ms).toLocaleTimeString(locale, { timeStyle: step < 60_000 ? "medium" : "short" });
+}
+
 /** "in 5m" or "5m ago". */
 export function fromNow(ms: number, now: number): string {
   const away = ms - now;

@@ -2,6 +2,8 @@
 import { chinese } from "./chinese";
 import { english, type Word } from "./english";
 
+export type { Word };
+
 export type Language = "en" | "zh";
 
 function preferred(): Language {
@@ -25,5 +27,8 @@ export function setLanguage(to: Language): void {
 
 export function t(word: Word, ...values: (string | number)[]): string {
   const text = (current === "zh" ? chinese : english)[word];
-  return text.replace(/\{(\d)\}/g, (_, at: string) => String(values[Number(at)] ?? ""));
+  const said = text.replace(/\{(\d)\}/g, (_, at: string) => String(values[Number(at)] ?? ""));
+  return current === "zh"
+    ? said
+    : said.replace(/\b(?<![\d,.])1 (message|client|connection)s\b/g, "1 $1");
 }

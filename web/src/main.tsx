@@ -1,6 +1,6 @@
 // The console: who is logged in, the frame around the screens, and which screen is shown.
 import { render, type JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useErrorBoundary, useState } from "preact/hooks";
 
 import { call, Failure, mayAll, whenLoggedOut, type Key, type Session } from "./api";
 import { language, setLanguage, t } from "./i18n";
@@ -18,7 +18,7 @@ import { QueueScreen } from "./screens/queue";
 import { Relays } from "./screens/relays";
 import { Schedules } from "./screens/schedules";
 import { Sessions } from "./screens/sessions";
-import { Button, Notice } from "./ui";
+import { Button, Notice, reasonOf } from "./ui";
 
 type Theme = "light" | "dark";
 
@@ -61,6 +61,18 @@ function Screen({ route, session }: { route: Route; session: Session }): JSX.Ele
     }
   }
   return <p>{t("not_found")}</p>;
+}
+
+/** A screen that fails says so; the other screens stay usable. */
+function Guarded({ route, session }: { route: Route; session: Session }): JSX.Element {
+  const boundary = useErrorBoundary();
+  const error: unknown = boundary[0];
+  if (error === undefined) return <Screen route={route} session={session} />;
+  return (
+    <Notice kind="bad">
+      {t("screen_failed")} {reasonOf(error)} <Button onClick={boundary[1]}>{t("reload")}</Button>
+    </Notice>
+  );
 }
 
 function Frame(props: {
@@ -144,7 +156,7 @@ function Frame(props: {
       </header>
       {!live.connected && live.store !== undefined && <Notice kind="bad">{t("away")}</Notice>}
       <main id="content" tabIndex={-1}>
-        <Screen route={route} session={session} />
+        <Guarded key={location.hash} route={route} session={session} />
       </main>
       <footer>tarry {session.version}</footer>
     </>

@@ -48,10 +48,11 @@ export function Button(props: {
 export function Field({
   label,
   help,
+  wide,
   children,
-}: Children & { label: string; help?: string }): JSX.Element {
+}: Children & { label: string; help?: string; wide?: boolean }): JSX.Element {
   return (
-    <label class="field">
+    <label class={wide === true ? "field wide" : "field"}>
       <span>{label}</span>
       {children}
       {help !== undefined && <small>{help}</small>}
@@ -121,11 +122,12 @@ export function reasonOf(error: unknown): string {
   return String(error);
 }
 
-/** A question before an act; `typed` must be typed in if it is given. */
+/** A question before an act, whose button names it; `typed` must be typed in if it is given. */
 export function Confirm(props: {
   title: string;
-  text: string;
-  typed?: string | undefined;
+  text: ComponentChildren;
+  yes: string;
+  typed?: number | undefined;
   danger?: boolean;
   onYes: () => void;
   onNo: () => void;
@@ -135,24 +137,33 @@ export function Confirm(props: {
   useEffect(() => {
     dialog.current?.showModal();
   }, []);
-  const ready = props.typed === undefined || given === props.typed;
+  // As it is shown, "3,000" is right too.
+  const ready = props.typed === undefined || given.replace(/[,\s]/g, "") === String(props.typed);
   return (
     <dialog ref={dialog} aria-label={props.title} onCancel={props.onNo}>
-      <h2>{props.title}</h2>
-      <p>{props.text}</p>
-      {props.typed !== undefined && (
-        <Input label={t("bulk_confirm", props.typed)} value={given} onValue={setGiven} />
-      )}
-      <div class="buttons">
-        <Button
-          kind={props.danger === true ? "danger" : "main"}
-          disabled={!ready}
-          onClick={props.onYes}
-        >
-          {t("yes")}
-        </Button>
-        <Button onClick={props.onNo}>{t("cancel")}</Button>
-      </div>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (ready) props.onYes();
+        }}
+      >
+        <h2>{props.title}</h2>
+        <p>{props.text}</p>
+        {props.typed !== undefined && (
+          <Input
+            label={t("bulk_confirm", props.typed)}
+            inputMode="numeric"
+            value={given}
+            onValue={setGiven}
+          />
+        )}
+        <div class="buttons">
+          <button class={props.danger === true ? "danger" : "main"} disabled={!ready}>
+            {props.yes}
+          </button>
+          <Button onClick={props.onNo}>{t("back")}</Button>
+        </div>
+      </form>
     </dialog>
   );
 }

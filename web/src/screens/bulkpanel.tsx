@@ -4,17 +4,35 @@ import { useRef, useState } from "preact/hooks";
 
 import type { BulkFilter } from "../api";
 import { bulk, type Progress, type Verb } from "../bulk";
-import { count, parseDuration } from "../format";
-import { t } from "../i18n";
+import { count, parseDuration, time } from "../format";
+import { t, type Word } from "../i18n";
 import { storeNow, useLive } from "../live";
-import { Button, Confirm, Input, Notice, reasonOf } from "../ui";
+import { Button, Confirm, Foreign, Input, Notice, reasonOf } from "../ui";
 
 const typedAbove = 1000;
 
 interface Plan {
   verb: Verb;
-  title: string;
+  ask: Word; // the question, which is also on the button that says yes
   matched: number;
+}
+
+/** The filter in words, so that nobody acts on more than was meant. */
+function told(filter: BulkFilter): string {
+  const { state, prefix, reason, due_from_ms: from, due_to_ms: to } = filter;
+  const headers = Object.entries(filter.headers ?? {}).map(([name, value]) => `${name}=${value}`);
+  const parts: [string, string | undefined][] = [
+    [t("state"), state && t(state)],
+    [t("find_prefix"), prefix],
+    [t("headers"), headers.join(", ")],
+    [t("reason"), reason],
+    [t("due_from"), from === undefined ? undefined : time(from)],
+    [t("due_to"), to === undefined ? undefined : time(to)],
+  ];
+  const given = parts.filter(([, value]) => value !== undefined && value !== "");
+  return given.length === 0
+    ? t("bulk_whole")
+    : given.map(([name, value]) => `${name}: ${value ?? ""}`).join("; ");
 }
 
 export function BulkPanel(props: {
@@ -34,7 +52,7 @@ export function BulkPanel(props: {
   const goes = (): boolean => going.current;
   const live = useLive();
 
-  const prepare = async (title: string, verb: Verb): Promise<void> => {
+  const prepare = async (ask: Word, verb: Verb): Promise<void> => {
     setError(undefined);
     setRunning(undefined);
     going.current = true;
@@ -44,7 +62,7 @@ export function BulkPanel(props: {
         setCounting(so.done);
         return goes();
       });
-      if (goes()) setPlan({ verb, title, matched: found.done });
+      if (goes()) setPlan({ verb, ask, matched: found.done });
     } catch (failed) {
       setError(reasonOf(failed));
     }
@@ -70,7 +88,7 @@ export function BulkPanel(props: {
       setError(t("bulk_needs_range"));
       return;
     }
-    void prepare(t("act_move"), { action: "reschedule", by_ms: ms });
+    void prepare("bulk_move", { action: "reschedule", by_ms: ms });
   };
   const busy = counting !== undefined || running?.ended === false;
   const off = locked || busy;
@@ -83,7 +101,7 @@ export function BulkPanel(props: {
           <Button
             disabled={off}
             onClick={() =>
-              void prepare(t("act_run"), {
+              void prepare("bulk_run", {
                 action: "reschedule",
                 due_ms: Math.floor(storeNow(live)),
               })
@@ -96,7 +114,7 @@ export function BulkPanel(props: {
           <Button
             kind="main"
             disabled={off}
-            onClick={() => void prepare(t("act_revive"), { action: "revive" })}
+            onClick={() => void prepare("bulk_revive", { action: "revive" })}
           >
             {t("act_revive")}
           </Button>
@@ -105,9 +123,9 @@ export function BulkPanel(props: {
           <Button
             kind="danger"
             disabled={off}
-            onClick={() => void prepare(t("act_cancel"), { action: "cancel" })}
+            onClick={() => void prepare("bulk_cancel", { action: "cancel" })}
           >
-            {t("act_cancel")}
+            {t("act_cancel_all")}
           </Button>
         )}
         {verbs.includes("move") && (
@@ -132,9 +150,10 @@ export function BulkPanel(props: {
       {error !== undefined && <Notice kind="bad">{error}</Notice>}
       {plan !== undefined && (
         <Confirm
-          title={plan.title}
-          text={t("bulk_matches", count(plan.matched))}
-          typed={plan.matched > typedAbove ? String(plan.matched) : undefined}
+          title={`${t(plan.ask, count(plan.matched), by.trim())}?`}
+          text={<Foreign text={t("bulk_in", queue, told(filter))} />}
+          yes={t(plan.ask, count(plan.matched), by.trim())}
+          typed={plan.matched > typedAbove ? plan.matched : undefined}
           danger={plan.verb.action === "cancel"}
           onYes={() => void run(plan)}
           onNo={() => {

@@ -4,7 +4,7 @@ import type { JSX, TargetedPointerEvent } from "preact";
 import { useRef, useState } from "preact/hooks";
 
 import { call, queuePath } from "../api";
-import { count, duration, time } from "../format";
+import { count, duration, time, timeOrDay } from "../format";
 import { t } from "../i18n";
 import { go } from "../route";
 import { Button, Field, Loading, useLoaded } from "../ui";
@@ -25,16 +25,41 @@ function outlook({ clear_in_ms = 0, latest_ms }: NonNullable<Forecast["projectio
     : t("calendar_drained", duration(clear_in_ms), duration(latest_ms));
 }
 
-// The name of each scale, the width of a bar, and the number of bars.
-const scales: [string, number, number][] = [
-  ["1m", 1_000, 60],
-  ["1h", 60_000, 60],
-  ["1d", 1_800_000, 48],
-  ["1w", 10_800_000, 56],
-  ["30d", 43_200_000, 60],
-  ["1y", 604_800_000, 53],
+// The name of each scale, the width of a bar, the number of bars, and of the server's spans in a bar.
+const scales: [string, number, number, number][] = [
+  ["1m", 1_000, 60, 10],
+  ["1h", 60_000, 60, 10],
+  ["1d", 1_800_000, 48, 15],
+  ["1w", 10_800_000, 56, 12],
+  ["30d", 43_200_000, 60, 12],
+  ["1y", 604_800_000, 53, 14],
 ];
 const height = 120;
+
+/** When the bar begins that `now` is in: bars begin at round times of the browser's time zone. */
+function roundDown(now: number, width: number): number {
+  const midnight = new Date(now).setHours(0, 0, 0, 0);
+  return midnight + Math.floor((now - midnight) / width) * width;
+}
+
+/**
+ * The server counts spans from now on, which are narrower than a bar. A span over the end of a bar
+ * counts for the next one, so that messages due at a round time are in the bar that begins then.
+ */
+function barsOf(
+  spans: number[],
+  narrow: number,
+  now: number,
+  from: number,
+  width: number,
+): number[] {
+  const bars: number[] = [];
+  spans.forEach((value, at) => {
+    const bar = Math.floor((now + (at + 1) * narrow - 1 - from) / width);
+    bars[bar] = (bars[bar] ?? 0) + value;
+  });
+  return bars;
+}
 
 /** When the bar begins where the choice began, and the one where it ends. */
 interface Chosen {
@@ -60,18 +85,20 @@ export function Calendar({
 }): JSX.Element {
   const [scale, setScale] = useState(1);
   const [rate, setRate] = useState("");
-  const [, width, bars] = scales[scale] ?? ["", 60_000, 60];
+  const [, width, bars, parts] = scales[scale] ?? ["", 60_000, 60, 10];
   const at = rate === "" ? "" : `&rate=${encodeURIComponent(rate)}`;
-  const loaded = useLoaded(
-    async () => ({
-      forecast: await call<Forecast>(
-        "GET",
-        queuePath(queue, `/forecast?width_ms=${width}&buckets=${bars}${at}`),
-      ),
-      from: now,
-    }),
-    [queue, scale, rate, Math.floor(fresh / 5000)],
-  );
+  const loaded = useLoaded(async () => {
+    const narrow = width / parts;
+    const from = roundDown(now, width);
+    const spans = Math.max(1, Math.floor((from + bars * width - now) / narrow));
+    const forecast = await call<Forecast>(
+      "GET",
+      queuePath(queue, `/forecast?width_ms=${narrow}&buckets=${spans}${at}`),
+    );
+    const found = barsOf(forecast.buckets, narrow, now, from, width);
+    const buckets = Array.from({ length: bars }, (_, at) => found[at] ?? 0);
+    return { forecast: { ...forecast, buckets }, from };
+  }, [queue, scale, rate, Math.floor(fresh / 5000)]);
   const [chosen, setChosen] = useState<Chosen>();
   const pressed = useRef<number>(); // the bar where the pointer went down
   const spanOf = ({ anchor, end }: Chosen): Span => ({
@@ -134,7 +161,12 @@ export function Calendar({
           return (
             <>
               <p class="quiet">
-                {t("calendar_sums", count(forecast.due_now), count(forecast.later))}{" "}
+                {t(
+                  "calendar_sums",
+                  count(forecast.due_now),
+                  count(forecast.buckets.reduce((all, one) => all + one, 0)),
+                  count(forecast.later),
+                )}{" "}
                 {t("calendar_hint")}
               </p>
               {forecast.projection && <p role="status">{outlook(forecast.projection)}</p>}
@@ -204,22 +236,29 @@ export function Calendar({
               </svg>
               <p class="axis">
                 <span>{time(from)}</span>
+                {[0.25, 0.5, 0.75].map((part) => (
+                  <span key={part} class="mid">
+                    {timeOrDay(from + bars * part * width, width)}
+                  </span>
+                ))}
                 <span>{time(from + bars * width)}</span>
               </p>
             </>
           );
         }}
       </Loading>
-      <Field label={t("calendar_rate")} help={t("calendar_rate_help")}>
-        <input
-          inputMode="decimal"
-          value={rate}
-          onChange={(event) => {
-            setRate(event.currentTarget.value.trim());
-          }}
-        />
-      </Field>
-      <Button onClick={loaded.reload}>{t("reload")}</Button>
+      <div class="buttons">
+        <Field label={t("calendar_rate")}>
+          <input
+            inputMode="decimal"
+            value={rate}
+            onChange={(event) => {
+              setRate(event.currentTarget.value.trim());
+            }}
+          />
+        </Field>
+        <Button onClick={loaded.reload}>{t("reload")}</Button>
+      </div>
       {span !== undefined && (
         <>
           <p role="status">{t("calendar_chosen", time(span.from), time(span.to))}</p>

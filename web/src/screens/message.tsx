@@ -13,7 +13,7 @@ import {
   type Message,
   type Session,
 } from "../api";
-import { duration, fromNow, parseDuration, time } from "../format";
+import { duration, fromNow, parseDuration, time, visible } from "../format";
 import { t } from "../i18n";
 import { storeNow, useLive } from "../live";
 import { link } from "../route";
@@ -104,7 +104,12 @@ function Why({ queue, message }: { queue: string; message: Message }): JSX.Eleme
         <p class="why">
           <b>{t(`cause_${why.cause}`)}</b>{" "}
           <span lang="en">
-            <Foreign text={why.text} />
+            {/* The server quotes commands as `tarry queue resume orders`. */}
+            {why.text
+              .split("`")
+              .map((part, at) =>
+                at % 2 === 1 ? <code>{visible(part)}</code> : <Foreign text={part} />,
+              )}
           </span>
         </p>
       )}
@@ -186,7 +191,7 @@ export function MessageScreen({
               <Why queue={queue} message={message} />
               <div class="buttons">
                 <Button
-                  kind="main"
+                  {...(waits ? { kind: "main" as const } : {})}
                   disabled={!pushes || !waits}
                   onClick={() => void act(reschedule({ delay_ms: 0 }))}
                 >
@@ -202,6 +207,7 @@ export function MessageScreen({
                   {t("act_cancel")}
                 </Button>
                 <Button
+                  {...(dead ? { kind: "main" as const } : {})}
                   disabled={!may(session, "admin", queue) || !dead}
                   onClick={() =>
                     void act(() =>
@@ -239,7 +245,6 @@ export function MessageScreen({
               >
                 <Input
                   label={t("move_to")}
-                  help="30m, -2h, 2030-01-31T08:30"
                   value={by}
                   disabled={!pushes || !waits}
                   onValue={setBy}
@@ -251,6 +256,7 @@ export function MessageScreen({
                 <Confirm
                   title={t("act_cancel")}
                   text={t("confirm_cancel")}
+                  yes={t("act_cancel_one")}
                   danger
                   onYes={() =>
                     void act(() =>
@@ -278,8 +284,9 @@ export function MessageScreen({
                   [
                     t("tallies"),
                     Object.entries(message.tallies)
+                      .filter(([, value]) => value > 0)
                       .map(([name, value]) => `${name}: ${value}`)
-                      .join(", "),
+                      .join(", ") || "–",
                   ],
                   [t("reason"), message.reason && <Foreign text={message.reason} />],
                   [

@@ -11,7 +11,7 @@ import {
   type Session,
   type State,
 } from "../api";
-import { fromNow, localInput } from "../format";
+import { fromNow, localInput, time } from "../format";
 import { t } from "../i18n";
 import { storeNow, useLive } from "../live";
 import { go, link, messageLink } from "../route";
@@ -22,6 +22,7 @@ import { BulkPanel } from "./bulkpanel";
 const states: State[] = ["scheduled", "ready", "leased", "dead", "remembered"];
 const wanted = 100;
 const mostPages = 20;
+const lastTime = 253_402_300_800_000; // the year 10000
 
 interface Page {
   messages: Message[];
@@ -30,16 +31,23 @@ interface Page {
 
 const typed = ["prefix", "header", "reason"] as const;
 
+/** A time in the address; undefined if it is none that a field can show. */
+function timeIn(query: URLSearchParams, name: "due_from" | "due_to"): number | undefined {
+  const text = query.get(name) ?? "";
+  const ms = Number(text);
+  return text !== "" && Number.isSafeInteger(ms) && ms >= 0 && ms < lastTime ? ms : undefined;
+}
+
 export function filterOf(query: URLSearchParams): BulkFilter {
   const filter: BulkFilter = {};
   const state = query.get("state");
   if (state !== null) filter.state = state as State;
   const prefix = query.get("prefix");
   if (prefix !== null) filter.prefix = prefix;
-  const from = query.get("due_from");
-  if (from !== null) filter.due_from_ms = Number(from);
-  const to = query.get("due_to");
-  if (to !== null) filter.due_to_ms = Number(to);
+  const from = timeIn(query, "due_from");
+  if (from !== undefined) filter.due_from_ms = from;
+  const to = timeIn(query, "due_to");
+  if (to !== undefined) filter.due_to_ms = to;
   const reason = query.get("reason");
   if (reason !== null) filter.reason = reason;
   const [name, ...value] = query.get("header")?.split("=") ?? [];
@@ -57,6 +65,7 @@ async function find(
   const found: Message[] = [];
   const asked = new URLSearchParams({ limit: String(wanted) });
   for (const [name, value] of query) {
+    if ((name === "due_from" || name === "due_to") && timeIn(query, name) === undefined) continue;
     asked.set(name.startsWith("due_") ? `${name}_ms` : name, value);
     if (name !== "state" && name !== "prefix") asked.set("limit", "1000");
   }
@@ -78,12 +87,16 @@ function Filter({ queue, query }: { queue: string; query: URLSearchParams }): JS
     const all = Object.fromEntries(query.entries());
     go(["queue", queue, "messages"], { ...all, ...given, ...changed });
   };
+  const shownTime = (name: "due_from" | "due_to"): string => {
+    const ms = timeIn(query, name);
+    return ms === undefined ? "" : localInput(ms);
+  };
   const timeField = (name: "due_from" | "due_to"): JSX.Element => (
     <Field label={t(name)}>
       <input
         type="datetime-local"
         step="1"
-        value={field(name) === "" ? "" : localInput(Number(field(name)))}
+        value={shownTime(name)}
         onChange={(event) => {
           const value = event.currentTarget.value;
           search({ [name]: value === "" ? "" : String(new Date(value).getTime()) });
@@ -146,6 +159,7 @@ export function Messages({
   const filter = filterOf(query);
   const loaded = usePages((after) => find(queue, query, after));
   const now = storeNow(live);
+  const paused = live.queues.get(queue)?.paused === true;
   const dead = filter.state === "dead" || (filter.state === undefined && filter.reason);
   return (
     <>
@@ -153,9 +167,18 @@ export function Messages({
         <a href={link(["queue", queue])}>
           <Foreign text={queue} />
         </a>
-        : {t("messages")}
+        : {t("messages")} {paused && <Chip kind="paused">{t("paused")}</Chip>}
       </h1>
       <Filter queue={queue} query={query} />
+      {filter.state !== "remembered" && (
+        <BulkPanel
+          queue={queue}
+          filter={filter}
+          verbs={dead ? ["revive", "cancel"] : ["run", "move", "cancel"]}
+          locked={!may(session, "admin", queue)}
+          onDone={loaded.reload}
+        />
+      )}
       <Loading of={loaded}>
         {(messages) => (
           <Table
@@ -169,7 +192,14 @@ export function Messages({
                 ),
               ],
               [t("state"), (one) => <Chip kind={one.state}>{t(one.state)}</Chip>],
-              [t("due"), (one) => fromNow(one.due_ms, now)],
+              [
+                t("due"),
+                (one) => (
+                  <span>
+                    {fromNow(one.due_ms, now)} <small>{time(one.due_ms)}</small>
+                  </span>
+                ),
+              ],
               [t("attempt"), (one) => one.attempt, number],
               [t("reason"), (one) => one.reason !== undefined && <Foreign text={one.reason} />],
             ]}
@@ -180,15 +210,6 @@ export function Messages({
           />
         )}
       </Loading>
-      {filter.state !== "remembered" && (
-        <BulkPanel
-          queue={queue}
-          filter={filter}
-          verbs={dead ? ["revive", "cancel"] : ["run", "move", "cancel"]}
-          locked={!may(session, "admin", queue)}
-          onDone={loaded.reload}
-        />
-      )}
     </>
   );
 }

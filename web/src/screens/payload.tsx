@@ -8,11 +8,19 @@ import { t } from "../i18n";
 
 const mostText = 200_000;
 const mostChildren = 200;
+const mostDepth = 100; // a page that draws more levels runs out of stack
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
 function Node({ name, value, depth }: { name: string; value: Json; depth: number }): JSX.Element {
   if (value !== null && typeof value === "object") {
+    if (depth > mostDepth) {
+      return (
+        <li>
+          <b>{visible(name)}</b> …
+        </li>
+      );
+    }
     const children = Object.entries(value);
     const brackets = Array.isArray(value) ? "[ ]" : "{ }";
     return (

@@ -76,7 +76,7 @@ export function Push({
             ))}
           </select>
         </Field>
-        <Field label={t("payload")}>
+        <Field label={t("payload")} wide>
           <textarea
             rows={6}
             value={payload}

@@ -182,6 +182,7 @@ export function QueueScreen({ name, session }: { name: string; session: Session 
         <Confirm
           title={t("pause")}
           text={t("confirm_pause")}
+          yes={t("pause")}
           onYes={() => void act("pause")}
           onNo={() => {
             setAsking(false);

@@ -222,6 +222,7 @@ export function Schedules({ session }: { session: Session }): JSX.Element {
         <Confirm
           title={t("schedule_remove")}
           text={t("schedule_confirm", asked)}
+          yes={t("schedule_remove")}
           danger
           onYes={() => {
             ask(asked, "remove");

@@ -77,6 +77,7 @@ export function Sessions(): JSX.Element {
         <Confirm
           title={t("session_end")}
           text={t("session_confirm", asked.identity)}
+          yes={t("session_end")}
           danger
           onYes={() => {
             end(asked);
