@@ -49,7 +49,9 @@ if(TARRY_FUZZ AND NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   message(FATAL_ERROR "TARRY_FUZZ needs clang's libFuzzer; this is ${CMAKE_CXX_COMPILER_ID}")
 endif()
 
-if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+# What is published is compiled without a cache: one with a base directory writes paths of sources
+# in another way, and two builds of a commit would differ.
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT TARRY_PORTABLE)
   find_program(TARRY_CCACHE ccache)
   if(TARRY_CCACHE)
     # Without these ccache takes every file that uses a precompiled header for uncacheable.
