@@ -27,12 +27,14 @@ Result<Millis> decode_by(std::string_view body, std::int64_t least) {
 
 }  // namespace
 
-std::string encode_about(std::string_view version) {
+std::string encode_about(std::string_view version, bool has_console) {
   std::string text;
   JsonWriter out(text);
   out.begin_object().field("service", "tarry").text_field("version", version);
   out.field("description", "a delay queue").field("openapi", "/v1/openapi.json");
-  out.field("health", "/healthz").field("readiness", "/readyz").end_object();
+  out.field("health", "/healthz").field("readiness", "/readyz");
+  if (has_console) out.field("console", "/console");
+  out.end_object();
   return text;
 }
 

@@ -1,6 +1,6 @@
 // A server's own state, and its test clock, on the wire.
 //
-//   about:   {"service":"tarry","version","description","openapi","health","readiness"}
+//   about:   {"service":"tarry","version","description","openapi","health","readiness","console"?}
 //   health:  {"status":"ok","service":"tarry","version","engine","moves","durable",...}
 //   advance, suspend: {"by":"31d"} -> {"advanced_ms":N}
 //   step: {"by":"-1h"} -> {"stepped_ms":N}
@@ -24,7 +24,8 @@ struct Health {
 };
 
 /// The server's description, and where to read more. It is the same for every store.
-[[nodiscard]] std::string encode_about(std::string_view version);
+/// `has_console`: the program serves the console.
+[[nodiscard]] std::string encode_about(std::string_view version, bool has_console);
 [[nodiscard]] std::string encode_health(const Health& health);
 /// The answer of /readyz if the store answers.
 [[nodiscard]] std::string encode_ready();

@@ -2,6 +2,7 @@
 #include <optional>
 #include <utility>
 
+#include "server/console/assets.h"
 #include "server/http/handlers.h"
 #include "server/http/openapi.h"
 #include "server/metrics/metrics.h"
@@ -34,7 +35,7 @@ Response no_test_clock() {
 // Tells users who have found the port what this server is.
 Routed about(Asked& asked) {
   if (auto error = asked.query.finish()) return problem(*error);
-  return ok(wire::encode_about(TARRY_VERSION));
+  return ok(wire::encode_about(TARRY_VERSION, !console::assets().empty()));
 }
 
 Routed health(Asked& asked) {
