@@ -10,10 +10,24 @@ const mostText = 200_000;
 const mostChildren = 200;
 const mostDepth = 100; // a page that draws more levels runs out of stack
 
-type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+/** A number as it is written, because 12345678901234567890 has no exact value in a script. */
+class Written {
+  constructor(readonly text: string) {}
+}
+
+type Json = null | boolean | string | Written | Json[] | { [name: string]: Json };
+
+// Browsers from before 2025 may not tell the text of a number.
+function asWritten(_: string, value: unknown, context?: { source?: string }): unknown {
+  return typeof value === "number" ? new Written(context?.source ?? String(value)) : value;
+}
+
+function plain(value: Json): string {
+  return value instanceof Written ? value.text : visible(JSON.stringify(value));
+}
 
 function Node({ name, value, depth }: { name: string; value: Json; depth: number }): JSX.Element {
-  if (value !== null && typeof value === "object") {
+  if (value !== null && typeof value === "object" && !(value instanceof Written)) {
     if (depth > mostDepth) {
       return (
         <li>
@@ -41,7 +55,7 @@ function Node({ name, value, depth }: { name: string; value: Json; depth: number
   }
   return (
     <li>
-      <b>{visible(name)}</b>: <code>{visible(JSON.stringify(value))}</code>
+      <b>{visible(name)}</b>: <code>{plain(value)}</code>
     </li>
   );
 }
@@ -57,8 +71,10 @@ export function Payload({ message }: { message: Message }): JSX.Element {
   const json = useMemo((): Json | undefined => {
     if (message.payload === undefined) return undefined;
     try {
-      const value = JSON.parse(message.payload) as Json;
-      return value !== null && typeof value === "object" ? value : undefined;
+      const value = JSON.parse(message.payload, asWritten) as Json;
+      return value !== null && typeof value === "object" && !(value instanceof Written)
+        ? value
+        : undefined;
     } catch {
       return undefined;
     }
