@@ -23,7 +23,7 @@ enum class State : std::uint8_t {
   ready,       ///< due, waiting for a claim
   leased,      ///< claimed, under a lease
   dead,        ///< set aside after its last attempt, or buried
-  remembered,  ///< acked or cancelled; only its key is still known
+  remembered,  ///< acked, cancelled or expired; only its key is still known
 };
 
 [[nodiscard]] constexpr std::string_view to_string(State state) noexcept {
@@ -45,7 +45,7 @@ enum class Outcome : std::uint8_t {
   replaced,     ///< push: payload, due and attempts are new
   moved,        ///< push with earlier or later: only the due time changed
   in_flight,    ///< push, reschedule: a delivery is running; nothing changed
-  settled,      ///< the key is remembered: it was acked or cancelled; nothing changed
+  settled,      ///< the key is remembered: its message has ended; nothing changed
   cancelled,    ///< cancel: no delivery begins from now on
   stopping,     ///< cancel: the running delivery may finish, no other begins
   unknown,      ///< there is no such message
@@ -99,10 +99,16 @@ enum class IfExists : std::uint8_t {
 enum class Ending : std::uint8_t {
   acked,
   cancelled,  ///< while waiting or dead; or while leased, if that delivery ended without an ack
+  expired,    ///< its time to be delivered was over (`Push::expire`)
 };
 
 [[nodiscard]] constexpr std::string_view to_string(Ending ending) noexcept {
-  return ending == Ending::acked ? "acked" : "cancelled";
+  switch (ending) {
+    case Ending::acked: return "acked";
+    case Ending::cancelled: return "cancelled";
+    case Ending::expired: return "expired";
+  }
+  return "unknown";
 }
 
 /// How to end a claim.
@@ -171,6 +177,12 @@ struct Push {
   std::uint32_t priority = kDefaultPriority;
   std::optional<IfExists> if_exists = {};  ///< default: the queue's
   std::uint32_t max_attempts = 0;          ///< 0: the queue's
+  /// The message expires so long after its due time, 1 ms .. 100 years: from then on no claim gets
+  /// it. A reschedule moves that moment, a retry does not. Default: the queue's `expire`.
+  std::optional<Millis> expire = {};
+  /// The message expires at this moment, which must be after its due time; a reschedule does not
+  /// move it. Instead of `expire`.
+  std::optional<Time> expire_at = {};
 };
 
 /// The result of a push.
@@ -229,6 +241,8 @@ struct MessageInfo {
   std::uint32_t priority = kDefaultPriority;
   std::uint32_t attempt = 0;       ///< attempts used so far
   std::uint32_t max_attempts = 0;  ///< its own; 0: the queue's
+  std::optional<Millis> expire;  ///< how long after its due time it expires; empty: at a fixed time
+  std::optional<Time> expire_at;  ///< when it expires; empty: never
   Tallies tallies;
   std::optional<Millis> lease_left;      ///< leased only
   std::optional<Settlement> settlement;  ///< remembered only

@@ -23,6 +23,20 @@ struct Objective {
   friend bool operator==(const Objective&, const Objective&) = default;
 };
 
+/// What becomes of a message that expires.
+enum class OnExpiry : std::uint8_t {
+  end,   ///< it ends: counted as expired, and remembered for the queue's `remember`
+  dead,  ///< it is dead, for the reason "expired"
+};
+
+[[nodiscard]] constexpr std::string_view to_string(OnExpiry rule) noexcept {
+  return rule == OnExpiry::end ? "end" : "dead";
+}
+template <typename Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, OnExpiry word) {
+  return out << to_string(word);
+}
+
 struct QueueSettings {
   Millis lease = std::chrono::seconds(30);       ///< 1 ms .. 7 d
   std::uint32_t max_attempts = 10;               ///< 1 .. 65535
@@ -32,6 +46,8 @@ struct QueueSettings {
   Millis dead_keep = std::chrono::hours(24 * 30);  ///< 1 s .. 3650 d
   IfExists if_exists = IfExists::reject;
   Objective objective;  ///< none
+  Millis expire{0};     ///< 0 .. 100 years; of pushes that name no expiry; 0: these never expire
+  OnExpiry on_expiry = OnExpiry::end;
 
   friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
 };
@@ -46,6 +62,8 @@ struct SettingsPatch {
   std::optional<Millis> dead_keep = {};
   std::optional<IfExists> if_exists = {};
   std::optional<Objective> objective = {};
+  std::optional<Millis> expire = {};
+  std::optional<OnExpiry> on_expiry = {};
 
   friend bool operator==(const SettingsPatch&, const SettingsPatch&) = default;
 };
@@ -58,7 +76,7 @@ struct QueueCounters {
   std::uint64_t acked = 0;
   std::uint64_t cancelled = 0;
   std::uint64_t replaced = 0;
-  std::uint64_t expired = 0;  ///< dead messages deleted after dead_keep
+  std::uint64_t expired = 0;  ///< messages that ended at their expiry, or dead after dead_keep
   std::uint64_t purged = 0;
   std::uint64_t moved_away = 0;
   // Not part of the sum:

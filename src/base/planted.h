@@ -47,7 +47,9 @@ namespace tarry::base {
   X(late_left_from_before)        \
   X(uncommitted_lease_runs_out)   \
   X(cancel_not_remembered)        \
-  X(acked_again_by_any_receipt)
+  X(acked_again_by_any_receipt)   \
+  X(expired_delivered)            \
+  X(copy_never_expires)
 
 enum class Bug {
   none,

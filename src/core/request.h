@@ -53,6 +53,9 @@ struct PushItem {
   std::uint32_t priority = kDefaultPriority;
   std::uint32_t max_attempts = 0;     // 0: the queue's
   std::optional<IfExists> if_exists;  // empty: the queue's
+  // core/expiry.h. A push may name one of the two; a move both, or neither for none.
+  std::optional<Millis> expire = {};  // empty: the queue's
+  std::optional<Time> expire_at = {};
 };
 struct PushRequest {
   std::string queue;

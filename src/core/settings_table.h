@@ -49,6 +49,11 @@ struct CountSetting : SettingRow<std::uint32_t> {
 
 struct RuleSetting : SettingRow<IfExists> {};
 
+struct OnExpirySetting : SettingRow<OnExpiry> {};
+
+/// A duration that may be 0, for "none". Engines that cannot expire messages refuse all others.
+struct ExpireSetting : DurationSetting {};
+
 /// A text: core/objective.h.
 struct ObjectiveSetting : SettingRow<Objective> {};
 
@@ -87,6 +92,13 @@ inline constexpr std::tuple kSettingsTable{
                  "What a push does if its key is taken"}},
     ObjectiveSetting{{"objective", &QueueSettings::objective, &SettingsPatch::objective,
                       "How many are on time: \"99% within 1s\", or none"}},
+    ExpireSetting{{{"expire", &QueueSettings::expire, &SettingsPatch::expire,
+                    "How long after its due time a message expires; 0s: never"},
+                   "expire_ms",
+                   Millis(0),
+                   Millis(kMaxDelayMs)}},
+    OnExpirySetting{{"on_expiry", &QueueSettings::on_expiry, &SettingsPatch::on_expiry,
+                     "What becomes of a message that expires"}},
 };
 
 inline constexpr std::size_t kSettings = std::tuple_size_v<decltype(kSettingsTable)>;

@@ -11,12 +11,13 @@ namespace {
 
 // These two lines do not compile if a struct has more members than the table has rows.
 TEST(SettingsTable, HasARowForEachMember) {
-  auto [lease, attempts, least, most, remember, keep, rule, aim] = QueueSettings();
-  auto [a, b, c, d, e, f, g, h] = SettingsPatch();
-  EXPECT_EQ(kSettings, 8u);
+  auto [lease, attempts, least, most, remember, keep, rule, aim, expire, end] = QueueSettings();
+  auto [a, b, c, d, e, f, g, h, i, j] = SettingsPatch();
+  EXPECT_EQ(kSettings, 10u);
   (void)lease, (void)attempts, (void)least, (void)most, (void)remember, (void)keep, (void)rule;
-  (void)aim;
+  (void)aim, (void)expire, (void)end;
   (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h;
+  (void)i, (void)j;
 }
 
 TEST(SettingsTable, NoTwoRowsAreOfOneMemberOrOfOneName) {
@@ -42,6 +43,8 @@ QueueSettings others() {
   each_setting_of<DurationSetting>([&](const auto& row) { settings.*row.value += Millis(1000); });
   each_setting_of<CountSetting>([&](const auto& row) { settings.*row.value += 1; });
   each_setting_of<RuleSetting>([&](const auto& row) { settings.*row.value = IfExists::later; });
+  settings.expire = Millis(1000);
+  settings.on_expiry = OnExpiry::dead;
   each_setting_of<ObjectiveSetting>(
       [&](const auto& row) { settings.*row.value = {99'000, Millis(1000)}; });
   return settings;

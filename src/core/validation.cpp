@@ -121,6 +121,14 @@ MaybeError check_headers(std::string_view encoded) {
   return check_headers_size(count, total);
 }
 
+MaybeError check_expiry(const PushItem& item) {
+  if (item.expire) {
+    if (auto error = check_span("expire", *item.expire, 1, kMaxDelayMs)) return error;
+  }
+  return item.expire_at ? check_moment("expire_at", item.expire_at->time_since_epoch().count())
+                        : MaybeError{};
+}
+
 MaybeError check_push(const std::string& bytes, const PushItem& item, const Limits& limits) {
   if (item.key.size > 0) {
     if (auto error = check_key(view(bytes, item.key))) return error;
@@ -131,6 +139,7 @@ MaybeError check_push(const std::string& bytes, const PushItem& item, const Limi
   if (auto error = check_headers(view(bytes, item.headers))) return error;
   if (auto error = check_due(item.due)) return error;
   if (auto error = check_if_exists(item.if_exists)) return error;
+  if (auto error = check_expiry(item)) return error;
   if (item.max_attempts != 0) return check_max_attempts(item.max_attempts);
   return {};
 }
@@ -301,6 +310,9 @@ MaybeError check_setting(const CountSetting& row, std::uint32_t value) {
   return check_number(row.name, value, row.min, row.max);
 }
 MaybeError check_setting(const RuleSetting&, IfExists value) { return check_if_exists(value); }
+MaybeError check_setting(const OnExpirySetting&, OnExpiry value) {
+  return check_choice("on_expiry", value, OnExpiry::dead, "end or dead");
+}
 MaybeError check_setting(const ObjectiveSetting&, Objective value) {
   if (is_objective(value)) return {};
   return invalid("objective " + objective_text(value) +
@@ -338,6 +350,10 @@ MaybeError check_batch(std::size_t items, std::uint64_t bytes) {
 }
 
 MaybeError check_item(const PushRequest& request, const PushItem& item, const Limits& limits) {
+  if (item.expire && item.expire_at) {
+    return invalid("expire " + base::format_duration_ms(item.expire->count()) +
+                   " and expire_at are given; a push may name one of them");
+  }
   return check_push(request.bytes, item, limits);
 }
 

@@ -47,6 +47,10 @@ Why of_dead(const MessageInfo& message, const QueueStats& queue) {
   return {Cause::dead, std::move(text), {}, {}};
 }
 
+void tell_expiry(Why& why, const MessageInfo& message) {
+  if (message.expire_at) why.text += " It expires at " + text_of(*message.expire_at) + ".";
+}
+
 Why of_scheduled(const MessageInfo& message, const QueueStats& queue) {
   const bool again = message.attempt > 0;
   std::string text =
@@ -120,6 +124,7 @@ Why cause_of(const MessageInfo& message, const QueueStats& queue,
 
 Why why(MessageInfo message, QueueStats queue, const std::vector<IdleRelay>& relays) {
   Why why = cause_of(message, queue, relays);
+  if (message.state != State::dead) tell_expiry(why, message);
   message.payload.clear();
   why.message = std::move(message);
   why.queue = std::move(queue);

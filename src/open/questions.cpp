@@ -182,6 +182,8 @@ Question<Batch<Pushed>> ask_push(std::string queue, std::span<const Push> messag
     item.priority = message.priority;
     item.max_attempts = message.max_attempts;
     item.if_exists = message.if_exists;
+    item.expire = message.expire;
+    item.expire_at = message.expire_at;
   }
   return batch<Pushed, core::PushReply>(
       std::move(request), std::move(filter),

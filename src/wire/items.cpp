@@ -241,7 +241,8 @@ std::optional<Settlement> read_settlement(Fields& fields) {
   if (value == nullptr) return std::nullopt;
   Fields inner(*value, "\"settlement\"", Unknown::ignored);
   Settlement settlement;
-  settlement.how = inner.choice("how", {Ending::acked, Ending::cancelled}).value_or(Ending::acked);
+  settlement.how = inner.choice("how", {Ending::acked, Ending::cancelled, Ending::expired})
+                       .value_or(Ending::acked);
   settlement.when = inner.time("when_ms").value_or(Time());
   inner.require("how");
   inner.require("when_ms");

@@ -27,6 +27,8 @@ MaybeError read_message_info(Fields& fields, MessageInfo& info) {
   info.priority = fields.u32("priority").value_or(kDefaultPriority);
   info.attempt = fields.u32("attempt").value_or(0);
   info.max_attempts = fields.u32("max_attempts").value_or(0);
+  if (const auto expire = fields.millis("expire_ms")) info.expire = Millis(*expire);
+  info.expire_at = fields.time("expire_at_ms");
   info.tallies = read_tallies(fields);
   if (const auto left = fields.millis("lease_left_ms")) info.lease_left = Millis(*left);
   info.settlement = read_settlement(fields);
@@ -54,6 +56,8 @@ void write_message_info(JsonWriter& out, const MessageInfo& info, Payload payloa
   if (info.pushed) out.time_field("pushed", *info.pushed);
   out.field("priority", std::uint64_t{info.priority}).field("attempt", std::uint64_t{info.attempt});
   if (info.max_attempts != 0) out.field("max_attempts", std::uint64_t{info.max_attempts});
+  if (info.expire) out.millis_field("expire", info.expire->count());
+  if (info.expire_at) out.time_field("expire_at", *info.expire_at);
   write_tallies(out, info.tallies);
   if (info.lease_left) out.millis_field("lease_left", info.lease_left->count());
   if (info.settlement) write_settlement(out, *info.settlement);

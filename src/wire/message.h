@@ -3,8 +3,9 @@
 //   get many: {"keys":[...],"payload":true} -> {"results":[message or {"error"}]}
 //   list:     ?state=&after=&limit=&prefix= -> {"messages":[message,...],"next":"..."}
 //   message:  {"queue","id","key","state","stopping","due","due_ms","pushed","pushed_ms",
-//              "priority","attempt","tallies","lease_left_ms","settlement","kept_until",
-//              "kept_until_ms","reason","paused","paused_until(_ms)","holder","headers","payload"};
+//              "priority","attempt","expire_ms","expire_at","expire_at_ms","tallies",
+//              "lease_left_ms","settlement","kept_until","kept_until_ms","reason","paused",
+//              "paused_until(_ms)","holder","headers","payload"};
 //              fields that do not apply are left out
 //
 // Thread safety: pure functions.

@@ -34,6 +34,11 @@ MaybeError read_pushed(const boost::json::value& value, core::PushReply& reply) 
 
 }  // namespace
 
+void write_expiry(JsonWriter& out, std::optional<Millis> expire, std::optional<Time> expire_at) {
+  if (expire) out.millis_field("expire", expire->count());
+  if (expire_at) out.moment_field("expire_at", expire_at->time_since_epoch().count());
+}
+
 MaybeError write_push_fields(JsonWriter& out, const core::PushItem& item,
                              const std::string& bytes) {
   if (item.key.size > 0) out.bytes_field("key", core::view(bytes, item.key));
@@ -47,6 +52,7 @@ MaybeError write_push_fields(JsonWriter& out, const core::PushItem& item,
   if (item.priority != kDefaultPriority) out.field("priority", std::uint64_t{item.priority});
   if (item.max_attempts != 0) out.field("max_attempts", std::uint64_t{item.max_attempts});
   if (item.if_exists) out.field("if_exists", to_string(*item.if_exists));
+  write_expiry(out, item.expire, item.expire_at);
   return std::nullopt;
 }
 
@@ -58,6 +64,8 @@ PushFields::PushFields(Fields& fields)
   item_.priority = fields.u32("priority").value_or(kDefaultPriority);
   item_.if_exists = fields.choice("if_exists", core::kEveryIfExists);
   item_.max_attempts = fields.u32("max_attempts", 0, core::kMaxAttempts).value_or(0);
+  item_.expire = fields.duration("expire", "expire_ms");
+  item_.expire_at = fields.moment("expire_at", "expire_at_ms");
   if (key_ && key_->empty()) {
     fields.fail(
         {ErrorCode::invalid_argument, "\"key\" is empty; leave it out, and the store makes one"});

@@ -1,6 +1,7 @@
 // Push on the wire, both ways.
 //
-//   one:    {"key","payload","delay"|"due","headers","priority","if_exists","max_attempts"}
+//   one:    {"key","payload","delay"|"due","headers","priority","if_exists","max_attempts",
+//           "expire"|"expire_at"}
 //   many:   {"messages":[one,...]}
 //   answer: {"outcome","id","key","due","due_ms"}, or {"results":[answer,...]}
 //
@@ -33,6 +34,8 @@ struct DecodedPush : Decoded<core::PushRequest> {
 [[nodiscard]] Result<Decoded<core::PushRequest>> decode_push_batch(std::string queue,
                                                                    std::string_view text);
 
+/// Writes a message's expiry, as requests have it.
+void write_expiry(JsonWriter& out, std::optional<Millis> expire, std::optional<Time> expire_at);
 /// Writes the members of one message's object; more members may follow.
 [[nodiscard]] MaybeError write_push_fields(JsonWriter& out, const core::PushItem& item,
                                            const std::string& bytes);

@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "core/expiry.h"
 #include "core/if_exists.h"
 #include "core/objective.h"
 #include "core/settings_table.h"
@@ -19,6 +20,9 @@ void write_setting(JsonWriter& out, const core::CountSetting& row, std::uint32_t
 void write_setting(JsonWriter& out, const core::RuleSetting& row, IfExists value) {
   out.field(row.name, to_string(value));
 }
+void write_setting(JsonWriter& out, const core::OnExpirySetting& row, OnExpiry value) {
+  out.field(row.name, to_string(value));
+}
 void write_setting(JsonWriter& out, const core::ObjectiveSetting& row, Objective value) {
   out.text_field(row.name, core::objective_text(value));
 }
@@ -33,6 +37,9 @@ std::optional<std::uint32_t> read_setting(Fields& fields, const core::CountSetti
 }
 std::optional<IfExists> read_setting(Fields& fields, const core::RuleSetting& row) {
   return fields.choice(row.name, core::kEveryIfExists);
+}
+std::optional<OnExpiry> read_setting(Fields& fields, const core::OnExpirySetting& row) {
+  return fields.choice(row.name, core::kEveryOnExpiry);
 }
 std::optional<Objective> read_setting(Fields& fields, const core::ObjectiveSetting& row) {
   const auto text = fields.text(row.name);
@@ -52,6 +59,9 @@ std::optional<std::uint32_t> ask_setting(Fields& fields, const core::CountSettin
 std::optional<IfExists> ask_setting(Fields& fields, const core::RuleSetting& row) {
   return read_setting(fields, row);
 }
+std::optional<OnExpiry> ask_setting(Fields& fields, const core::OnExpirySetting& row) {
+  return read_setting(fields, row);
+}
 std::optional<Objective> ask_setting(Fields& fields, const core::ObjectiveSetting& row) {
   return read_setting(fields, row);
 }
@@ -62,8 +72,11 @@ std::string_view or_nothing(std::string_view body) noexcept { return body.empty(
 
 void write_settings(JsonWriter& out, const QueueSettings& settings) {
   core::each_setting([&](const auto& row) {
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(row)>, core::ObjectiveSetting>) {
-      if (settings.*row.value == Objective()) return;
+    using Row = std::remove_cvref_t<decltype(row)>;
+    if constexpr (std::is_same_v<Row, core::ObjectiveSetting> ||
+                  std::is_same_v<Row, core::ExpireSetting> ||
+                  std::is_same_v<Row, core::OnExpirySetting>) {  // absent in older versions
+      if (settings.*row.value == QueueSettings().*row.value) return;
     }
     write_setting(out, row, settings.*row.value);
   });

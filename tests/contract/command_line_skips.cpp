@@ -29,6 +29,7 @@ constexpr std::array kSkips = {
     Skip{"ByKey", "WhatStillIsAsItWasSeen", kByKey},
     Skip{"ByKey", "AForecastOfManyBuckets", kMany},
     Skip{"ClaimSize", "IsAtMost64MiB", "one line of an answer would have 64 MiB"},
+    Skip{"Expiry", "IsNoObstacleForAClaimByKey", kByKey},
     Skip{"Limits", "Delays", kNegative},
     Skip{"Limits", "Moments", "milliseconds before 2001 are refused: they look like seconds"},
     Skip{"Limits", "LeasesOfClaims", kNegative},

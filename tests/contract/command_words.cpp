@@ -197,6 +197,10 @@ class Speaker {
     if (patch.objective) {
       words.insert(words.end(), {"--objective", core::objective_text(*patch.objective)});
     }
+    duration("--expire", patch.expire);
+    if (patch.on_expiry) {
+      words.insert(words.end(), {"--on-expiry", std::string(to_string(*patch.on_expiry))});
+    }
     if (words.size() == 2) {
       // The command needs at least one setting. So read the settings of the queue, or, if there is
       // no queue yet, set the default of one.
@@ -372,6 +376,13 @@ class Speaker {
     add_priority(words, item.priority);
     if (item.max_attempts != 0) {
       words.insert(words.end(), {"--max-attempts", std::to_string(item.max_attempts)});
+    }
+    if (item.expire) {
+      words.insert(words.end(), {"--expire", base::format_duration_ms(item.expire->count())});
+    }
+    if (item.expire_at) {
+      words.insert(words.end(), {"--expire-at",
+                                 base::format_time_ms(item.expire_at->time_since_epoch().count())});
     }
     const auto headers = core::decode_headers(core::view(request.bytes, item.headers));
     if (!headers) return headers.error();

@@ -59,6 +59,7 @@ void Model::apply_time(const Done& done) {
       message.stage = Stage::waiting;
     }
   }
+  expire(done);
   std::erase_if(messages_, [&](const auto& entry) {
     const ModelMessage& message = entry.second;
     const bool kept = message.stage == Stage::dead || message.stage == Stage::remembered;
@@ -69,8 +70,49 @@ void Model::apply_time(const Done& done) {
   });
 }
 
+void Model::expire(const Done& done) {
+  std::vector<KeyId> keys;
+  for (const auto& [key, message] : messages_) {
+    if (message.stage != Stage::waiting || !message.expire_at) continue;
+    if (*message.expire_at <= realtime_ && (!done || done(message))) keys.push_back(key);
+  }
+  for (const KeyId key : keys) {
+    ModelMessage& message = messages_.at(key);
+    if (settings_.on_expiry == OnExpiry::dead) {
+      die(message, "expired");
+    } else {
+      end(message, Ending::expired);
+    }
+  }
+}
+
+std::int64_t Model::moment(Due due) const noexcept {
+  return due.is_relative() ? realtime_ + due.millis() : due.millis();
+}
+
+bool Model::may_expire(const ModelPush& push) const {
+  return !push.expire_at || *push.expire_at > moment(push.due);
+}
+
+bool Model::may_reschedule(KeyId key, Due due) const {
+  const ModelMessage* const message = find(key);
+  return message == nullptr || message->stage != Stage::waiting || message->expire ||
+         !message->expire_at || moment(due) < *message->expire_at;
+}
+
+// As a reschedule or a revive does it: an expiry after the due time moves, a fixed one is dropped
+// if the due time is not before it.
+void Model::move_due(ModelMessage& message, Due due) const {
+  set_due(message, due);
+  if (message.expire) {
+    message.expire_at = message.due + *message.expire;
+  } else if (message.expire_at && message.due >= *message.expire_at) {
+    message.expire_at.reset();
+  }
+}
+
 void Model::set_due(ModelMessage& message, Due due) const {
-  message.due = due.is_relative() ? realtime_ + due.millis() : due.millis();
+  message.due = moment(due);
   message.boot_due.reset();
   if (due.is_relative()) message.boot_due = boottime_ + due.millis();
 }
@@ -86,13 +128,19 @@ std::uint32_t Model::max_attempts(const ModelMessage& message) const noexcept {
 }
 
 void Model::end(ModelMessage& message, Ending ending) {
-  ++(ending == Ending::acked ? counters_.acked : counters_.cancelled);
+  switch (ending) {
+    case Ending::acked: ++counters_.acked; break;
+    case Ending::cancelled: ++counters_.cancelled; break;
+    case Ending::expired: ++counters_.expired; break;
+  }
   if (settings_.remember.count() == 0) {
     messages_.erase(message.key);
     return;
   }
   message.stage = Stage::remembered;
   message.stopping = false;
+  message.expire.reset();
+  message.expire_at.reset();
   message.reason.reset();
   message.settlement = {ending, Time(Millis(realtime_))};
   message.kept_until = realtime_ + settings_.remember.count();
@@ -109,7 +157,7 @@ void Model::revive(ModelMessage& message, Due due) {
   message.attempt = 0;
   ++message.tallies.revives;
   ++counters_.revives;
-  set_due(message, due);
+  move_due(message, due);
 }
 
 ModelPushed Model::put(KeyId key, const ModelPush& push, Outcome outcome) {
@@ -122,6 +170,12 @@ ModelPushed Model::put(KeyId key, const ModelPush& push, Outcome outcome) {
   message.max_attempts = push.max_attempts;
   message.pushed = realtime_;
   set_due(message, push.due);
+  message.expire = push.expire;
+  if (!push.expire && !push.expire_at && settings_.expire.count() != 0) {
+    message.expire = settings_.expire.count();
+  }
+  message.expire_at = push.expire_at;
+  if (message.expire) message.expire_at = message.due + *message.expire;
   ++counters_.accepted;
   const ModelPushed pushed{outcome, message.uid, key, message.due};
   messages_.insert_or_assign(key, std::move(message));
@@ -157,7 +211,7 @@ ModelPushed Model::push(const ModelPush& push) {
     return put(key, push, Outcome::replaced);
   }
   ModelMessage moved = message;
-  set_due(moved, push.due);
+  move_due(moved, push.due);
   const bool moves = rule == IfExists::earlier ? moved.due < message.due : moved.due > message.due;
   if (!moves) return stays(Outcome::kept);
   message = moved;
@@ -191,7 +245,7 @@ ModelAnswer Model::reschedule(KeyId key, Due due, std::optional<std::uint32_t> p
       outcome = Outcome::revived;
       break;
     case Stage::waiting:
-      set_due(message, due);
+      move_due(message, due);
       ++counters_.reschedules;
       break;
   }
@@ -261,6 +315,9 @@ ModelPushed Model::move(const ModelPush& move, std::uint32_t attempt, const Tall
   message.attempt = attempt;
   message.tallies = tallies;
   message.pushed = pushed_ms;
+  message.expire = move.expire;  // not the queue's
+  message.expire_at = move.expire_at;
+  if (move.expire && !move.expire_at) message.expire_at = message.due + *move.expire;
   if (dead) die(message, *dead);
   return pushed;
 }
@@ -382,6 +439,8 @@ void Model::configure(const SettingsPatch& patch) {
   settings_.dead_keep = patch.dead_keep.value_or(settings_.dead_keep);
   settings_.if_exists = patch.if_exists.value_or(settings_.if_exists);
   settings_.objective = patch.objective.value_or(settings_.objective);
+  settings_.expire = patch.expire.value_or(settings_.expire);
+  settings_.on_expiry = patch.on_expiry.value_or(settings_.on_expiry);
 }
 
 // ---- questions

@@ -7,8 +7,9 @@
 // A plain value, which may be copied freely. Not thread safe.
 //
 // Invariants
-//  1. When a verb begins, leases have run out, and dead and remembered messages have expired, up to
-//     `realtime` and `boottime`.
+//  1. When a verb begins, leases have run out, messages have expired, and dead and remembered ones
+//     are deleted, up to `realtime` and `boottime`. A verb may bring messages back that expire
+//     then: `expire`.
 //  2. A message is waiting (scheduled or ready, by the time alone), leased, dead or remembered.
 #pragma once
 
@@ -39,6 +40,8 @@ struct ModelPush {
   std::uint32_t priority = kDefaultPriority;
   std::optional<IfExists> if_exists;
   std::uint32_t max_attempts = 0;
+  std::optional<std::int64_t> expire = {};
+  std::optional<std::int64_t> expire_at = {};
 };
 
 struct ModelMessage {
@@ -55,6 +58,8 @@ struct ModelMessage {
   std::optional<std::int64_t> pushed;  // realtime; empty: not known
   // A message with a relative delay must wait until this boottime too.
   std::optional<std::int64_t> boot_due;
+  std::optional<std::int64_t> expire;     // so long after the due time; else at a fixed time
+  std::optional<std::int64_t> expire_at;  // realtime; empty: never
   std::uint32_t attempt = 0;
   Tallies tallies;
   // leased
@@ -108,6 +113,8 @@ class Model {
   /// slices.
   using Done = std::function<bool(const ModelMessage&)>;
   void set_time(std::int64_t realtime, std::int64_t boottime, const Done& done = {});
+  /// Ends the waiting messages that expire by now; `done` as above.
+  void expire(const Done& done = {});
   /// A new boot: its BOOTTIME does not apply to earlier delays, and leases begin again.
   void new_boot(std::int64_t realtime, std::int64_t boottime);
   /// Leases that began again after a boot are now recorded.
@@ -115,6 +122,13 @@ class Model {
 
   // -- verbs
   ModelPushed push(const ModelPush& message);
+  /// For engines that cannot expire messages.
+  void never_expire() noexcept { expires_ = false; }
+  [[nodiscard]] bool expires() const noexcept { return expires_; }
+  /// False if the push or the reschedule would be refused, because the message would expire before
+  /// it is due.
+  [[nodiscard]] bool may_expire(const ModelPush& message) const;
+  [[nodiscard]] bool may_reschedule(KeyId key, Due due) const;
   ModelAnswer cancel(KeyId key);
   ModelAnswer reschedule(KeyId key, Due due, std::optional<std::uint32_t> priority);
   /// For a queue with several shards: a claim takes all due messages, whatever its `max`, because
@@ -175,6 +189,8 @@ class Model {
  private:
   void apply_time(const Done& done);
   void set_due(ModelMessage& message, Due due) const;
+  void move_due(ModelMessage& message, Due due) const;
+  [[nodiscard]] std::int64_t moment(Due due) const noexcept;
   [[nodiscard]] bool is_due(const ModelMessage& message) const noexcept;
   [[nodiscard]] std::uint32_t max_attempts(const ModelMessage& message) const noexcept;
   ModelMessage* find_claim(std::size_t claim);
@@ -189,6 +205,7 @@ class Model {
   std::int64_t boottime_;
   bool one_clock_ = false;
   bool claims_all_ = false;
+  bool expires_ = true;
   Tie tie_;
   std::map<KeyId, ModelMessage> messages_;
   QueueSettings settings_;

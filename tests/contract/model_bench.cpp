@@ -28,6 +28,11 @@ void same(std::string_view what, const T& got, const T& want) {
 
 Time moment(std::int64_t value) { return Time(Millis(value)); }
 
+template <typename T>
+std::optional<T> maybe(const std::optional<std::int64_t>& value) {
+  return value ? std::optional(T(Millis(*value))) : std::nullopt;
+}
+
 // The order of docs/formats/redis.md: messages with a history go after those without one, then the
 // members of the ZSET decide. Generated keys go in the order in which they were generated, other
 // keys by their bytes; a key that begins with a control character has an 0x1F in front.
@@ -63,6 +68,7 @@ Model ModelBench::initial_model(const SettingsPatch& settings) {
   if (rig_.spec().kind == Kind::redis) model.go_by_one_clock(redis_tie);
   if (rig_.spec().shards > 1) model.claim_all();
   model.configure(settings);
+  if (!rig_.engine().capabilities().expiry) model.never_expire();
   return model;
 }
 
@@ -87,7 +93,9 @@ void ModelBench::push(const std::vector<ModelPush>& messages,
                       .headers = message.headers,
                       .priority = message.priority,
                       .if_exists = message.if_exists,
-                      .max_attempts = message.max_attempts});
+                      .max_attempts = message.max_attempts,
+                      .expire = maybe<Millis>(message.expire),
+                      .expire_at = maybe<Time>(message.expire_at)});
   }
   const std::vector<Result<Pushed>> got = must(queue().push(pushes));
   same("push: answers", got.size(), want.size());
@@ -238,6 +246,8 @@ void ModelBench::check_info(const Model& model, const ModelMessage& want, const 
   same(name + "pushed", got.pushed, rig_.kept_push_time(pushed));
   same(name + "priority", got.priority, want.priority);
   same(name + "attempt", got.attempt, want.attempt);
+  same(name + "expire", got.expire, maybe<Millis>(want.expire));
+  same(name + "expire_at", got.expire_at, maybe<Time>(want.expire_at));
   same(name + "tallies", got.tallies, want.tallies);
   same(name + "lease left told", got.lease_left.has_value(), state == State::leased);
   if (got.lease_left) {

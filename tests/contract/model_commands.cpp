@@ -102,6 +102,7 @@ class PushAct final : public Act {
                                               IfExists::earlier, IfExists::later);
       }
       if (chance(3)) message.max_attempts = *rc::gen::inRange<std::uint32_t>(1, 3);
+      if (model.expires()) set_expiry(model, message);
       messages_.push_back(std::move(message));
     }
   }
@@ -109,6 +110,11 @@ class PushAct final : public Act {
   void checkPreconditions(const Model& model) const override {
     for (const ModelPush& message : messages_) {
       RC_PRE(!message.key || key_exists(model, *message.key));
+      RC_PRE(model.may_expire(message));
+    }
+    RC_PRE(messages_.size() == 1 || moves_nothing() || !has_fixed_expiry(model));
+    if (messages_.size() == 1 && messages_[0].key) {
+      RC_PRE(model.may_reschedule(*messages_[0].key, messages_[0].due));
     }
   }
   void play(Model& model, ModelBench* bench) const override {
@@ -125,11 +131,34 @@ class PushAct final : public Act {
       os << " priority " << message.priority << " of " << message.payload.size() << " bytes";
       if (message.if_exists) os << " if_exists " << to_string(*message.if_exists);
       if (message.max_attempts != 0) os << " max_attempts " << message.max_attempts;
+      show_optional(os, "expire", message.expire);
+      show_optional(os, "expire_at", message.expire_at);
       os << "]";
     }
   }
 
  private:
+  static void set_expiry(const Model& model, ModelPush& message) {
+    if (chance(4)) message.expire = millis(1, 20'000);
+    if (!message.expire && chance(4)) {
+      message.expire_at = model.realtime() + millis(-1'000, 30'000);
+      if (!model.may_expire(message)) message.expire_at.reset();
+    }
+  }
+  // Whether a message of the batch may be refused depends on those before it, unless none is moved.
+  [[nodiscard]] bool moves_nothing() const {
+    return std::ranges::none_of(messages_, [](const ModelPush& message) {
+      return message.if_exists == IfExists::earlier || message.if_exists == IfExists::later;
+    });
+  }
+
+  [[nodiscard]] bool has_fixed_expiry(const Model& model) const {
+    return std::ranges::any_of(messages_, [](const auto& m) { return m.expire_at.has_value(); }) ||
+           std::ranges::any_of(model.messages(), [](const auto& entry) {
+             return entry.second.expire_at && !entry.second.expire;
+           });
+  }
+
   // So many messages that engines claim them in a special way (redis: scripts/bulk.lua).
   void push_many() {
     messages_.resize(40);
@@ -166,7 +195,10 @@ class RescheduleAct final : public Act {
  public:
   explicit RescheduleAct(const Model& model)
       : key_(any_key(model)), due_(any_due(model)), priority_(any_priority()) {}
-  void checkPreconditions(const Model& model) const override { RC_PRE(key_exists(model, key_)); }
+  void checkPreconditions(const Model& model) const override {
+    RC_PRE(key_exists(model, key_));
+    RC_PRE(model.may_reschedule(key_, due_));
+  }
   void play(Model& model, ModelBench* bench) const override {
     const ModelAnswer want = model.reschedule(key_, due_, priority_);
     if (bench != nullptr) bench->reschedule(key_, due_, priority_, want);
@@ -272,7 +304,10 @@ std::int64_t to_the_next_event(const Model& model) {
   std::vector<std::int64_t> events;
   for (const auto& [key, message] : model.messages()) {
     switch (message.stage) {
-      case ModelMessage::Stage::waiting: events.push_back(message.due - model.realtime()); break;
+      case ModelMessage::Stage::waiting:
+        events.push_back(message.due - model.realtime());
+        if (message.expire_at) events.push_back(*message.expire_at - model.realtime());
+        break;
       case ModelMessage::Stage::leased:
         events.push_back(message.lease_end - model.boottime());
         break;
@@ -405,7 +440,7 @@ class ReviveAct final : public Act {
 
 class ConfigureAct final : public Act {
  public:
-  explicit ConfigureAct(const Model&) {
+  explicit ConfigureAct(const Model& model) {
     if (chance(2)) patch_.lease = Millis(millis(1, 20'000));
     if (chance(2)) patch_.max_attempts = *rc::gen::inRange<std::uint32_t>(1, 4);
     if (chance(2)) patch_.remember = Millis(*rc::gen::element(0, 1, 15'000));
@@ -414,6 +449,9 @@ class ConfigureAct final : public Act {
       patch_.objective = *rc::gen::element(Objective(), Objective{99'900, Millis(250)});
     }
     if (chance(3)) patch_.if_exists = *rc::gen::element(IfExists::reject, IfExists::replace);
+    if (!model.expires()) return;
+    if (chance(3)) patch_.expire = Millis(*rc::gen::element(0, 1, 10'000));
+    if (chance(3)) patch_.on_expiry = *rc::gen::element(OnExpiry::end, OnExpiry::dead);
   }
   void play(Model& model, ModelBench* bench) const override {
     model.configure(patch_);
@@ -427,6 +465,8 @@ class ConfigureAct final : public Act {
     if (patch_.dead_keep) os << " dead_keep " << patch_.dead_keep->count();
     if (patch_.if_exists) os << " if_exists " << to_string(*patch_.if_exists);
     if (patch_.objective) os << " objective " << patch_.objective->share;
+    if (patch_.expire) os << " expire " << patch_.expire->count();
+    if (patch_.on_expiry) os << " on_expiry " << to_string(*patch_.on_expiry);
   }
 
  private:

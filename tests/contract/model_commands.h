@@ -17,10 +17,15 @@ class Act : public rc::state::Command<Model, ModelBench> {
   /// Runs on the model, and also on the bench if there is one.
   virtual void play(Model& model, ModelBench* bench) const = 0;
 
-  void apply(Model& model) const override { play(model, nullptr); }
+  // What the command has brought back too late expires before the next one.
+  void apply(Model& model) const override {
+    play(model, nullptr);
+    model.expire();
+  }
   void run(const Model& before, ModelBench& bench) const override {
     Model model = before;
     play(model, &bench);
+    model.expire();
     bench.check_stats(model);
   }
 };

@@ -338,6 +338,7 @@ TEST_P(Configuring, ChangesWhatIsNamedAndLeavesTheRest) {
   EXPECT_EQ(must(q.configure({.objective = Objective()})), want);
   EXPECT_EQ(must(q.stats()).settings, want);
   EXPECT_EQ(must(queue("other").configure({})), QueueSettings{});
+  EXPECT_EQ(must(q.configure({.expire = 0ms, .on_expiry = OnExpiry::end})), want);
 }
 
 TEST_P(Configuring, ARefusedPatchChangesNothing) {

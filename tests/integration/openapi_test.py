@@ -198,17 +198,27 @@ class Agreement(ProgramTest):
         self.ask("configureQueue", queue="brief", body={
             "lease": "1m", "max_attempts": 1, "backoff_min": "1s", "backoff_max": "2s",
             "remember": "1h", "dead_keep": "1d", "if_exists": "reject",
-            "objective": "99.9% within 1s"})
+            "objective": "99.9% within 1s", "expire": "2h", "on_expiry": "dead"})
         self.ask("getQueue", queue="brief")
         self.ask("configureQueue", queue="brief", body={
             "lease_ms": 60_000, "backoff_min_ms": 1, "backoff_max_ms": 2, "remember_ms": 3_600_000,
-            "dead_keep_ms": 1000})
+            "dead_keep_ms": 1000, "expire_ms": 0, "on_expiry": "end"})
         self.ask("pushMessage", queue="brief", body={"key": "k"})
         claimed, = self.ask("claimMessages", body={"queues": ["brief"]}).json["messages"]
         self.ask("settleClaims", body={"items": [{"receipt": claimed["receipt"], "action": "ack"}]})
         self.ask("getMessage", queue="brief", query={"key": "k"})
         self.ask("cancelMessages", queue="brief", body={"keys": ["k"]})
         self.ask("pushMessage", 409, queue="brief", body={"key": "k"})
+        self.ask("pushMessages", queue="brief", body={"messages": [
+            {"key": "after", "expire": "1h"}, {"key": "soon", "expire_ms": 1},
+            {"key": "at", "expire_at": "2100-01-01T00:00:00Z"},
+            {"key": "at_ms", "expire_at_ms": 4_000_000_000_000}]})
+        self.ask("advanceClock", body={"by_ms": 1})
+        told = self.ask("getMessage", queue="brief", query={"key": "after"}).json
+        self.assertEqual((told["expire_ms"], told["expire_at_ms"]),
+                         (3_600_000, told["due_ms"] + 3_600_000))
+        told = self.ask("getMessage", queue="brief", query={"key": "soon"}).json
+        self.assertEqual(told["settlement"]["how"], "expired")
         self.ask("reviveMessages", body={"keys": [self.dead]})
         self.ask("reviveMessages", body={"keys": [], "all": True})
         self.ask("reviveMessages", body={"keys_base64": ["eA=="]})
@@ -249,17 +259,22 @@ class Agreement(ProgramTest):
         results = self.ask("importMessages", queue="moved", body={"messages": [
             {"key": "a", "payload": "p", "due": "2100-01-01T00:00:00Z", "headers": {"n": "v"},
              "priority": 7, "if_exists": "reject", "max_attempts": 9, "attempt": 2,
+             "expire": "1h", "expire_at": "2100-01-01T00:00:01Z",
              "pushed": "2026-11-20T10:00:00Z",
              "tallies": {"claims": 3, "run_outs": 1, "releases": 1, "buries": 1, "revives": 1}},
             {"key_base64": NOT_UTF8, "payload_base64": NOT_UTF8, "delay": "1h", "state": "dead",
              "reason": "broken"},
             {"key": "b", "delay_ms": 5, "state": "scheduled",
-             "header_list": [{"name": "n", "value": "v"}], "pushed_ms": 1767225600000},
-            {"key": "c", "due_ms": 4_000_000_000_000, "state": "dead", "reason_base64": "eA=="},
+             "header_list": [{"name": "n", "value": "v"}], "pushed_ms": 1767225600000,
+             "expire_ms": 5},
+            {"key": "c", "due_ms": 4_000_000_000_000, "state": "dead", "reason_base64": "eA==",
+             "expire_at_ms": 4_000_000_000_001},
             {"key": "d", "reason": "none is dead"}]}).json["results"]
         self.assertEqual([r.get("outcome") for r in results], ["pushed"] * 4 + [None])
         told = self.ask("getMessage", queue="moved", query={"key": "a"}).json
         self.assertEqual((told["attempt"], told["tallies"]["claims"]), (2, 3))
+        self.assertEqual((told["expire_ms"], told["expire_at"]),
+                         (3_600_000, "2100-01-01T00:00:01.000Z"))
         self.assertEqual(told["pushed"], "2026-11-20T10:00:00.000Z")
         away = self.ask("moveMessagesAway", queue="moved", body={"messages": [
             {"key": "a", "id": told["id"], "due": told["due"], "priority": told["priority"],

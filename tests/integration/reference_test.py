@@ -142,20 +142,21 @@ class Reference(unittest.TestCase):
 
     def test_settings_of_queues(self):
         table = text("src/core/settings_table.h")
-        rows = re.findall(r'(Duration|Count|Rule|Objective)Setting{{"(\w+)"', table)
+        rows = re.findall(r'(\w+)Setting{{+"(\w+)"', table)
         self.assertGreaterEqual(len(rows), 7)
         names = [name for _, name in rows]
-        answered = [name + "_ms" if kind == "Duration" else name for kind, name in rows]
-        durations = {name for kind, name in rows if kind == "Duration"}
+        durations = {name for kind, name in rows if kind in ("Duration", "Expire")}
+        answered = [name + "_ms" if name in durations else name for name in names]
         page = text("docs/reference/config.md").split("## Settings of queues")[1]
         self.assertEqual(re.findall(r"^\| `(\w+)` \|", page.split("\n**")[0], re.MULTILINE), names)
         flags = text("docs/reference/command-line.md").split("## tarry queue set")[1]
         flags = re.findall(r"^\| `--([\w-]+)", flags.split("\n## ")[0], re.MULTILINE)
         self.assertEqual(flags, [name.replace("_", "-") for name in names])
         schemas = yaml.safe_load(text("docs/reference/openapi.yaml"))["components"]["schemas"]
-        # An objective that is none is left out.
+        # These are left out where they say nothing.
         self.assertEqual(schemas["Settings"]["required"],
-                         [name for name in answered if name != "objective"])
+                         [name for name in answered
+                          if name not in ("objective", "expire_ms", "on_expiry")])
         self.assertEqual(list(schemas["Settings"]["properties"]), answered)
         patch = schemas["SettingsPatch"]
         self.assertEqual(set(patch["properties"]), set(names) | set(answered))

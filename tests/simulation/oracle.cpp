@@ -92,6 +92,7 @@ void Oracle::watch(const OneShard& shard, OneShard::Moment moment, const embedde
     case OneShard::Moment::time: time_passed(shard); break;
     case OneShard::Moment::part:
       if (part->kind != embedded::Part::Kind::request) return;
+      note_expired(*part);
       decide(shard, *part);
       break;
     case OneShard::Moment::waiters: waiters_served(shard); break;
@@ -120,6 +121,10 @@ void Oracle::time_passed(const OneShard& /*shard*/) {
     const auto done = [&, &queue = queue](const Message& message) {
       const embedded::Ref ref = queue.refs.at(message.uid);
       if (!state_->slab.holds(ref.handle, ref.id)) return true;
+      if (message.stage == Message::Stage::waiting) {
+        const Stage stage = state_->slab[ref.handle].stage();
+        return stage == Stage::dead || stage == Stage::remembered;
+      }
       if (message.stage != Message::Stage::leased) return false;
       return !leased_now(queue, message);
     };
@@ -129,6 +134,50 @@ void Oracle::time_passed(const OneShard& /*shard*/) {
       queue.model.set_time(now_.realtime_ms, now_.boottime_ms);
     }
   }
+}
+
+void Oracle::note_expired(const embedded::Part& part) {
+  for (auto& [name, queue] : truth_.queues) {
+    queue.model.expire([&, &name = name, &queue = queue](const Message& message) {
+      return has_expired(name, queue, message, *part.op);
+    });
+  }
+}
+
+// Whether the message, whose expiry has come, expired before the request was carried out. It did
+// not if a full disk had no room for that.
+bool Oracle::has_expired(const std::string& name, const Queue& queue, const Message& message,
+                         const embedded::Operation& op) const {
+  const embedded::Ref ref = queue.refs.at(message.uid);
+  if (state_->slab.holds(ref.handle, ref.id)) {
+    const embedded::Message& there = state_->slab[ref.handle];
+    if (there.stage() == Stage::dead) return true;
+    if (there.history == embedded::kNoHistory) return false;
+    const embedded::History& history = state_->histories[there.history];
+    if (there.stage() == Stage::remembered && history.ending == Ending::expired) return true;
+    if (there.stage() != Stage::remembered) {  // the request may have revived or claimed it dead
+      const bool was_dead =
+          there.stage() == Stage::leased && queue.model.settings().on_expiry == OnExpiry::dead;
+      return was_dead || history.tallies.revives > message.tallies.revives;
+    }
+  }
+  // It is gone. If the request names it, the answer says what it was before.
+  const std::string key = key_text(name, message.key);
+  if (const auto* cancel = std::get_if<core::CancelRequest>(&op.request)) {
+    const auto& items = std::get<core::ItemsReply>(op.reply).items;
+    for (std::size_t i = 0; cancel->queue == name && i < items.size(); ++i) {
+      if (core::view(cancel->bytes, cancel->keys[i]) != key) continue;
+      return items[i].outcome != Outcome::cancelled;
+    }
+  }
+  const auto* reply = std::get_if<core::PushReply>(&op.reply);
+  const auto* push = std::get_if<core::PushRequest>(&op.request);
+  for (std::size_t i = 0; push != nullptr && push->queue == name && i < push->items.size(); ++i) {
+    if (core::view(push->bytes, push->items[i].key) != key) continue;
+    const Outcome outcome = reply->items[i].outcome;
+    return outcome == Outcome::pushed || outcome == Outcome::settled || outcome == Outcome::revived;
+  }
+  return true;
 }
 
 // Applies the progress of a sweep to the model: messages are removed or revived.

@@ -170,7 +170,14 @@ class Oracle {
                  Expectation& expected);
   void forget(const std::string& queue);
   [[nodiscard]] bool refused(const std::optional<Error>& error, bool ends);
+  /// Whether the item was refused because the message would expire before its new due time.
+  [[nodiscard]] bool refused_due(const std::optional<Error>& error, const std::string& queue,
+                                 std::string_view key, Due due) const;
   void time_passed(const OneShard& shard);
+  /// Messages may also expire right before a part is executed.
+  void note_expired(const embedded::Part& part);
+  [[nodiscard]] bool has_expired(const std::string& name, const Queue& queue,
+                                 const Message& message, const embedded::Operation& op) const;
   void waiters_served(const OneShard& shard);
   void swept(const OneShard& shard);
   [[nodiscard]] std::uint64_t swept_away(Queue& queue) const;

@@ -35,6 +35,11 @@ bool Oracle::may_deliver(const Queue& queue, const Message& message) const {
                       " ms before it is due");
     return false;
   }
+  if (message.expire_at && *message.expire_at <= now_.realtime_ms) {
+    self->fail(2, who + " was delivered " + std::to_string(now_.realtime_ms - *message.expire_at) +
+                      " ms after it expired");
+    return false;
+  }
   if (message.boot_due && *message.boot_due - tolerance_.clock > now_.boottime_ms) {
     self->fail(2, who + " was delivered " + std::to_string(*message.boot_due - now_.boottime_ms) +
                       " ms before its delay has passed");
@@ -46,6 +51,7 @@ bool Oracle::may_deliver(const Queue& queue, const Message& message) const {
 // Whether the store must see that the message is due: it is due by both clocks. (The store may wait
 // while the wall clock has gone back by less than a step; `caught_up` excludes that case.)
 bool Oracle::must_deliver(const Message& message) const {
+  if (message.expire_at && *message.expire_at <= now_.realtime_ms) return false;
   return message.stage == Message::Stage::waiting && message.due <= now_.realtime_ms &&
          (!message.boot_due || *message.boot_due + tolerance_.clock <= now_.boottime_ms);
 }
@@ -55,7 +61,9 @@ bool Oracle::caught_up() const {
   if (tolerance_.clock != 0 && now_.realtime_ms < highest_realtime_) return false;
   const auto due = state_->due_wheel.next_due();
   const auto lease = state_->lease_wheel.next_due();
-  return (!due || *due > now_.realtime_ms) && (!lease || *lease > now_.boottime_ms);
+  const auto expiry = state_->next_expiry_ms();
+  return (!due || *due > now_.realtime_ms) && (!expiry || *expiry > now_.realtime_ms) &&
+         (!lease || *lease > now_.boottime_ms);
 }
 
 void Oracle::take(const std::string& name, const Message& message,

@@ -20,6 +20,8 @@ ModelPush model_push(const std::string& bytes, const core::PushItem& item) {
   push.priority = item.priority;
   push.if_exists = item.if_exists;
   push.max_attempts = item.max_attempts;
+  if (item.expire) push.expire = item.expire->count();
+  if (item.expire_at) push.expire_at = item.expire_at->time_since_epoch().count();
   return push;
 }
 
@@ -82,15 +84,19 @@ void Oracle::decide_pushes(const Request& request, Expectation& expected, Apply&
   for (std::size_t i = 0; i < request.items.size() && !failure_; ++i) {
     snapshot();  // a crash may come between two items
     const core::PushResult& result = reply.items[i];
-    if (refused(result.error, false)) {
+    const core::PushItem& item = push_of(request.items[i]);
+    const std::string_view own = core::view(request.bytes, item.key);
+    const bool expires_too_soon =
+        result.error && result.error->code == ErrorCode::invalid_argument &&
+        !this->queue(request.queue).model.may_expire(model_push(request.bytes, item));
+    if (expires_too_soon || refused_due(result.error, request.queue, own, item.due) ||
+        refused(result.error, false)) {
       expected.pushes.emplace_back();
       expected.keys.emplace_back();
       continue;
     }
     Queue& queue = this->queue(request.queue);
-    const core::PushItem& item = push_of(request.items[i]);
     ModelPush push = model_push(request.bytes, item);
-    const std::string_view own = core::view(request.bytes, item.key);
     if (!own.empty()) push.key = key_id(queue, request.queue, own);
     const std::string_view key = own.empty() ? core::view(reply.bytes, result.key) : own;
     note_push(queue, request.queue, result, key, !own.empty(), apply(queue, request.items[i], push),
@@ -112,6 +118,15 @@ void Oracle::decide(const core::MoveRequest& request, Expectation& expected) {
                   if (item.dead) dead = std::string(core::view(request.bytes, item.reason));
                   return queue.model.move(push, item.attempt, item.tallies, dead, item.pushed_ms);
                 });
+}
+
+bool Oracle::refused_due(const std::optional<Error>& error, const std::string& queue,
+                         std::string_view key, Due due) const {
+  if (!error || error->code != ErrorCode::invalid_argument) return false;
+  const auto found = truth_.queues.find(queue);
+  if (found == truth_.queues.end()) return false;
+  const auto id = key_id(found->second, queue, key);
+  return id && !found->second.model.may_reschedule(*id, due);
 }
 
 // ---- by key
@@ -136,11 +151,13 @@ void Oracle::decide(const core::RescheduleRequest& request, Expectation& expecte
   const auto& reply = std::get<core::ItemsReply>(expected.op->reply);
   for (std::size_t i = 0; i < request.items.size(); ++i) {
     expected.answers.emplace_back();
-    if (refused(reply.items[i].error, false)) continue;
+    const core::RescheduleItem& item = request.items[i];
+    const auto& error = reply.items[i].error;
+    if (refused_due(error, request.queue, core::view(request.bytes, item.key), item.due)) continue;
+    if (refused(error, false)) continue;
     contract::ModelAnswer answer;
     if (truth_.queues.contains(request.queue)) {
       Queue& queue = this->queue(request.queue);
-      const core::RescheduleItem& item = request.items[i];
       const auto key = key_id(queue, request.queue, core::view(request.bytes, item.key));
       if (key) answer = queue.model.reschedule(*key, item.due, item.priority);
     }

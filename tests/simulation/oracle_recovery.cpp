@@ -51,6 +51,13 @@ std::string Oracle::difference(const embedded::ShardState& state, embedded::Hand
     }
     const std::uint32_t most = state.max_attempts_override(handle);
     if (most != message.max_attempts) return differs("max_attempts", most, message.max_attempts);
+    const core::Expiry expiry = state.expiry(handle);
+    if (expiry.at_ms != message.expire_at.value_or(0)) {
+      return differs("expiry", expiry.at_ms, message.expire_at.value_or(0));
+    }
+    if (expiry.after_ms != message.expire.value_or(0)) {
+      return differs("expiry after due", expiry.after_ms, message.expire.value_or(0));
+    }
     const auto boot_due = state.boot_due_ms(there);
     if (tolerance_.clock == 0 && is.stage == Stage::scheduled) {
       if (boot_due && message.boot_due && *boot_due != *message.boot_due) {

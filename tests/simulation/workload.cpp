@@ -90,6 +90,7 @@ Options options_of(std::uint64_t seed) {
   options.kept_claims = one_of<std::uint64_t>(random, {1, 10, embedded::ShardConfig::kKeptClaims});
   // None of these seeds is among those that have found something (CMakeLists.txt).
   if (seed % 8 == 4 || seed % 8 == 7) {
+    options.expiry = true;
     options.weights[kDrawn] = static_cast<std::uint8_t>(1 + random() % kKinds[kDrawn].weight);
     options.reason = one_of<std::uint32_t>(random, {0, 40, core::kMaxReason, core::kMaxReason});
   }
@@ -126,7 +127,8 @@ std::string to_string(const Options& options) {
       << " work_base=" << options.work_base << " kept_claims=" << options.kept_claims
       << " recent=" << options.recent_bytes << " queues=" << options.queues
       << " keys=" << options.keys << " payload=" << options.payload << " reason=" << options.reason
-      << " small_steps=" << options.small_steps << " steps=" << options.steps << " weights";
+      << " expiry=" << options.expiry << " small_steps=" << options.small_steps
+      << " steps=" << options.steps << " weights";
   for (std::size_t op = 0; op < kOps; ++op) {
     if (options.weights[op] != 0) out << ' ' << kKinds[op].name << '=' << int{options.weights[op]};
   }

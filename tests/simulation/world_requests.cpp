@@ -11,6 +11,15 @@ Due due_of(const Step& step, const timing::ManualClock& clock) {
   return Due::after(Millis(ms));
 }
 
+void set_expiry(const Step& step, const timing::ManualClock& clock, core::PushItem& item) {
+  if (step.c % 5 == 0) item.expire = Millis(1 + step.c / 5 % 60 * 100);
+  if (step.c % 5 == 1) {
+    const std::int64_t due =
+        item.due.is_relative() ? clock.now().realtime_ms + item.due.millis() : item.due.millis();
+    item.expire_at = Time(Millis(due + 1 + step.c / 5 % 60 * 100));
+  }
+}
+
 }  // namespace
 
 std::string World::queue_of(const Step& step) const {
@@ -64,6 +73,7 @@ core::Request World::push(const Step& step, std::size_t items) {
     item.priority = one.b % 3 == 0 ? step.b : kDefaultPriority;
     item.max_attempts = step.a % 4 == 0 ? step.a % 3 : 0;
     if (step.a % 2 == 0) item.if_exists = static_cast<IfExists>(step.c / 7 % 5);
+    if (options_.expiry) set_expiry(one, clock_, item);
     request.items.push_back(item);
   }
   return request;
@@ -76,6 +86,12 @@ core::Request World::move(const Step& step) {
   item.push.key = core::append(request.bytes, key_of(step.b % options_.keys));
   item.push.payload = core::append(request.bytes, "moved " + std::to_string(++pushed_));
   item.push.due = due_of(step, clock_);
+  if (options_.expiry) {
+    set_expiry(step, clock_, item.push);
+    if (item.push.expire && step.a % 2 == 0) {  // as after a retry
+      item.push.expire_at = Time(Millis(clock_.now().realtime_ms + step.b * 50));
+    }
+  }
   item.attempt = step.a % 3;
   item.tallies = {step.a, step.b, 1, 2, 3};
   item.dead = step.c % 3 == 0;
@@ -137,6 +153,10 @@ core::Request World::configure(const Step& step) {
   if (step.a % 5 == 0) request.patch.max_attempts = 1 + step.b % 4;
   if (step.b % 7 == 0) {
     request.patch.objective = Objective{99'000, Millis(1 + step.b % 1'000)};
+  }
+  if (options_.expiry && step.c % 3 == 0) request.patch.expire = Millis(step.b % 3 * 4000);
+  if (options_.expiry && step.c % 4 == 0) {
+    request.patch.on_expiry = step.b % 2 == 0 ? OnExpiry::dead : OnExpiry::end;
   }
   if (step.a % 7 == 0) request.patch.if_exists = static_cast<IfExists>(step.b % 5);
   if (step.a % 11 == 0) request.patch.lease = Millis((1 + step.b) * 100);

@@ -108,6 +108,8 @@ inline core::PushItem any_push_item(std::string& bytes) {
   item.priority = any_u32();
   item.max_attempts = any_u32();
   item.if_exists = maybe<IfExists>(any_rule);
+  item.expire = maybe_millis();
+  item.expire_at = maybe<Time>(any_time);
   return item;
 }
 
@@ -204,6 +206,8 @@ inline core::Request any_request() {
       r.patch.dead_keep = maybe_millis();
       r.patch.if_exists = maybe<IfExists>(any_rule);
       r.patch.objective = maybe<Objective>(any_objective);
+      r.patch.expire = maybe_millis();
+      r.patch.on_expiry = maybe<OnExpiry>([] { return one_of({OnExpiry::end, OnExpiry::dead}); });
       return r;
     }
     case 10: return core::PauseRequest{any_queue(), maybe_time()};
@@ -330,6 +334,8 @@ inline MessageInfo any_info(bool payload) {
   info.priority = any_u32();
   info.attempt = any_u32();
   info.max_attempts = any_u32();
+  info.expire = maybe_millis();
+  info.expire_at = maybe_time();
   info.tallies = any_tallies();
   info.lease_left = maybe_millis();
   info.settlement = maybe<Settlement>(any_settlement);

@@ -69,7 +69,9 @@ class Text {
         .add("", s.remember)
         .add("", s.dead_keep)
         .add("", to_string(s.if_exists))
-        .add("", core::objective_text(s.objective));
+        .add("", core::objective_text(s.objective))
+        .add("", s.expire)
+        .add("", to_string(s.on_expiry));
   }
   Text& add(std::string_view name, core::SettleAction action) {
     return add(name, static_cast<std::uint64_t>(action));
@@ -99,7 +101,7 @@ inline std::string text_of(const core::Request& request) {
       t.add("payload", core::view(bytes, i.payload));
       t.add("headers", core::view(bytes, i.headers)).add("due", i.due);
       t.add("priority", i.priority).add("max_attempts", i.max_attempts);
-      t.add("if_exists", i.if_exists);
+      t.add("if_exists", i.if_exists).add("expire", i.expire).add("at", i.expire_at);
     }
     void operator()(const core::PushRequest& r) const {
       t.line("push").add("queue", r.queue);
@@ -163,6 +165,8 @@ inline std::string text_of(const core::Request& request) {
       t.add("attempts", r.patch.max_attempts).add("min", r.patch.backoff_min);
       t.add("max", r.patch.backoff_max).add("remember", r.patch.remember);
       t.add("keep", r.patch.dead_keep).add("if_exists", r.patch.if_exists);
+      t.add("expire", r.patch.expire);
+      if (r.patch.on_expiry) t.add("on_expiry", to_string(*r.patch.on_expiry));
       if (r.patch.objective) t.add("objective", core::objective_text(*r.patch.objective));
     }
     void operator()(const core::PauseRequest& r) const {
@@ -199,6 +203,8 @@ inline void add_info(Text& t, const MessageInfo& m) {
   t.add("stopping", m.stopping).add("due", m.due).add("priority", m.priority);
   t.add("attempt", m.attempt)
       .add("max", m.max_attempts)
+      .add("expire", m.expire)
+      .add("at", m.expire_at)
       .add("tallies", m.tallies)
       .add("left", m.lease_left);
   t.add("settlement", m.settlement).add("kept", m.kept_until).add("pushed", m.pushed);

@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "base/text.h"
+#include "core/expiry.h"
 #include "core/if_exists.h"
 #include "core/objective.h"
 #include "core/time_number.h"
@@ -179,15 +180,32 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name,
   });
 }
 
+namespace {
+
+// `from` gives the rule that has one of the names in `choices`.
+template <typename Rule, typename From>
+CLI::Option* add_named_rule(CLI::App& command, const std::string& name, std::optional<Rule>& into,
+                            const std::vector<std::string_view>& choices, const From& from,
+                            const std::string& help) {
+  const std::string type = fmt::format("{}", fmt::join(choices, "|"));
+  return add(command, name, help, type,
+             [&into, &choices, from](const std::string& word) -> Result<void> {
+               if (auto known = check_choice(word, choices); !known) return known;
+               into = from(word);
+               return {};
+             });
+}
+
+}  // namespace
+
 CLI::Option* add_rule(CLI::App& command, const std::string& name, std::optional<IfExists>& into,
                       const std::string& help) {
-  const auto& choices = core::if_exists_names();
-  const std::string type = fmt::format("{}", fmt::join(choices, "|"));
-  return add(command, name, help, type, [&into, &choices](const std::string& word) -> Result<void> {
-    if (auto known = check_choice(word, choices); !known) return known;
-    into = core::if_exists_from(word);
-    return {};
-  });
+  return add_named_rule(command, name, into, core::if_exists_names(), core::if_exists_from, help);
+}
+
+CLI::Option* add_rule(CLI::App& command, const std::string& name, std::optional<OnExpiry>& into,
+                      const std::string& help) {
+  return add_named_rule(command, name, into, core::on_expiry_names(), core::on_expiry_from, help);
 }
 
 CLI::Option* add_objective(CLI::App& command, const std::string& name,

@@ -76,6 +76,8 @@ CLI::Option* add_objective(CLI::App& command, const std::string& name,
                            std::optional<Objective>& into, const std::string& help);
 CLI::Option* add_rule(CLI::App& command, const std::string& name, std::optional<IfExists>& into,
                       const std::string& help);
+CLI::Option* add_rule(CLI::App& command, const std::string& name, std::optional<OnExpiry>& into,
+                      const std::string& help);
 
 /// --in and --at, of which one may be given.
 struct When {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/expiry.h"
 #include "core/if_exists.h"
 #include "core/objective.h"
 #include "core/queue_pattern.h"
@@ -23,6 +24,10 @@ std::optional<std::uint32_t> read_setting(Section& section, const core::CountSet
 std::optional<IfExists> read_setting(Section& section, const core::RuleSetting& row) {
   const auto rule = section.choice(row.name, core::if_exists_names());
   return rule ? core::if_exists_from(*rule) : std::nullopt;
+}
+std::optional<OnExpiry> read_setting(Section& section, const core::OnExpirySetting& row) {
+  const auto rule = section.choice(row.name, core::on_expiry_names());
+  return rule ? core::on_expiry_from(*rule) : std::nullopt;
 }
 std::optional<Objective> read_setting(Section& section, const core::ObjectiveSetting& row) {
   const auto text = section.text(row.name);

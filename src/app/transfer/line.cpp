@@ -7,6 +7,7 @@
 #include "wire/headers.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"
+#include "wire/push.h"
 #include "wire/queue.h"
 
 namespace tarry::app::transfer {
@@ -33,6 +34,7 @@ struct Writer {
     json.field("priority", std::uint64_t{message.priority});
     json.field("attempt", std::uint64_t{message.attempt});
     if (message.max_attempts != 0) json.field("max_attempts", std::uint64_t{message.max_attempts});
+    wire::write_expiry(json, message.expire, message.expire_at);
     wire::write_tallies(json, message.tallies);
     if (!message.reason.empty()) json.bytes_field("reason", message.reason);
     wire::write_headers(json, message.headers);
@@ -84,6 +86,8 @@ Result<Line> read_message(const boost::json::value& value) {
   message.priority = fields.u32("priority").value_or(kDefaultPriority);
   message.attempt = fields.u32("attempt").value_or(0);
   message.max_attempts = fields.u32("max_attempts").value_or(0);
+  message.expire = fields.duration("expire", "expire_ms");
+  message.expire_at = fields.moment("expire_at", "expire_at_ms");
   if (fields.has("tallies")) message.tallies = wire::read_tallies(fields);
   message.reason = fields.bytes("reason", "reason_base64", scratch).value_or("");
   const wire::HeaderFields headers = wire::take_headers(fields);

@@ -24,6 +24,7 @@ bool concerns_one(const Error& error) noexcept {
 bool is_same(const MessageInfo& a, const MessageInfo& b) {
   return can_move(b) && (a.state == State::dead) == (b.state == State::dead) && a.due == b.due &&
          a.priority == b.priority && a.attempt == b.attempt && a.max_attempts == b.max_attempts &&
+         a.expire == b.expire && a.expire_at == b.expire_at &&
          core::carried(a.tallies) == core::carried(b.tallies) && a.reason == b.reason &&
          a.headers == b.headers && a.payload == b.payload;
 }
@@ -38,6 +39,8 @@ Result<core::MoveItem> move_item_of(const MessageInfo& message, std::string& byt
   item.push.due = tarry::at(message.due);
   item.push.priority = message.priority;
   item.push.max_attempts = message.max_attempts;
+  item.push.expire = message.expire;
+  item.push.expire_at = message.expire_at;
   item.push.if_exists = IfExists::reject;  // an existing message is examined, never overwritten
   item.attempt = message.attempt;
   item.tallies = message.tallies;

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <variant>
 
+#include "core/expiry.h"
 #include "core/settings_table.h"
 
 namespace tarry::rabbitmq {
@@ -78,7 +79,7 @@ std::optional<Error> refusal_of(const core::PushItem& item) {
   if (item.priority != kDefaultPriority) {
     return cannot("keep priorities: push without one");
   }
-  return std::nullopt;
+  return core::refuse_expiry("rabbitmq", item);
 }
 
 }  // namespace tarry::rabbitmq

@@ -81,6 +81,10 @@ class Life {
     request.items[0].if_exists = static_cast<IfExists>(a % 5);
     request.items[0].priority = b % 3;
     request.items[0].max_attempts = a % 4;
+    if (a % 11 == 0) request.items[0].expire = Millis((1 + b % 16) * 500);
+    if (a % 11 == 1) {
+      request.items[0].expire_at = Time(Millis(clock_->now().realtime_ms + b * 100));
+    }
     shard.submit(std::move(request));
   }
 
@@ -115,6 +119,8 @@ class Life {
     request.patch.dead_keep = Millis((1 + b % 3) * 10 * kSecond);
     request.patch.max_attempts = 1 + b % 4;
     request.patch.if_exists = static_cast<IfExists>(a % 5);
+    request.patch.expire = Millis(b % 4 == 0 ? 5 * kSecond : 0);
+    request.patch.on_expiry = b % 3 == 0 ? OnExpiry::dead : OnExpiry::end;
     shard.submit(std::move(request));
   }
 

@@ -60,6 +60,8 @@ inline QueueRecord any_queue(AnyRecord& owner) {
   r.settings.max_attempts = any<std::uint32_t>();
   if (any<bool>()) r.settings.objective = {99'000, Millis(1'000)};
   r.settings.if_exists = any_up_to(IfExists::later);
+  if (any<bool>()) r.settings.expire = Millis(any<std::int32_t>());
+  if (any<bool>()) r.settings.on_expiry = any_up_to(OnExpiry::dead);
   r.paused = any<bool>();
   r.paused_until_ms = maybe_time();
   if (any<bool>()) {
@@ -97,10 +99,13 @@ inline PutRecord any_put(AnyRecord& owner) {
   r.boot_due_ms = maybe_time();
   r.pushed_ms = maybe_time();
   if (any<bool>()) {
+    r.expiry = {*rc::gen::nonZero<std::int64_t>(), *rc::gen::nonNegative<std::int64_t>()};
+  }
+  if (any<bool>()) {
     Carried c;
     c.stage = static_cast<Stage>(*rc::gen::inRange<int>(1, 6));
     c.stopping = any<bool>();
-    c.ending = any_up_to(Ending::cancelled);
+    c.ending = any_up_to(Ending::expired);
     c.attempt = any<std::uint32_t>();
     c.tallies = any_tallies();
     c.until_ms = any<std::int64_t>();
@@ -145,11 +150,11 @@ inline AnyRecord any_record(RecordType type) {
       owner.record = GoneRecord{any_up_to(GoneWhy::forgotten), any<std::uint32_t>(), any_refs()};
       break;
     case RecordType::remembered:
-      owner.record = RememberedRecord{any_up_to(Ending::cancelled), any<std::uint32_t>(),
+      owner.record = RememberedRecord{any_up_to(Ending::expired), any<std::uint32_t>(),
                                       any<std::int64_t>(), any<std::int64_t>(), any_refs()};
       break;
     case RecordType::dead:
-      owner.record = DeadRecord{any_up_to(DeadWhy::run_out),
+      owner.record = DeadRecord{any_up_to(DeadWhy::expired),
                                 any_ref(),
                                 any<std::uint32_t>(),
                                 any<std::int64_t>(),

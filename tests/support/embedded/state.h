@@ -31,7 +31,8 @@ inline std::string message_line(const ShardState& state, Handle handle, bool lea
       << int{m.generated_key} << " stopping " << c.stopping << " most "
       << state.max_attempts_override(handle) << " attempt " << c.attempt << " tallies "
       << c.tallies.claims << ' ' << c.tallies.run_outs << ' ' << c.tallies.releases << ' '
-      << c.tallies.buries << ' ' << c.tallies.revives << " raw " << m.position.raw();
+      << c.tallies.buries << ' ' << c.tallies.revives << " raw " << m.position.raw() << " expires "
+      << state.expiry(handle).at_ms << ' ' << state.expiry(handle).after_ms;
   // In other stages these fields are left over from before.
   if (c.stage == Stage::leased) out << " lease " << c.stamp_ms;
   if ((c.stage == Stage::leased && leases) || c.stage == Stage::dead ||
@@ -48,8 +49,9 @@ inline std::string queue_line(const QueueState& queue) {
   const QueueSettings& s = queue.settings;
   out << "queue " << queue.name << " settings " << s.lease.count() << ' ' << s.max_attempts << ' '
       << s.backoff_min.count() << ' ' << s.backoff_max.count() << ' ' << s.remember.count() << ' '
-      << s.dead_keep.count() << ' ' << static_cast<int>(s.if_exists) << " paused " << queue.paused
-      << ' ' << queue.paused_until_ms.value_or(-1) << " counters ";
+      << s.dead_keep.count() << ' ' << static_cast<int>(s.if_exists) << ' ' << s.expire.count()
+      << ' ' << to_string(s.on_expiry) << " paused " << queue.paused << ' '
+      << queue.paused_until_ms.value_or(-1) << " counters ";
   tell(out, queue.counters);
   out << " pending " << queue.in(Stage::scheduled) + queue.in(Stage::ready) << " leased "
       << queue.in(Stage::leased) << " dead " << queue.in(Stage::dead) << " remembered "

@@ -147,6 +147,7 @@ void print_sheet(Output& output, const MessageInfo& info) {
   } else {
     sheet.add("due", time_text(info.due));
     if (info.pushed) sheet.add("pushed", time_text(*info.pushed));
+    if (info.expire_at) sheet.add("expires", time_text(*info.expire_at));
     sheet.add("priority", std::to_string(info.priority));
     sheet.add("attempt", std::to_string(info.attempt));
   }

@@ -25,11 +25,14 @@ struct PushOptions {
   std::optional<IfExists> if_exists;
   std::optional<std::uint64_t> priority;
   std::optional<std::uint64_t> max_attempts;
+  std::optional<Millis> expire;
+  std::optional<Time> expire_at;
   std::vector<std::string> headers;
   std::optional<std::string> jsonl;
 
   [[nodiscard]] bool about_one_message() const {
-    return payload || when.given() || key || priority || max_attempts || !headers.empty();
+    return payload || when.given() || key || priority || max_attempts || expire || expire_at ||
+           !headers.empty();
   }
 };
 
@@ -67,6 +70,8 @@ ExitCode push_one(Invocation& invocation, const PushOptions& options) {
   if (options.priority) push.priority = static_cast<std::uint32_t>(*options.priority);
   if (options.max_attempts) push.max_attempts = static_cast<std::uint32_t>(*options.max_attempts);
   push.if_exists = options.if_exists;
+  push.expire = options.expire;
+  push.expire_at = options.expire_at;
 
   ExitCode code{};
   auto store = invocation.open(code, {.create = true});
@@ -126,6 +131,10 @@ Push a message with its due time; without --in or --at it is due now
              "Among due messages, lower goes first (default: 1024)");
   add_number(push, "--max-attempts", options.max_attempts, 1, core::kMaxAttempts,
              "Give up (dead) after N attempts (default: the queue's)");
+  auto* expire = add_duration(push, "--expire", options.expire,
+                              "End undelivered this long after it is due (default: the queue's)");
+  add_time(push, "--expire-at", options.expire_at, "End undelivered at this time")
+      ->excludes(expire);
   add_words(push, "--header", options.headers, "May be repeated")->type_name("NAME=VALUE");
   add_word(push, "--jsonl", options.jsonl,
            "Push the messages in FILE (- for standard input), one JSON object a line")

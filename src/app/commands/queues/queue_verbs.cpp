@@ -40,6 +40,9 @@ void add_flag(CLI::App& command, const core::CountSetting& row, SettingsPatch& p
 void add_flag(CLI::App& command, const core::RuleSetting& row, SettingsPatch& patch) {
   add_rule(command, flag_of(row.name), patch.*row.change, std::string(row.help));
 }
+void add_flag(CLI::App& command, const core::OnExpirySetting& row, SettingsPatch& patch) {
+  add_rule(command, flag_of(row.name), patch.*row.change, std::string(row.help));
+}
 void add_flag(CLI::App& command, const core::ObjectiveSetting& row, SettingsPatch& patch) {
   add_objective(command, flag_of(row.name), patch.*row.change, std::string(row.help));
 }

@@ -13,6 +13,7 @@ namespace {
 std::string shown(Millis value) { return base::format_duration_ms(value.count()); }
 std::string shown(std::uint32_t value) { return std::to_string(value); }
 std::string shown(IfExists value) { return std::string(to_string(value)); }
+std::string shown(OnExpiry value) { return std::string(to_string(value)); }
 std::string shown(Objective value) { return core::objective_text(value); }
 
 }  // namespace

@@ -24,6 +24,7 @@ using Words = std::vector<std::pair<std::string, std::string>>;
 std::string as_written(Millis value) { return base::format_duration_ms(value.count()); }
 std::string as_written(std::uint32_t value) { return std::to_string(value); }
 std::string as_written(IfExists value) { return std::string(to_string(value)); }
+std::string as_written(OnExpiry value) { return std::string(to_string(value)); }
 std::string as_written(Objective value) { return core::objective_text(value); }
 
 // A rule's settings in the form in which users write them.

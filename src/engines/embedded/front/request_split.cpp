@@ -7,6 +7,7 @@
 
 #include "base/crc32c.h"
 #include "base/text.h"
+#include "core/expiry.h"
 #include "core/validation.h"
 #include "engines/embedded/records/tokens.h"
 #include "engines/embedded/store/key_route.h"
@@ -134,15 +135,38 @@ void RequestSplit::split_pushes(const OperationPtr& op, const std::string& queue
   });
 }
 
+Error RequestSplit::needs_format(const std::string& what, std::uint32_t version) const {
+  return {ErrorCode::unsupported, what + " needs a store of format " + std::to_string(version) +
+                                      "; this one has format " + std::to_string(identity_.version) +
+                                      ": tarry store upgrade"};
+}
+
+template <typename Items, typename Pick>
+void RequestSplit::refuse_expiries(core::PushReply& reply, const Items& items,
+                                   const Pick& pick) const {
+  if (identity_.version >= kExpiryVersion) return;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const core::PushItem& item = pick(items[i]);
+    if (!item.expire && !item.expire_at) continue;
+    if (!reply.items[i].error) reply.items[i].error = needs_format("an expiry", kExpiryVersion);
+  }
+}
+
 void RequestSplit::dispatch(const OperationPtr& op, core::PushRequest& request) {
-  op->reply = checked_pushes(request, limits_);
+  core::PushReply reply = checked_pushes(request, limits_);
+  refuse_expiries(reply, request.items, std::identity());
+  op->reply = std::move(reply);
   split_pushes(op, request.queue, request.bytes, request.items, std::identity());
 }
 
 void RequestSplit::dispatch(const OperationPtr& op, core::MoveRequest& request) {
-  op->reply = checked_pushes(request, limits_);
-  split_pushes(op, request.queue, request.bytes, request.items,
-               [](const core::MoveItem& item) -> const core::PushItem& { return item.push; });
+  const auto push_of = [](const core::MoveItem& item) -> const core::PushItem& {
+    return item.push;
+  };
+  core::PushReply reply = checked_pushes(request, limits_);
+  refuse_expiries(reply, request.items, push_of);
+  op->reply = std::move(reply);
+  split_pushes(op, request.queue, request.bytes, request.items, push_of);
 }
 
 void RequestSplit::dispatch(const OperationPtr& op, core::CancelRequest& request) {
@@ -249,12 +273,15 @@ void RequestSplit::dispatch(const OperationPtr& op, core::ForecastRequest& reque
 
 void RequestSplit::dispatch(const OperationPtr& op, core::ConfigureRequest& request) {
   const Objective objective = request.patch.objective.value_or(Objective());
+  std::optional<Error> refused;
   if (objective != Objective() && identity_.version < kObjectiveVersion) {
+    refused = needs_format("the setting objective", kObjectiveVersion);
+  } else if (identity_.version < kExpiryVersion && core::refuse_expiry("", request.patch)) {
+    refused = needs_format("an expiry", kExpiryVersion);
+  }
+  if (refused) {
     op->reply = core::ConfigureReply();
-    op->fail(
-        {ErrorCode::unsupported, "the setting objective needs a store of format " +
-                                     std::to_string(kObjectiveVersion) + "; this one has format " +
-                                     std::to_string(identity_.version) + ": tarry store upgrade"});
+    op->fail(*std::move(refused));
     shards_.end_later(op);
     return;
   }

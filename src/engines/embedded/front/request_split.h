@@ -64,6 +64,10 @@ class RequestSplit {
   template <typename Items, typename Pick>
   void split_pushes(const OperationPtr& op, const std::string& queue, const std::string& bytes,
                     const Items& items, const Pick& pick);
+  [[nodiscard]] Error needs_format(const std::string& what, std::uint32_t version) const;
+  /// A store of an older format cannot keep an expiry.
+  template <typename Items, typename Pick>
+  void refuse_expiries(core::PushReply& reply, const Items& items, const Pick& pick) const;
   /// Sends each item to the shard that its receipt names.
   template <typename Items>
   void split_by_receipts(const OperationPtr& op, const std::string& bytes, const Items& items);

@@ -83,9 +83,9 @@ inline constexpr std::uint64_t kQueueRecord =
     bounds::rounded(record_layout::kQueueFixed) + core::kMaxQueueName;
 
 /// A put's record without key, headers and payload, with all optional fields.
-inline constexpr std::uint64_t kPutOverhead = kPutFixedBytes + record_layout::kBootDueField +
-                                              record_layout::kPushedField +
-                                              record_layout::kCarriedFixed + core::kMaxReason;
+inline constexpr std::uint64_t kPutOverhead =
+    kPutFixedBytes + record_layout::kBootDueField + record_layout::kPushedField +
+    record_layout::kExpiryField + record_layout::kCarriedFixed + core::kMaxReason;
 /// Other bytes that a push may write, besides a queue's first record: the end of the message that
 /// it replaces.
 inline constexpr std::uint64_t kPushExtra = 64;

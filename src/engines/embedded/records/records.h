@@ -15,6 +15,7 @@
 #include <tarry/message.h>
 #include <tarry/settings.h>
 
+#include "core/expiry.h"
 #include "engines/embedded/records/handle.h"
 
 namespace tarry::embedded {
@@ -83,6 +84,7 @@ struct PutRecord {
   bool damaged = false;                     // the payload had a wrong checksum when last read
   std::optional<std::int64_t> boot_due_ms;  // relative delay: due by BOOTTIME too, in this boot
   std::optional<std::int64_t> pushed_ms;    // empty: not known; version 1 has none
+  core::Expiry expiry;                      // version 1 has none
   std::optional<Carried> carried;
   std::string_view key;
   std::string_view headers;
@@ -90,7 +92,8 @@ struct PutRecord {
   std::uint32_t payload_crc = 0;
 };
 
-/// A new due time, after a reschedule, a revive, or a push with the rule `earlier` or `later`.
+/// A new due time, after a reschedule, a revive, or a push with the rule `earlier` or `later`. The
+/// message's expiry moves with it: core::rescheduled.
 struct DueRecord {
   Ref ref;
   std::uint32_t queue = 0;
@@ -128,7 +131,7 @@ enum class GoneWhy : std::uint8_t {
   acked = 0,
   cancelled = 1,
   replaced = 2,
-  expired = 3,  // a dead message expired
+  expired = 3,  // a message at its expiry, or dead after `dead_keep`
   purged = 4,
   moved_away = 5,
   forgotten = 6,  // was remembered; it was counted when it was settled
@@ -147,7 +150,13 @@ struct RememberedRecord {
   std::vector<Ref> items;
 };
 
-enum class DeadWhy : std::uint8_t { buried = 0, attempts = 1, damaged = 2, run_out = 3 };
+enum class DeadWhy : std::uint8_t {
+  buried = 0,
+  attempts = 1,
+  damaged = 2,
+  run_out = 3,
+  expired = 4,  // from version 2 on
+};
 struct DeadRecord {
   DeadWhy why = DeadWhy::buried;
   Ref ref;

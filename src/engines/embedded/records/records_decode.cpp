@@ -27,6 +27,11 @@ bool take_i64(base::ByteReader& in, std::optional<std::int64_t>& value, bool pre
   return true;
 }
 
+bool take_expiry(base::ByteReader& in, core::Expiry& expiry, bool present) {
+  if (!present) return true;
+  return in.i64(expiry.at_ms) && in.i64(expiry.after_ms) && expiry.any() && expiry.after_ms >= 0;
+}
+
 // Message::set_due_ms keeps 48 bits.
 bool is_due(std::int64_t due_ms) { return due_ms >= 0 && due_ms < (std::int64_t{1} << 48); }
 
@@ -71,7 +76,7 @@ bool take_carried(base::ByteReader& in, Carried& c) {
   }
   if (stage == static_cast<std::uint8_t>(Stage::free) ||
       stage > static_cast<std::uint8_t>(Stage::remembered) ||
-      ending > static_cast<std::uint8_t>(Ending::cancelled)) {
+      ending > static_cast<std::uint8_t>(Ending::expired)) {
     return false;
   }
   c.stage = static_cast<Stage>(stage);
@@ -104,7 +109,8 @@ std::optional<PutRecord> decode_put_from(Head head, std::string_view whole) {
 
   base::ByteReader in(whole.substr(kPutFixedBytes));
   if (!take_i64(in, r.boot_due_ms, (head.detail & kBootDue) != 0) ||
-      !take_i64(in, r.pushed_ms, (head.detail & kPushed) != 0)) {
+      !take_i64(in, r.pushed_ms, (head.detail & kPushed) != 0) ||
+      !take_expiry(in, r.expiry, (head.detail & kExpires) != 0)) {
     return std::nullopt;
   }
   if ((head.detail & kCarried) != 0) {
@@ -193,7 +199,7 @@ std::optional<Record> decode_gone(Head head, base::ByteReader in) {
 std::optional<Record> decode_remembered(Head head, base::ByteReader in) {
   RememberedRecord r;
   std::uint32_t count = 0;
-  if (head.detail > static_cast<std::uint8_t>(Ending::cancelled) || !in.u32(r.queue) ||
+  if (head.detail > static_cast<std::uint8_t>(Ending::expired) || !in.u32(r.queue) ||
       !in.u32(count) || !in.i64(r.settled_ms) || !in.i64(r.until_ms) ||
       !take_refs(in, count, r.items)) {
     return std::nullopt;
@@ -204,7 +210,7 @@ std::optional<Record> decode_remembered(Head head, base::ByteReader in) {
 
 std::optional<Record> decode_dead(Head head, base::ByteReader in) {
   DeadRecord r;
-  if (head.detail > static_cast<std::uint8_t>(DeadWhy::run_out) || !take_ref(in, r.ref) ||
+  if (head.detail > static_cast<std::uint8_t>(DeadWhy::expired) || !take_ref(in, r.ref) ||
       !in.u32(r.queue) || !in.i64(r.since_ms) || !in.i64(r.until_ms) || !in.u32(r.priority) ||
       !in.bytes(head.small, r.reason) || in.remaining() != 0) {
     return std::nullopt;

@@ -118,8 +118,8 @@ TEST(Records, ValuesOutsideTheirEnumsAreRefused) {
   };
   for (const std::string& bytes : {with_detail(BackRecord{BackWhy::retry, ref, 0, 1, 1, 1, {}}, 3),
                                    with_detail(GoneRecord{GoneWhy::acked, 0, {ref}}, 7),
-                                   with_detail(RememberedRecord{Ending::acked, 0, 1, 2, {ref}}, 2),
-                                   with_detail(DeadRecord{DeadWhy::buried, ref, 0, 1, 2, 3, ""}, 4),
+                                   with_detail(RememberedRecord{Ending::acked, 0, 1, 2, {ref}}, 3),
+                                   with_detail(DeadRecord{DeadWhy::buried, ref, 0, 1, 2, 3, ""}, 5),
                                    encoded(DueRecord{ref, 0, -1, 0, false, {}}),
                                    encoded(DueRecord{ref, 0, std::int64_t{1} << 48, 0, false, {}}),
                                    encoded(BackRecord{BackWhy::retry, ref, 0, -1, 1, 1, {}})}) {

@@ -87,7 +87,9 @@ void Shard::execute(Part part) {
   if (removals_.park(part)) return;
   // Messages that earlier parts made due are ready for this part.
   const auto next = context_.state.due_wheel.next_due();
-  if (next && *next <= context_.now.realtime_ms) {
+  const auto expiry = time_events_.next_expiry_ms();
+  if ((next && *next <= context_.now.realtime_ms) ||
+      (expiry && *expiry <= context_.now.realtime_ms)) {
     time_events_.run();
     context_.mark("time.amid-turn");
   }
@@ -201,9 +203,11 @@ bool Shard::clean_slice() {
 }
 
 std::optional<std::int64_t> Shard::next_realtime_ms() const {
-  const auto due = context_.state.due_wheel.next_due();
-  const auto wake = claims_.next_wake_ms();
-  return due && wake ? std::min(*due, *wake) : due ? due : wake;
+  std::optional<std::int64_t> next = context_.state.due_wheel.next_due();
+  const auto sooner = [&next](std::int64_t at) { next = next ? std::min(*next, at) : at; };
+  if (const auto wake = claims_.next_wake_ms()) sooner(*wake);
+  if (const auto expiry = time_events_.next_expiry_ms()) sooner(*expiry);
+  return next;
 }
 
 std::optional<std::int64_t> Shard::next_boottime_ms() const {
@@ -211,6 +215,7 @@ std::optional<std::int64_t> Shard::next_boottime_ms() const {
   const auto sooner = [&next](std::int64_t at) { next = next ? std::min(*next, at) : at; };
   if (const auto end = context_.waiting.next_deadline()) sooner(*end);
   if (const auto until = context_.cleaner.held_off_until()) sooner(*until);
+  if (const auto again = time_events_.expiry_again_at()) sooner(*again);
   return next;
 }
 

@@ -1,5 +1,7 @@
 #include "engines/embedded/state/full_copy.h"
 
+#include "base/planted.h"
+
 namespace tarry::embedded {
 
 PutRecord full_copy(const ShardState& state, const PutRecord& record) {
@@ -10,6 +12,7 @@ PutRecord full_copy(const ShardState& state, const PutRecord& record) {
   again.due_ms = message.due_ms();
   again.priority = message.priority;
   again.boot_due_ms = state.boot_due_ms(message);
+  again.expiry = TARRY_PLANTED_BUG(copy_never_expires) ? core::Expiry() : state.expiry(handle);
   again.carried.reset();
   if (message.history != kNoHistory || message.stopping != 0) {
     again.carried = state.carried(handle);

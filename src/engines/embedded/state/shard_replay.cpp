@@ -23,7 +23,8 @@ bool is_sane(const QueueRecord& record) noexcept {
     const std::int64_t ms = (record.settings.*row.value).count();
     sane = sane && ms >= 0 && is_sane(ms);
   });
-  return sane;
+  const std::int64_t expire = record.settings.expire.count();
+  return sane && expire >= 0 && is_sane(expire);
 }
 
 // If the message is scheduled or ready, these fields are left over and mean nothing.
@@ -157,6 +158,7 @@ Result<void> ShardState::replay(const PutRecord& put, std::uint64_t segment, std
   }
   if (put.carried && put.carried->stage == Stage::ready) return broken("unknown stage");
   if (!is_sane(put.boot_due_ms) || !is_sane(put.pushed_ms)) return broken(kInsane);
+  if (!is_sane(put.expiry.at_ms) || !is_sane(put.expiry.after_ms)) return broken(kInsane);
   if (put.carried && !is_sane(*put.carried)) return broken(kInsane);
   evolve(put, segment, Position(segment, offset, encoded_size(put)));
   return {};

@@ -51,6 +51,33 @@ void ShardState::rename(QueueId id, const std::string& name) {
   queue_ids_.emplace(name, id);
 }
 
+core::Expiry ShardState::expiry(Handle handle) const {
+  if (slab[handle].options == 0) return {};
+  return options_.at(handle).expiry;
+}
+
+// Empty if the message never expires, or does not wait for a claim now.
+std::optional<std::pair<std::int64_t, Handle>> ShardState::expiry_entry(Handle handle) const {
+  const Message& message = slab[handle];
+  if (message.stage() != Stage::scheduled && message.stage() != Stage::ready) return std::nullopt;
+  const core::Expiry expiry = this->expiry(handle);
+  return expiry.any() ? std::optional(std::pair(expiry.at_ms, handle)) : std::nullopt;
+}
+
+bool ShardState::expires_by(Handle handle, std::int64_t now_ms) const {
+  const core::Expiry expiry = this->expiry(handle);
+  return expiry.any() && expiry.at_ms <= now_ms;
+}
+
+void ShardState::set_expiry(Handle handle, const core::Expiry& expiry) {
+  Message& message = slab[handle];
+  if (message.options == 0 && !expiry.any()) return;
+  MessageOptions& options = options_[handle];
+  options.expiry = expiry;
+  message.options = options.max_attempts != 0 || expiry.any() ? 1 : 0;
+  if (message.options == 0) options_.erase(handle);
+}
+
 std::uint16_t ShardState::max_attempts_override(Handle handle) const {
   if (slab[handle].options == 0) return 0;
   return options_.at(handle).max_attempts;
@@ -104,13 +131,19 @@ void ShardState::with_links(const Message& message, Use use) {
 
 void ShardState::arm(Handle handle) {
   if (replaying_) return;
-  with_links(slab[handle], [handle](auto& links) { links.insert(handle); });
+  const Message& message = slab[handle];
+  with_links(message, [handle](auto& links) { links.insert(handle); });
+  if (message.options == 0) return;
+  if (const auto entry = expiry_entry(handle)) expiries_.insert(*entry);
 }
 
 void ShardState::disarm(Handle handle) {
   if (replaying_) return;
   Message& message = slab[handle];
   with_links(message, [handle](auto& links) { links.remove(handle); });
+  if (message.options != 0) {
+    if (const auto entry = expiry_entry(handle)) expiries_.erase(*entry);
+  }
   if (message.stage() == Stage::scheduled) message.held = 0;
 }
 
@@ -278,8 +311,9 @@ void ShardState::evolve(const PutRecord& record, std::uint64_t segment, Position
   }
   if (record.max_attempts != 0) {
     message.options = 1;
-    options_[handle] = {record.max_attempts};
+    options_[handle].max_attempts = record.max_attempts;
   }
+  set_expiry(handle, record.expiry);
   if (record.carried) {
     restore(handle, record);
   } else {
@@ -305,6 +339,7 @@ void ShardState::evolve(const DueRecord& record) {
     ++history.tallies.revives;
   }
   move_due(message, record.due_ms, record.boot_due_ms);
+  if (message.options != 0) set_expiry(handle, core::rescheduled(expiry(handle), record.due_ms));
   message.priority = record.priority;
   set_stage(message, Stage::scheduled);
   arm(handle);
@@ -370,7 +405,11 @@ void ShardState::evolve(GoneWhy why, QueueId queue, Ref ref) {
 void ShardState::evolve(Ending ending, QueueId queue, std::int64_t settled_ms,
                         std::int64_t until_ms, Ref ref) {
   QueueCounters& counted = counters(queue);
-  ++(ending == Ending::acked ? counted.acked : counted.cancelled);
+  switch (ending) {
+    case Ending::acked: ++counted.acked; break;
+    case Ending::cancelled: ++counted.cancelled; break;
+    case Ending::expired: ++counted.expired; break;
+  }
   if (!slab.holds(ref.handle, ref.id)) return;
   disarm(ref.handle);
   Message& message = slab[ref.handle];
@@ -381,6 +420,7 @@ void ShardState::evolve(Ending ending, QueueId queue, std::int64_t settled_ms,
   history.stamp_ms = settled_ms;
   history.until_ms = until_ms;
   message.stopping = 0;
+  if (message.options != 0) set_expiry(ref.handle, {});
   set_stage(message, Stage::remembered);
   arm(ref.handle);
 }

@@ -6,7 +6,8 @@
 //
 // Invariants
 //  1. Replaying the journal's records in order gives the same state as living through them did,
-//     except for the links of wheels and lanes, which `finish_replay` makes.
+//     except for the links of wheels and lanes and the order of expiries, which `finish_replay`
+//     makes.
 //  2. A message that is not free is in exactly one list: due wheel, lease wheel or ready lane
 //     (message_slab.h).
 //  3. For each queue: accepted = scheduled + ready + leased + dead + acked + cancelled + replaced +
@@ -32,6 +33,7 @@
 #include <tarry/settings.h>
 
 #include "base/string_hash.h"
+#include "core/expiry.h"
 #include "engines/embedded/records/records.h"
 #include "engines/embedded/state/clock_eras.h"
 #include "engines/embedded/state/history_slab.h"
@@ -87,6 +89,7 @@ struct QueueState {
 /// A message's own values for settings of its queue; kept only for messages that have such values.
 struct MessageOptions {
   std::uint16_t max_attempts = 0;
+  core::Expiry expiry;
 };
 
 class ShardState {
@@ -186,6 +189,18 @@ class ShardState {
   }
   [[nodiscard]] std::uint64_t next_id_mark() const noexcept { return next_id_; }
   [[nodiscard]] std::uint64_t low_water() const noexcept { return low_water_; }
+  [[nodiscard]] core::Expiry expiry(Handle handle) const;
+  /// True if the message waits for a claim, and none may get it any more.
+  [[nodiscard]] bool has_expired(Handle handle, std::int64_t now_ms) const {
+    return slab[handle].options != 0 && expires_by(handle, now_ms);
+  }
+  /// The waiting message that expires first; kNoHandle if none does. `next_expiry_ms`: when.
+  [[nodiscard]] Handle next_to_expire() const noexcept {
+    return expiries_.empty() ? kNoHandle : expiries_.begin()->second;
+  }
+  [[nodiscard]] std::optional<std::int64_t> next_expiry_ms() const noexcept {
+    return expiries_.empty() ? std::nullopt : std::optional(expiries_.begin()->first);
+  }
   [[nodiscard]] std::uint16_t max_attempts_override(Handle handle) const;
   [[nodiscard]] std::uint32_t max_attempts(Handle handle) const;
   /// For salvage: renames an existing queue, without a record. No queue may have the new name.
@@ -235,6 +250,9 @@ class ShardState {
   void arm(Handle handle);
   void disarm(Handle handle);
   void set_stage(Message& message, Stage stage) noexcept;
+  [[nodiscard]] bool expires_by(Handle handle, std::int64_t now_ms) const;
+  [[nodiscard]] std::optional<std::pair<std::int64_t, Handle>> expiry_entry(Handle handle) const;
+  void set_expiry(Handle handle, const core::Expiry& expiry);
   void remove(Handle handle);
   void restore(Handle handle, const PutRecord& record);
   History& history_of(Message& message);
@@ -250,6 +268,8 @@ class ShardState {
   std::unordered_map<std::string, QueueId, base::StringHash, std::equal_to<>> queue_ids_;
   std::set<QueueId> free_queues_;
   std::unordered_map<Handle, MessageOptions> options_;
+  // Of the scheduled and ready messages that expire: when, and which.
+  std::set<std::pair<std::int64_t, Handle>> expiries_;
   std::uint64_t next_id_ = 1;
   std::uint64_t low_water_ = 1;
   std::uint64_t pending_ = 0;

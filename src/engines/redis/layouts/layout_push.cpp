@@ -4,6 +4,7 @@
 
 #include "base/hex.h"
 #include "base/text.h"
+#include "core/expiry.h"
 #include "core/validation.h"
 #include "engines/redis/layouts/layout_find.h"
 #include "engines/redis/layouts/layout_seen.h"
@@ -103,6 +104,9 @@ class LayoutPush final : public LayoutVerb {
     }
     if (push.max_attempts != 0) {
       return unsupported_by(layout, "keep max_attempts " + std::to_string(push.max_attempts));
+    }
+    if (auto error = core::refuse_expiry("layout " + std::string(to_string(layout)), push)) {
+      return error;
     }
     if (is_redisson() && push.if_exists && *push.if_exists != IfExists::reject) {
       return unsupported_by(layout,

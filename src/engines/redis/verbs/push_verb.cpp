@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/carried.h"
+#include "core/expiry.h"
 #include "core/validation.h"
 #include "engines/redis/records/body.h"
 #include "engines/redis/records/if_exists_letter.h"
@@ -312,6 +313,9 @@ void take_ids(Context& context, std::uint64_t count, Ids::Taken done) {
   });
 }
 
+const core::PushItem& push_of(const core::PushItem& item) { return item; }
+const core::PushItem& push_of(const core::MoveItem& item) { return item.push; }
+
 template <typename Verb, typename Request, typename Pick>
 void put(Context& context, const AskedPtr& asked, const core::Limits& limits, Pick pick) {
   const auto& request = std::get<Request>(asked->request);
@@ -320,6 +324,9 @@ void put(Context& context, const AskedPtr& asked, const core::Limits& limits, Pi
   Items good;
   for (std::uint32_t i = 0; i < request.items.size(); ++i) {
     reply.items[i].error = core::check_item(request, request.items[i], limits);
+    if (!reply.items[i].error) {
+      reply.items[i].error = core::refuse_expiry("redis", push_of(request.items[i]));
+    }
     if (!reply.items[i].error) good.push_back(i);
   }
   asked->reply = std::move(reply);

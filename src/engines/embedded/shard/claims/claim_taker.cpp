@@ -41,6 +41,14 @@ std::optional<Error> ClaimTaker::take_room(const core::ClaimRequest& request, st
   }
 }
 
+// Time events come first in each turn, so it is there still only if more messages have expired than
+// one slice ends, or if a full disk has no room for its end. It hides the messages behind it for
+// that long.
+bool ClaimTaker::has_expired(Handle handle) const {
+  return shard_.state.has_expired(handle, shard_.now.realtime_ms) &&
+         !TARRY_PLANTED_BUG(expired_delivered);
+}
+
 ClaimedRecord ClaimTaker::begin_record(QueueId queue, const core::ClaimRequest& request) const {
   ClaimedRecord record;
   record.queue = queue;
@@ -119,6 +127,7 @@ void ClaimTaker::take_from(QueueId id, const core::ClaimRequest& request, std::u
     // Guarantee 2: the clock at the claim decides, whatever made the message ready.
     const std::int64_t now = shard_.now.realtime_ms + (TARRY_PLANTED_BUG(early_by_a_tick) ? 1 : 0);
     if (first == kNoHandle || shard_.state.slab[first].due_ms() > now) break;
+    if (has_expired(first)) break;
     if (!fits(budget, shard_.state.slab[first], grants)) break;
     if (record.items.empty()) grants.queues.push_back(queue.name);
     take_one(first, record, grants);
@@ -130,8 +139,10 @@ void ClaimTaker::take_from(QueueId id, const core::ClaimRequest& request, std::u
 bool ClaimTaker::can_take(Handle handle, const core::ClaimRequest& request) const {
   const Message& message = shard_.state.slab[handle];
   switch (message.stage()) {
-    case Stage::ready: return request.any_state || message.due_ms() <= shard_.now.realtime_ms;
-    case Stage::scheduled:
+    case Stage::ready:
+      return (request.any_state || message.due_ms() <= shard_.now.realtime_ms) &&
+             !has_expired(handle);
+    case Stage::scheduled: return request.any_state && !has_expired(handle);
     case Stage::dead: return request.any_state;
     default: return false;
   }
@@ -198,7 +209,8 @@ bool ClaimTaker::has_any(QueueId id, const core::ClaimRequest& request) const {
   if (queue.is_paused(shard_.now.realtime_ms)) return false;
   if (request.keys.empty()) {
     const Handle first = queue.lanes.first();
-    return first != kNoHandle && shard_.state.slab[first].due_ms() <= shard_.now.realtime_ms;
+    return first != kNoHandle && shard_.state.slab[first].due_ms() <= shard_.now.realtime_ms &&
+           !has_expired(first);
   }
   return std::any_of(request.keys.begin(), request.keys.end(), [&](const std::string& key) {
     const Handle found = shard_.keys.find(id, key);

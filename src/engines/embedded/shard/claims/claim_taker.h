@@ -55,6 +55,8 @@ class ClaimTaker {
   void take_one(Handle handle, ClaimedRecord& record, Grants& grants);
   /// True if the message may be handed out together with `grants`; then counts it in the budget.
   [[nodiscard]] bool fits(ByteBudget& budget, const Message& message, const Grants& grants) const;
+  /// True if the message waits, and its expiry has come.
+  [[nodiscard]] bool has_expired(Handle handle) const;
   [[nodiscard]] bool can_take(Handle handle, const core::ClaimRequest& request) const;
   [[nodiscard]] ClaimedRecord begin_record(QueueId queue, const core::ClaimRequest& request) const;
   void end_record(ClaimedRecord record);

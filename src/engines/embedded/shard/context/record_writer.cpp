@@ -4,6 +4,18 @@
 #include "core/limits.h"
 
 namespace tarry::embedded {
+namespace {
+
+GoneWhy gone_why(Ending ending) noexcept {
+  switch (ending) {
+    case Ending::acked: return GoneWhy::acked;
+    case Ending::cancelled: return GoneWhy::cancelled;
+    case Ending::expired: break;
+  }
+  return GoneWhy::expired;
+}
+
+}  // namespace
 
 void RecordWriter::write(const QueueRecord& record) {
   const bool is_new =
@@ -56,12 +68,20 @@ void RecordWriter::write_dead(DeadWhy why, Handle handle, std::uint32_t priority
   wake_by_key(record.queue);
 }
 
+void RecordWriter::write_expiry(Handle handle) {
+  const Message& message = state_->slab[handle];
+  if (state_->queue(message.queue).settings.on_expiry == OnExpiry::end) {
+    return write_end(Ending::expired, handle);
+  }
+  write_dead(DeadWhy::expired, handle, message.priority, core::kExpiredReason);
+}
+
 void RecordWriter::write_end(Ending ending, Handle handle) {
   const QueueId queue = state_->slab[handle].queue;
   const std::int64_t remember = state_->queue(queue).settings.remember.count();
   const bool forgets = ending == Ending::cancelled && TARRY_PLANTED_BUG(cancel_not_remembered);
   if (remember <= 0 || forgets) {
-    return write_gone(ending == Ending::acked ? GoneWhy::acked : GoneWhy::cancelled, handle);
+    return write_gone(gone_why(ending), handle);
   }
   const std::int64_t settled_ms = now_->realtime_ms;
   const std::int64_t until_ms = settled_ms + remember;

@@ -34,6 +34,8 @@ class RecordWriter {
   void write_gone(GoneWhy why, Handle handle);
   /// The message becomes dead for the queue's `dead_keep`. A reason over the limit is cut.
   void write_dead(DeadWhy why, Handle handle, std::uint32_t priority, std::string_view reason);
+  /// The message has expired: it ends, or is dead, as the queue's `on_expiry` says.
+  void write_expiry(Handle handle);
   /// The message has ended. Its key stays known for the queue's `remember`.
   void write_end(Ending ending, Handle handle);
 

@@ -19,6 +19,7 @@ struct ShardSlices {
   Handle sweep = 65'536;               // handles that a sweep, a forecast or a list looks at
   std::uint64_t cleaning = 512 << 10;  // bytes that cleaning reads, at least
   std::size_t waiting = 32'768;        // places of claims that are served or removed
+  std::size_t expiries = 65'536;       // messages that expire
 };
 
 struct ShardConfig {

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "core/expiry.h"
 #include "engines/embedded/records/record_bounds.h"
 #include "engines/embedded/shard/context/requested_due.h"
 #include "engines/embedded/shard/requests/part_items.h"
@@ -94,6 +95,13 @@ void KeyVerbs::reschedule(QueueId queue, std::string_view key, const core::Resch
   if (!times) {
     result.error = times.error();
     return;
+  }
+  // A revive drops an expiry that has passed: somebody wants the message all the same.
+  if (message.stage() != Stage::dead) {
+    if (auto error = core::check_reschedule(shard_.state.expiry(found), times->due_ms)) {
+      result.error = std::move(error);
+      return;
+    }
   }
   DueRecord record;
   record.ref = shard_.records.ref(found);

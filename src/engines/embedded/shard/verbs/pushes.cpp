@@ -5,6 +5,7 @@
 
 #include "base/planted.h"
 #include "core/carried.h"
+#include "core/expiry.h"
 #include "engines/embedded/records/record_bounds.h"
 #include "engines/embedded/records/tokens.h"
 #include "engines/embedded/shard/context/requested_due.h"
@@ -33,6 +34,12 @@ std::pair<std::uint64_t, std::uint64_t> put_bytes(const Items& items, const Pick
 
 }  // namespace
 
+Result<core::Expiry> Pushes::expiry_of(QueueId queue, const Pushed& pushed,
+                                       std::int64_t due_ms) const {
+  if (pushed.move != nullptr) return core::moved_expiry(pushed.item, due_ms);
+  return core::expiry_of(pushed.item, due_ms, shard_.state.queue(queue).settings.expire);
+}
+
 void Pushes::put_new(QueueId queue, const Pushed& pushed, core::PushResult& result,
                      std::string& reply_bytes) {
   const auto& [bytes, item, payload_crc, move] = pushed;
@@ -41,7 +48,13 @@ void Pushes::put_new(QueueId queue, const Pushed& pushed, core::PushResult& resu
     result.error = times.error();
     return;
   }
+  const auto expiry = expiry_of(queue, pushed, times->due_ms);
+  if (!expiry) {
+    result.error = expiry.error();
+    return;
+  }
   PutRecord record;
+  record.expiry = *expiry;
   record.ref = {shard_.state.slab.peek_free(), shard_.state.next_id()};
   if (record.ref.handle > kMaxHandle) {
     result.error = Error{ErrorCode::no_space, "the shard has its limit of 2^31 messages"};
@@ -107,9 +120,14 @@ void Pushes::replace(Handle found, const Pushed& pushed, core::PushResult& resul
   const Message& message = shard_.state.slab[found];
   const QueueId queue = message.queue;
   const Stage stage = message.stage();
-  if (const auto times = requested_due(pushed.item.due, shard_);
-      !times) {  // before the old message is removed
+  // Errors come before the old message is removed.
+  const auto times = requested_due(pushed.item.due, shard_);
+  if (!times) {
     result.error = times.error();
+    return;
+  }
+  if (const auto expiry = expiry_of(queue, pushed, times->due_ms); !expiry) {
+    result.error = expiry.error();
     return;
   }
   // The old message is replaced, or only forgotten if it was settled already.
@@ -133,6 +151,10 @@ void Pushes::move_due(Handle found, IfExists rule, const Pushed& pushed, core::P
   const bool moves = rule == IfExists::earlier ? times->due_ms < message.due_ms()
                                                : times->due_ms > message.due_ms();
   if (!moves) return;
+  if (auto error = core::check_reschedule(shard_.state.expiry(found), times->due_ms)) {
+    result.error = std::move(error);
+    return;
+  }
   DueRecord record;
   record.ref = shard_.records.ref(found);
   record.queue = message.queue;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/expiry.h"
 #include "core/reply.h"
 #include "core/request.h"
 #include "engines/embedded/shard/context/shard_context.h"
@@ -35,6 +36,8 @@ class Pushes {
                   std::uint64_t bytes, std::uint64_t largest, F&& push);
   void push_one(QueueId queue, const Pushed& pushed, core::PushResult& result,
                 std::string& reply_bytes);
+  [[nodiscard]] Result<core::Expiry> expiry_of(QueueId queue, const Pushed& pushed,
+                                               std::int64_t due_ms) const;
   void put_new(QueueId queue, const Pushed& pushed, core::PushResult& result,
                std::string& reply_bytes);
   void push_onto(Handle found, IfExists rule, const Pushed& pushed, core::PushResult& result,

@@ -55,6 +55,10 @@ MessageFacts Queries::facts(Handle handle) const {
   info.due = Time(Millis(message.due_ms()));
   info.priority = message.priority;
   info.max_attempts = shard_.state.max_attempts_override(handle);
+  if (const core::Expiry expiry = shard_.state.expiry(handle); expiry.any()) {
+    info.expire_at = Time(Millis(expiry.at_ms));
+    if (expiry.after_ms != 0) info.expire = Millis(expiry.after_ms);
+  }
   if (message.history == kNoHistory) return facts;
   const History& history = shard_.state.histories[message.history];
   info.attempt = history.attempt;

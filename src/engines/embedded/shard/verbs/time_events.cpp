@@ -30,8 +30,8 @@ void TimeEvents::observe(timing::Instant now) {
     shard_.state.step_back(now.realtime_ms, stepped);
 }
 
-bool TimeEvents::take_room() {
-  return !shard_.room.take(kExpiryRecord, kExpiryRecord, Purpose::end);
+bool TimeEvents::take_room(Purpose purpose) {
+  return !shard_.room.take(kExpiryRecord, kExpiryRecord, purpose);
 }
 
 void TimeEvents::due_expired(Handle handle) {
@@ -124,6 +124,29 @@ void TimeEvents::record_renewed_leases() {
   }
 }
 
+std::optional<std::int64_t> TimeEvents::next_expiry_ms() const noexcept {
+  return again_at_ ? std::nullopt : shard_.state.next_expiry_ms();
+}
+
+void TimeEvents::end_expired() {
+  if (again_at_ && *again_at_ > shard_.now.boottime_ms) return;
+  again_at_.reset();
+  if (TARRY_PLANTED_BUG(expired_delivered)) return;
+  for (std::size_t left = shard_.config.slices.expiries; left > 0; --left) {
+    const auto next = shard_.state.next_expiry_ms();
+    if (!next || *next > shard_.now.realtime_ms) return;
+    const Handle handle = shard_.state.next_to_expire();
+    // A dead message needs room for its next copy, like a claimed one.
+    const QueueState& queue = shard_.state.queue(shard_.state.slab[handle].queue);
+    const bool dies = queue.settings.on_expiry == OnExpiry::dead;
+    if (!take_room(dies ? Purpose::work : Purpose::end)) {
+      again_at_ = shard_.now.boottime_ms + kExpiryAgainMs;
+      return;
+    }
+    shard_.records.write_expiry(handle);
+  }
+}
+
 void TimeEvents::run() {
   // Leases come first: a message whose lease has run out is due already, and becomes ready in the
   // same call.
@@ -133,6 +156,7 @@ void TimeEvents::run() {
   shard_.state.due_wheel.advance_to(
       shard_.now.realtime_ms + (TARRY_PLANTED_BUG(early_by_a_tick) ? 1 : 0),
       [this](Handle handle) { due_expired(handle); }, shard_.config.slices.wheel);
+  end_expired();
 }
 
 }  // namespace tarry::embedded
