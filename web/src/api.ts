@@ -68,6 +68,7 @@ export interface Message extends Key {
   priority: number;
   attempt: number;
   max_attempts?: number;
+  expire_at_ms?: number;
   tallies: Record<string, number>;
   lease_left_ms?: number;
   settlement?: { how: string; when_ms: number };

@@ -153,6 +153,7 @@ export const chinese: Record<Word, string> = {
   remembered: "已记住",
   replaced: "已替换",
   expired: "已过期",
+  expires: "过期时间",
   purged: "已清空",
   moved_away: "已迁出",
   resume: "恢复投递",

@@ -152,6 +152,7 @@ export const english = {
   remembered: "Remembered",
   replaced: "Replaced",
   expired: "Expired",
+  expires: "Expires",
   purged: "Purged",
   moved_away: "Moved away",
   resume: "Resume",

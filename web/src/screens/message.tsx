@@ -64,6 +64,7 @@ function Life({ message, now }: { message: Message; now: number }): JSX.Element 
   const points: [string, number][] = [];
   if (message.pushed_ms !== undefined) points.push([t("pushed"), message.pushed_ms]);
   points.push([t("due"), message.due_ms]);
+  if (message.expire_at_ms !== undefined) points.push([t("expires"), message.expire_at_ms]);
   if (message.settlement !== undefined)
     points.push([message.settlement.how, message.settlement.when_ms]);
   if (message.kept_until_ms !== undefined) points.push([t("kept_until"), message.kept_until_ms]);
