@@ -94,6 +94,16 @@ func MaxAttempts(attempts int) PushOption {
 	return func(m *Message) { m.body["max_attempts"] = attempts }
 }
 
+// Expire is how long after its due time the message ends undelivered; the default is the queue's.
+func Expire(after time.Duration) PushOption {
+	return func(m *Message) { m.body.putDuration("expire", &after) }
+}
+
+// ExpireAt is when the message ends undelivered. Instead of Expire.
+func ExpireAt(at time.Time) PushOption {
+	return func(m *Message) { m.body.putTime("expire_at", at) }
+}
+
 // NewMessage makes a message for PushMany. Without Delay and Due it is due now.
 func NewMessage(payload []byte, options ...PushOption) Message {
 	message := Message{body: fields{}}

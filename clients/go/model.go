@@ -72,7 +72,7 @@ func (p PushResult) Due() time.Time { return time.UnixMilli(p.DueMS) }
 
 // Settlement is how and when a remembered message ended.
 type Settlement struct {
-	How    string `json:"how"` // acked or cancelled
+	How    string `json:"how"` // acked, cancelled or expired
 	WhenMS int64  `json:"when_ms"`
 }
 
@@ -119,6 +119,7 @@ type Stored struct {
 	State      State             `json:"state"`
 	DueMS      int64             `json:"due_ms"`
 	PushedMS   int64             `json:"pushed_ms,omitempty"`
+	ExpireAtMS int64             `json:"expire_at_ms,omitempty"` // 0: never
 	Priority   uint32            `json:"priority"`
 	Attempt    int64             `json:"attempt"`
 	Headers    map[string]string `json:"headers"`
@@ -149,6 +150,8 @@ type Settings struct {
 	DeadKeepMS   int64    `json:"dead_keep_ms"`
 	IfExists     IfExists `json:"if_exists"`
 	Objective    string   `json:"objective,omitempty"` // such as "99% within 1s"; empty: none
+	ExpireMS     int64    `json:"expire_ms,omitempty"` // 0: never
+	OnExpiry     string   `json:"on_expiry,omitempty"` // empty: end
 }
 
 // SettingsPatch changes settings; nil leaves a setting as it is. Ptr makes the pointers.
@@ -161,6 +164,8 @@ type SettingsPatch struct {
 	DeadKeep    *time.Duration
 	IfExists    *IfExists
 	Objective   *string // such as "99% within 1s"; "none" removes it
+	Expire      *time.Duration
+	OnExpiry    *string // end or dead
 }
 
 // Ptr is a pointer to a value, for SettingsPatch.

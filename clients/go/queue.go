@@ -217,6 +217,10 @@ func (q *Queue) Configure(ctx context.Context, patch SettingsPatch) (Settings, e
 	if patch.Objective != nil {
 		body["objective"] = *patch.Objective
 	}
+	body.putDuration("expire", patch.Expire)
+	if patch.OnExpiry != nil {
+		body["on_expiry"] = *patch.OnExpiry
+	}
 	err := q.ask(ctx, "PUT", "", body, true, &answer)
 	return answer, err
 }

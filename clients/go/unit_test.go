@@ -65,6 +65,14 @@ func TestBytesThatAreNotUTF8(t *testing.T) {
 	}
 }
 
+func TestAMessageExpires(t *testing.T) {
+	message := NewMessage(nil, Expire(2*time.Second), ExpireAt(time.UnixMilli(5)))
+	item, err := message.item(context.Background())
+	if err != nil || !strings.Contains(string(item), `"expire_at_ms":5,"expire_ms":2000`) {
+		t.Error(string(item), err)
+	}
+}
+
 func TestReasonsAreCutBetweenLetters(t *testing.T) {
 	item := Bury(strings.Repeat("é", 200)).item("r")
 	var said struct{ Reason string }

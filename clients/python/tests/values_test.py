@@ -31,6 +31,13 @@ class Values(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "one of them"):
             tarry.Message(delay="1s", due="2030-01-31T09:00:00Z").body()
 
+    def test_an_expiry(self):
+        self.assertEqual(tarry.Message(expire=timedelta(seconds=2)).body()["expire_ms"], 2000)
+        at = datetime(2030, 1, 31, tzinfo=timezone.utc)
+        self.assertEqual(tarry.Message(expire_at=at).body()["expire_at_ms"], 1896048000000)
+        with self.assertRaisesRegex(ValueError, "one of them"):
+            tarry.Message(expire="1s", expire_at=at).body()
+
     def test_bytes(self):
         self.assertEqual(tarry.Message(b"\xff", "k").body(),
                          {"key": "k", "payload_base64": "/w=="})

@@ -80,7 +80,8 @@ export function readPushed(said: Said): Pushed {
 
 export function readChanged(said: Said): Changed {
   present(said["outcome"], "outcome");
-  const ended = said["settlement"] as { how: "acked" | "cancelled"; when_ms: number } | undefined;
+  const ended = said["settlement"] as
+    { how: "acked" | "cancelled" | "expired"; when_ms: number } | undefined;
   return Object.assign(new Keyed(said), {
     outcome: said["outcome"] as Outcome,
     ...whenKnown(said),
@@ -126,6 +127,7 @@ export function readStored(said: Said): Stored {
     headers: (said["headers"] ?? {}) as Record<string, string>,
     reason: (said["reason"] ?? "") as string,
     stopping: Boolean(said["stopping"]),
+    ...(said["expire_at_ms"] === undefined ? {} : { expireAtMs: said["expire_at_ms"] as number }),
     raw: said,
   });
 }
@@ -148,6 +150,8 @@ export function readSettings(said: Said): Settings {
     deadKeepMs: said["dead_keep_ms"] as number,
     ifExists: said["if_exists"] as Settings["ifExists"],
     objective: (said["objective"] ?? "none") as string,
+    expireMs: (said["expire_ms"] ?? 0) as number,
+    onExpiry: (said["on_expiry"] ?? "end") as Settings["onExpiry"],
   };
 }
 

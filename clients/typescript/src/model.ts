@@ -49,6 +49,10 @@ export interface PushOptions {
   priority?: number;
   ifExists?: IfExists;
   maxAttempts?: number;
+  /** It ends undelivered so long after its due time; else the queue's. */
+  expire?: Duration;
+  /** It ends undelivered at this moment. Instead of `expire`. */
+  expireAt?: Moment;
 }
 
 /** A message to push. */
@@ -74,7 +78,10 @@ export interface Changed {
   /** When it is due now, if that is known. */
   readonly dueMs?: number;
   /** Of outcome `settled`: how and when it had ended. */
-  readonly settlement?: { readonly how: "acked" | "cancelled"; readonly whenMs: number };
+  readonly settlement?: {
+    readonly how: "acked" | "cancelled" | "expired";
+    readonly whenMs: number;
+  };
 }
 
 /** What became of a claim. */
@@ -133,6 +140,8 @@ export interface Stored {
   readonly reason: string;
   /** It was cancelled while leased. */
   readonly stopping: boolean;
+  /** When it expires, if it does. */
+  readonly expireAtMs?: number;
   readonly raw: Fields;
 }
 
@@ -160,6 +169,8 @@ export interface Settings {
   readonly ifExists: IfExists;
   /** The lateness objective, such as `99% within 1s`; or `none`. */
   readonly objective: string;
+  readonly expireMs: number;
+  readonly onExpiry: "end" | "dead";
 }
 
 /** A queue's figures. `raw` is the server's whole answer. */
@@ -277,5 +288,7 @@ export function messageBody(message: Message): Fields {
   if (message.priority !== undefined) body["priority"] = message.priority;
   if (message.ifExists !== undefined) body["if_exists"] = message.ifExists;
   if (message.maxAttempts !== undefined) body["max_attempts"] = message.maxAttempts;
+  putDuration(body, "expire", message.expire);
+  putMoment(body, "expire_at", message.expireAt);
   return body;
 }

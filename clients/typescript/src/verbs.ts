@@ -95,6 +95,8 @@ export interface SettingsPatch {
   ifExists?: IfExists;
   /** Such as `99% within 1s`; `none` removes it. */
   objective?: string;
+  expire?: Duration;
+  onExpiry?: "end" | "dead";
 }
 
 export function pushItem(
@@ -278,6 +280,8 @@ export function configure(queue: string, patch: SettingsPatch): Call<Settings> {
   if (patch.maxAttempts !== undefined) body["max_attempts"] = patch.maxAttempts;
   if (patch.ifExists !== undefined) body["if_exists"] = patch.ifExists;
   if (patch.objective !== undefined) body["objective"] = patch.objective;
+  putDuration(body, "expire", patch.expire);
+  if (patch.onExpiry !== undefined) body["on_expiry"] = patch.onExpiry;
   const call = post(queuePath(queue), body, answers.readSettings, true);
   return { ...call, method: "PUT" };
 }

@@ -51,11 +51,19 @@ test("a message takes one time, and bytes go as Base64 only if they must", () =>
     },
   );
   assert.deepEqual(
-    messageBody({ due: new Date(1896078600000), ifExists: "keep", maxAttempts: 3 }),
+    messageBody({
+      due: new Date(1896078600000),
+      ifExists: "keep",
+      maxAttempts: 3,
+      expire: 2000,
+      expireAt: new Date(1896078700000),
+    }),
     {
       due_ms: 1896078600000,
       if_exists: "keep",
       max_attempts: 3,
+      expire_ms: 2000,
+      expire_at_ms: 1896078700000,
     },
   );
   assert.throws(() => messageBody({ delay: Number.NaN }), /NaN/);

@@ -119,6 +119,10 @@ class Message:
     priority: Optional[int] = None
     if_exists: Optional[Union[IfExists, str]] = None
     max_attempts: Optional[int] = None
+    expire: Optional[Duration] = None
+    """It ends undelivered so long after its due time; else the queue's."""
+    expire_at: Optional[Moment] = None
+    """It ends undelivered at this moment. Instead of `expire`."""
 
     def body(self) -> Dict[str, Any]:
         """The message as the server takes it."""
@@ -138,6 +142,11 @@ class Message:
             body["if_exists"] = IfExists(self.if_exists).value
         if self.max_attempts is not None:
             body["max_attempts"] = self.max_attempts
+        if self.expire is not None and self.expire_at is not None:
+            raise ValueError(
+                f"expire {self.expire} and expire_at {self.expire_at}: give one of them")
+        put_duration(body, "expire", self.expire)
+        put_moment(body, "expire_at", self.expire_at)
         return body
 
 
@@ -257,6 +266,7 @@ class Stored:
     payload: bytes = b""
     reason: str = ""
     stopping: bool = False
+    expire_at_ms: Optional[int] = None
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -268,7 +278,7 @@ class Stored:
         return Stored(said["queue"], said["id"], text_of(said, "key"), State(said["state"]),
                       said["due_ms"], said["attempt"], said["priority"], said.get("headers", {}),
                       bytes_of(said, "payload"), text_of(said, "reason"),
-                      said.get("stopping", False), said)
+                      said.get("stopping", False), said.get("expire_at_ms"), said)
 
 
 @dataclass(frozen=True)

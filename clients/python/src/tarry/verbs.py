@@ -194,7 +194,7 @@ def resume(queue: str) -> Call[bool]:
                 True)
 
 
-_DURATIONS = ("lease", "backoff_min", "backoff_max", "remember", "dead_keep")
+_DURATIONS = ("lease", "backoff_min", "backoff_max", "remember", "dead_keep", "expire")
 
 
 def configure(queue: str, settings: Mapping[str, Any]) -> Call[Dict[str, Any]]:

@@ -230,13 +230,14 @@ class Queue:
              delay: Optional[Duration] = None, due: Optional[Moment] = None,
              headers: Optional[Mapping[str, str]] = None, priority: Optional[int] = None,
              if_exists: Optional[Union[IfExists, str]] = None,
-             max_attempts: Optional[int] = None) -> Pushed:
+             max_attempts: Optional[int] = None, expire: Optional[Duration] = None,
+             expire_at: Optional[Moment] = None) -> Pushed:
         """Pushes a message, due after `delay` or at `due`. A taken key is an outcome: look at it.
 
         Raises UnknownOutcome if the answer was lost; with a key you may push again.
         """
         return await self.push_message(Message(payload, key, delay, due, headers, priority,
-                                               if_exists, max_attempts))
+                                               if_exists, max_attempts, expire, expire_at))
 
     async def push_message(self, message: Message) -> Pushed:
         with tracing.sending("push", self.name) as trace:
@@ -336,7 +337,7 @@ class Queue:
 
     async def configure(self, **settings: Any) -> Dict[str, Any]:
         """Changes settings: lease, max_attempts, backoff_min, backoff_max, remember, dead_keep,
-        if_exists, objective (such as "99% within 1s"). Answers all of them."""
+        if_exists, objective (such as "99% within 1s"), expire, on_expiry. Answers all of them."""
         return await self.client.run(verbs.configure(self.name, settings))
 
     async def info(self) -> QueueInfo:

@@ -33,7 +33,10 @@ public final class Changed {
     return Optional.ofNullable(dueMs).map(Instant::ofEpochMilli);
   }
 
-  /** How the message ended ({@code acked}, {@code cancelled}), if the outcome is settled. */
+  /**
+   * How the message ended ({@code acked}, {@code cancelled}, {@code expired}), if the outcome is
+   * settled.
+   */
   public Optional<String> settledHow() {
     return Optional.ofNullable(how);
   }

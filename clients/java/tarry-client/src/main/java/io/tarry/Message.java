@@ -22,6 +22,8 @@ public final class Message {
   private Long priority;
   private IfExists ifExists;
   private Integer maxAttempts;
+  private Duration expire;
+  private Instant expireAt;
 
   private Message(byte[] payload) {
     this.payload = payload;
@@ -90,6 +92,18 @@ public final class Message {
     return this;
   }
 
+  /** It ends undelivered so long after its due time; else the queue's. */
+  public Message expire(Duration after) {
+    this.expire = after;
+    return this;
+  }
+
+  /** It ends undelivered at this moment. Instead of {@link #expire}. */
+  public Message expireAt(Instant at) {
+    this.expireAt = at;
+    return this;
+  }
+
   Item item(String queue, Map<String, String> trace) {
     Map<String, Object> body = new LinkedHashMap<>();
     Text.put(body, "key", key);
@@ -105,6 +119,12 @@ public final class Message {
     Times.put(body, "priority", priority);
     Times.put(body, "if_exists", ifExists == null ? null : ifExists.wire());
     Times.put(body, "max_attempts", maxAttempts);
+    if (expire != null && expireAt != null) {
+      throw new IllegalArgumentException(
+          "expire " + expire + " and expireAt " + expireAt + ": give one");
+    }
+    Times.put(body, "expire", expire);
+    Times.put(body, "expire_at", expireAt);
     return new Item(new Lane(Lane.queue(queue, "/push"), "messages", false), body);
   }
 }

@@ -63,6 +63,18 @@ public final class QueueSettings {
     return this;
   }
 
+  /** So long after its due time a message expires; zero: never. */
+  public QueueSettings expire(Duration after) {
+    Times.put(body, "expire", after);
+    return this;
+  }
+
+  /** What becomes of a message that expires: {@code end} or {@code dead}. */
+  public QueueSettings onExpiry(String rule) {
+    body.put("on_expiry", rule);
+    return this;
+  }
+
   /** A setting under its name in the HTTP interface. */
   public QueueSettings set(String name, Object value) {
     body.put(name, value);
