@@ -25,14 +25,15 @@ function outlook({ clear_in_ms = 0, latest_ms }: NonNullable<Forecast["projectio
     : t("calendar_drained", duration(clear_in_ms), duration(latest_ms));
 }
 
-// The name of each scale, the width of a bar, the number of bars, and of the server's spans in a bar.
+// The name of each scale, the width of a bar, the number of bars, and the most of the server's spans
+// in a bar.
 const scales: [string, number, number, number][] = [
   ["1m", 1_000, 60, 10],
-  ["1h", 60_000, 60, 10],
-  ["1d", 1_800_000, 48, 15],
-  ["1w", 10_800_000, 56, 12],
-  ["30d", 43_200_000, 60, 12],
-  ["1y", 604_800_000, 53, 14],
+  ["1h", 60_000, 60, 16],
+  ["1d", 1_800_000, 48, 25],
+  ["1w", 10_800_000, 56, 25],
+  ["30d", 43_200_000, 60, 25],
+  ["1y", 604_800_000, 53, 25],
 ];
 const height = 120;
 
@@ -43,9 +44,21 @@ function roundDown(now: number, width: number): number {
 }
 
 /**
- * The server counts spans from now on, which are narrower than a bar. A span over the end of a bar
- * counts for the next one, so that messages due at a round time are in the bar that begins then.
+ * The server counts spans from now on, so their ends are no ends of bars. This is the number of spans
+ * in a bar with which one of them ends the least before the bar does. They end a little earlier, so
+ * that messages due at a round time are in the bar that begins then.
  */
+function partsOf(left: number, width: number, most: number): number {
+  const clocks = 200; // the page's clock may be so many milliseconds behind or ahead of the store's
+  const early = (parts: number): number => Math.max(0, left - clocks) % (width / parts);
+  let best = 1;
+  for (let parts = 2; parts <= most; parts += 1) {
+    if (width % parts === 0 && early(parts) < early(best)) best = parts;
+  }
+  return best;
+}
+
+/** What is in each bar. A span over the end of a bar counts for the next one. */
 function barsOf(
   spans: number[],
   narrow: number,
@@ -85,11 +98,11 @@ export function Calendar({
 }): JSX.Element {
   const [scale, setScale] = useState(1);
   const [rate, setRate] = useState("");
-  const [, width, bars, parts] = scales[scale] ?? ["", 60_000, 60, 10];
+  const [, width, bars, mostParts] = scales[scale] ?? ["", 60_000, 60, 10];
   const at = rate === "" ? "" : `&rate=${encodeURIComponent(rate)}`;
   const loaded = useLoaded(async () => {
-    const narrow = width / parts;
     const from = roundDown(now, width);
+    const narrow = width / partsOf(from + width - now, width, mostParts);
     const spans = Math.max(1, Math.floor((from + bars * width - now) / narrow));
     const forecast = await call<Forecast>(
       "GET",
