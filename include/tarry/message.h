@@ -183,6 +183,9 @@ struct Push {
   /// The message expires at this moment, which must be after its due time; a reschedule does not
   /// move it. Instead of `expire`.
   std::optional<Time> expire_at = {};
+  /// 0 .. 365 d: due at the moment in [due, due + spread] at which the queue has least to do;
+  /// `Pushed::due` says when.
+  Millis spread{0};
 };
 
 /// The result of a push.

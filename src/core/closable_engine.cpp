@@ -9,9 +9,11 @@ Error store_is_closed() { return {ErrorCode::closed, "the store is closed"}; }
 
 }  // namespace
 
-ClosableEngine::ClosableEngine(std::unique_ptr<Engine> inner)
+ClosableEngine::ClosableEngine(std::unique_ptr<Engine> inner, Spreads spreads, Now now)
     : watches_(inner->own_claim_watches()),
       capabilities_(inner->capabilities()),
+      spreads_(spreads),
+      now_(std::move(now)),
       inner_(std::move(inner)) {
   answers_.retire();
 }
@@ -23,6 +25,16 @@ ClosableEngine::ClosableEngine() : watches_(own_claim_watches()), closed_(true) 
 ClosableEngine::~ClosableEngine() { close(); }
 
 Ticket ClosableEngine::submit(Request request, Completion completion) {
+  if (spreads_ == Spreads::here && spreads(request)) {
+    return submit_spread(calendars_, capabilities_.forecast, std::move(request),
+                         std::move(completion), now_, [this](Request part, Completion done) {
+                           return pass_on(std::move(part), std::move(done));
+                         });
+  }
+  return pass_on(std::move(request), std::move(completion));
+}
+
+Ticket ClosableEngine::pass_on(Request request, Completion completion) {
   const std::shared_lock lock(mutex_);
   if (inner_) return inner_->submit(std::move(request), std::move(completion));
   answers_.post([completion = std::move(completion)]() mutable { completion(store_is_closed()); });
@@ -30,6 +42,10 @@ Ticket ClosableEngine::submit(Request request, Completion completion) {
 }
 
 void ClosableEngine::submit_waiting(Request request, Completion completion) {
+  if (spreads_ == Spreads::here && spreads(request)) {
+    static_cast<void>(submit(std::move(request), std::move(completion)));
+    return;
+  }
   {
     const std::shared_lock lock(mutex_);
     if (inner_) {

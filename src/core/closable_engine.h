@@ -7,18 +7,25 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
 
 #include "core/answer_thread.h"
 #include "core/engine.h"
+#include "core/spread.h"
 
 namespace tarry::core {
 
 class ClosableEngine final : public Engine {
  public:
-  explicit ClosableEngine(std::unique_ptr<Engine> inner);
+  /// Who chooses the due times of pushes with a spread.
+  enum class Spreads : std::uint8_t { here, inside };
+  /// `now` is called from any thread, and not if due times are chosen inside.
+  using Now = std::function<SpreadTime()>;
+  ClosableEngine(std::unique_ptr<Engine> inner, Spreads spreads, Now now);
   /// An engine that is closed from the beginning.
   ClosableEngine();
   ~ClosableEngine() override;
@@ -32,8 +39,13 @@ class ClosableEngine final : public Engine {
   [[nodiscard]] bool is_closed() const noexcept override { return closed_.load(); }
 
  private:
+  Ticket pass_on(Request request, Completion completion);
+
   const std::shared_ptr<ClaimWatches> watches_;
   const Capabilities capabilities_;
+  const Spreads spreads_ = Spreads::inside;
+  const Now now_;
+  SpreadCalendars calendars_;
   std::atomic<bool> closed_ = false;
   std::mutex closing_;
   mutable std::shared_mutex mutex_;  // exclusive: to destroy the engine

@@ -40,6 +40,7 @@ inline constexpr std::size_t kMaxQueues = 100'000;  // in a shard; each journal 
 
 inline constexpr std::int64_t kDayMs = 24ll * 3600 * 1000;
 inline constexpr std::int64_t kMaxDelayMs = 36'525 * kDayMs;  // 100 years
+inline constexpr std::int64_t kMaxSpreadMs = 365 * kDayMs;
 inline constexpr std::int64_t kMaxLeaseMs = 7 * kDayMs;
 inline constexpr std::int64_t kMaxWaitMs = 3600 * 1000;
 inline constexpr std::int64_t kMaxBackoffMs = 365 * kDayMs;

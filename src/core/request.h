@@ -56,6 +56,8 @@ struct PushItem {
   // core/expiry.h. A push may name one of the two; a move both, or neither for none.
   std::optional<Millis> expire = {};  // empty: the queue's
   std::optional<Time> expire_at = {};
+  // Pushes only: the due time may be later by up to this. core/spread.h chooses it.
+  Millis spread{0};
 };
 struct PushRequest {
   std::string queue;

@@ -138,6 +138,7 @@ MaybeError check_push(const std::string& bytes, const PushItem& item, const Limi
   }
   if (auto error = check_headers(view(bytes, item.headers))) return error;
   if (auto error = check_due(item.due)) return error;
+  if (auto error = check_span("spread", item.spread, 0, kMaxSpreadMs)) return error;
   if (auto error = check_if_exists(item.if_exists)) return error;
   if (auto error = check_expiry(item)) return error;
   if (item.max_attempts != 0) return check_max_attempts(item.max_attempts);

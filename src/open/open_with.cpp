@@ -1,5 +1,6 @@
 #include "open/open_with.h"
 
+#include <chrono>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -21,7 +22,17 @@ Store store_of(Engine engine, Executor executor, std::optional<ManualClock> cloc
       std::make_shared<StoreState>(std::move(engine), std::move(executor), std::move(clock)));
 }
 
-Engine closable(Engine engine) { return std::make_unique<core::ClosableEngine>(std::move(engine)); }
+using Spreads = core::ClosableEngine::Spreads;
+
+// The clock of a store behind a network is about this machine's.
+core::SpreadTime now() {
+  return {std::chrono::floor<Millis>(std::chrono::system_clock::now()).time_since_epoch().count(),
+          std::chrono::floor<Millis>(std::chrono::steady_clock::now()).time_since_epoch().count()};
+}
+
+Engine closable(Engine engine, Spreads spreads = Spreads::here) {
+  return std::make_unique<core::ClosableEngine>(std::move(engine), spreads, now);
+}
 
 Result<Store> open_embedded(EmbeddedUrl url, OpenOptions options) {
   if (!url.path.empty()) {
@@ -58,7 +69,7 @@ Result<Store> open_http(const RemoteUrl& url, OpenOptions options, const Openers
   }
   auto engine = openers.remote(url);
   if (!engine) return std::move(engine).error();
-  return store_of(closable(*std::move(engine)), std::move(options.executor), {});
+  return store_of(closable(*std::move(engine), Spreads::inside), std::move(options.executor), {});
 }
 
 Result<Store> open_redis(const RedisUrl& url, OpenOptions options, const Openers& openers) {

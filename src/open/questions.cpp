@@ -184,6 +184,7 @@ Question<Batch<Pushed>> ask_push(std::string queue, std::span<const Push> messag
     item.if_exists = message.if_exists;
     item.expire = message.expire;
     item.expire_at = message.expire_at;
+    item.spread = message.spread;
   }
   return batch<Pushed, core::PushReply>(
       std::move(request), std::move(filter),

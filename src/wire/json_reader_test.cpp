@@ -61,7 +61,7 @@ TEST(Fields, refuses_what_nobody_asked_for) {
       push_error(R"({"prioritty":5})"),
       "unknown field \"prioritty\"; known: key, key_base64, payload, payload_base64, "
       "delay_ms, delay, due_ms, due, headers, header_list, priority, if_exists, max_attempts, "
-      "expire_ms, expire, expire_at_ms, expire_at");
+      "expire_ms, expire, expire_at_ms, expire_at, spread_ms, spread");
   EXPECT_EQ(push_error(R"({"messages":[],"key":"k"})"), "unknown field \"key\"; known: messages");
 }
 

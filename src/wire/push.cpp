@@ -11,9 +11,11 @@ namespace {
 MaybeError read_message(const boost::json::value& value, core::PushRequest& request) {
   Fields fields(value, "the message", Unknown::refused);
   const PushFields pushed(fields);
+  const auto spread = fields.duration("spread", "spread_ms");
   if (MaybeError error = fields.finish()) return error;
   auto item = pushed.item(request.bytes);
   if (!item) return std::move(item).error();
+  item->spread = spread.value_or(Millis(0));
   request.items.push_back(*item);
   return std::nullopt;
 }
@@ -87,6 +89,7 @@ Result<core::PushItem> PushFields::item(std::string& bytes) const {
 
 Result<std::string> encode_push(const core::PushRequest& request) {
   return encode_messages(request, 64, [&](JsonWriter& out, const core::PushItem& item) {
+    if (item.spread != Millis(0)) out.millis_field("spread", item.spread.count());
     return write_push_fields(out, item, request.bytes);
   });
 }

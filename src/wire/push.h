@@ -1,7 +1,7 @@
 // Push on the wire, both ways.
 //
 //   one:    {"key","payload","delay"|"due","headers","priority","if_exists","max_attempts",
-//           "expire"|"expire_at"}
+//           "expire"|"expire_at","spread"}
 //   many:   {"messages":[one,...]}
 //   answer: {"outcome","id","key","due","due_ms"}, or {"results":[answer,...]}
 //

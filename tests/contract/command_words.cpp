@@ -384,6 +384,7 @@ class Speaker {
       words.insert(words.end(), {"--expire-at",
                                  base::format_time_ms(item.expire_at->time_since_epoch().count())});
     }
+    if (item.spread != Millis(0)) words.insert(words.end(), {"--spread", ms_word(item.spread)});
     const auto headers = core::decode_headers(core::view(request.bytes, item.headers));
     if (!headers) return headers.error();
     for (const Header& header : *headers) {

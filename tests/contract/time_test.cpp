@@ -1,6 +1,11 @@
 // Guarantee 2: never early by the store's own clock. Guarantee 7: due messages are delivered. And
 // steps of the clock.
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "contract.h"
+#include "core/limits.h"
 
 namespace tarry::contract {
 namespace {
@@ -96,6 +101,46 @@ TEST_P(Times, FarDelaysHold) {
   EXPECT_TRUE(nothing_due(q));
   clock().advance(1ms);
   EXPECT_EQ(claim_one(q).lateness(), 0ms);
+}
+
+TEST_P(Times, ASpreadChoosesATimeOfItsWindow) {
+  const Queue q = queue();
+  constexpr Millis kSpread = 10min;
+  constexpr int kCount = 12;
+  std::vector<int> quarters(4, 0);
+  Time first = Time::max();
+  for (int i = 0; i < kCount; ++i) {
+    const Time from = clock().now() + 1h;
+    const std::string key = "k" + std::to_string(i);
+    const Due due = i % 2 == 0 ? in(1h) : at(from);
+    const Pushed pushed = must(q.push({.key = key, .payload = "x", .due = due, .spread = kSpread}));
+    EXPECT_EQ(pushed.outcome, Outcome::pushed);
+    EXPECT_GE(pushed.due, from);
+    EXPECT_LE(pushed.due, from + kSpread);
+    EXPECT_EQ(find(q, key)->due, pushed.due);
+    const auto late = static_cast<std::size_t>((pushed.due - from).count());
+    ++quarters[std::min<std::size_t>(3, late * 4 / static_cast<std::size_t>(kSpread.count()))];
+    const Pushed again = must(q.push({.key = key, .payload = "x", .due = due, .spread = kSpread}));
+    EXPECT_EQ(again.outcome, Outcome::exists);
+    EXPECT_EQ(again.due, pushed.due);
+    first = std::min(first, pushed.due);
+  }
+  EXPECT_LE(std::ranges::max(quarters), kCount / 2);
+  clock().advance(first - clock().now() - 1ms);
+  EXPECT_TRUE(nothing_due(q));
+  clock().advance(1ms);
+  EXPECT_EQ(claim_one(q).due(), first);
+}
+
+TEST_P(Times, ASpreadIsAYearAtMost) {
+  const Queue q = queue();
+  const Millis most(core::kMaxSpreadMs);
+  EXPECT_EQ(must(q.push({.key = "k", .payload = "x", .spread = most})).outcome, Outcome::pushed);
+  const auto refused = q.push({.key = "l", .payload = "x", .spread = most + 1ms});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
+  expect_names(refused.error(), {"spread 365d", "from 0s to 365d"});
+  EXPECT_FALSE(find(q, "l"));
 }
 
 TEST_P(Times, AForwardStepDoesNotShortenADelay) {

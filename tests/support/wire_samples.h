@@ -140,7 +140,10 @@ inline core::Request any_request() {
   switch (*rc::gen::inRange(0, 19)) {
     case 0: {
       core::PushRequest r{any_queue(), {}, {}};
-      for (int i = 0; i < items; ++i) r.items.push_back(any_push_item(r.bytes));
+      for (int i = 0; i < items; ++i) {
+        r.items.push_back(any_push_item(r.bytes));
+        r.items.back().spread = maybe_millis().value_or(Millis(0));
+      }
       return r;
     }
     case 1: {

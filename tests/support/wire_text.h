@@ -102,6 +102,7 @@ inline std::string text_of(const core::Request& request) {
       t.add("headers", core::view(bytes, i.headers)).add("due", i.due);
       t.add("priority", i.priority).add("max_attempts", i.max_attempts);
       t.add("if_exists", i.if_exists).add("expire", i.expire).add("at", i.expire_at);
+      t.add("spread", i.spread);
     }
     void operator()(const core::PushRequest& r) const {
       t.line("push").add("queue", r.queue);

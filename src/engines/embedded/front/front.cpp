@@ -50,6 +50,20 @@ core::Capabilities Front::capabilities() const {
 }
 
 core::Ticket Front::submit(core::Request request, core::Completion completion) {
+  if (core::spreads(request)) {
+    const auto now = [this]() -> core::SpreadTime {
+      const auto read = config_.clock->now();
+      return {read.realtime_ms, read.boottime_ms};
+    };
+    return core::submit_spread(calendars_, true, std::move(request), std::move(completion), now,
+                               [this](core::Request part, core::Completion done) {
+                                 return pass_on(std::move(part), std::move(done));
+                               });
+  }
+  return pass_on(std::move(request), std::move(completion));
+}
+
+core::Ticket Front::pass_on(core::Request request, core::Completion completion) {
   if (core::settles_first(request)) {
     return core::submit_settle_first(std::move(request), std::move(completion),
                                      [this](core::Request part, core::Completion done) {
@@ -66,6 +80,7 @@ core::Ticket Front::submit(core::Request request, core::Completion completion) {
 
 core::Ticket Front::submit_lending(core::Request request, core::Completion completion,
                                    core::Lent& lent) {
+  if (core::spreads(request)) return submit(std::move(request), std::move(completion));
   if (core::settles_first(request)) {
     return core::submit_settle_first(std::move(request), std::move(completion),
                                      [this, &lent](core::Request part, core::Completion done) {
@@ -94,6 +109,10 @@ void Front::lend(core::Lent& lent) noexcept {
 // another thread would have to do this before it can wake the waiter, and the data would move from
 // one core's cache to the other's.
 void Front::submit_waiting(core::Request request, core::Completion completion) {
+  if (core::spreads(request)) {
+    static_cast<void>(submit(std::move(request), std::move(completion)));
+    return;
+  }
   if (core::settles_first(request)) {
     core::submit_settle_first(std::move(request), std::move(completion),
                               [this](core::Request part, core::Completion done) -> core::Ticket {

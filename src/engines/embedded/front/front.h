@@ -15,6 +15,7 @@
 #include "core/answer_thread.h"
 #include "core/engine.h"
 #include "core/limits.h"
+#include "core/spread.h"
 #include "core/waiting_count.h"
 #include "engines/embedded/front/claim_tickets.h"
 #include "engines/embedded/front/queue_removals.h"
@@ -79,6 +80,8 @@ class Front final : public core::Engine, public Router {
    private:
     Front& front_;
   };
+  /// Submits a request whose pushes have their due times.
+  core::Ticket pass_on(core::Request request, core::Completion completion);
   /// Null if the request was refused; then the completion gets the error.
   [[nodiscard]] OperationPtr make(core::Request request, core::Completion completion,
                                   Operation::Completes completes);
@@ -96,6 +99,7 @@ class Front final : public core::Engine, public Router {
   static void run_completion(Operation& op) noexcept;
 
   Config config_;
+  core::SpreadCalendars calendars_;
   std::unique_ptr<storage::Directory> directory_;
   std::unique_ptr<storage::Lock> lock_;
   ShardSet shards_;
