@@ -107,7 +107,8 @@ class Agreement(ProgramTest):
         self.ask("pushMessage", 409, body={"key": "a"})
         results = self.ask("pushMessages", body={"messages": [
             {"key": "b", "delay_ms": 60_000}, {"key": "c", "due": "2100-01-01T00:00:00Z"},
-            {"key": "d", "due_ms": 4_000_000_000_000}, {"payload_base64": NOT_UTF8},
+            {"key": "d", "due_ms": 4_000_000_000_000, "spread_ms": 0},
+            {"payload_base64": NOT_UTF8, "spread": "0s"},
             {"key": "e", "header_list": [{"name": "n", "value": "1"},
                                          {"name": "n", "value_base64": NOT_UTF8}]},
             {"key": "f", "delay": "99999d"}]}).json["results"]

@@ -27,12 +27,13 @@ struct PushOptions {
   std::optional<std::uint64_t> max_attempts;
   std::optional<Millis> expire;
   std::optional<Time> expire_at;
+  std::optional<Millis> spread;
   std::vector<std::string> headers;
   std::optional<std::string> jsonl;
 
   [[nodiscard]] bool about_one_message() const {
     return payload || when.given() || key || priority || max_attempts || expire || expire_at ||
-           !headers.empty();
+           spread || !headers.empty();
   }
 };
 
@@ -72,6 +73,7 @@ ExitCode push_one(Invocation& invocation, const PushOptions& options) {
   push.if_exists = options.if_exists;
   push.expire = options.expire;
   push.expire_at = options.expire_at;
+  push.spread = options.spread.value_or(push.spread);
 
   ExitCode code{};
   auto store = invocation.open(code, {.create = true});
@@ -135,6 +137,8 @@ Push a message with its due time; without --in or --at it is due now
                               "End undelivered this long after it is due (default: the queue's)");
   add_time(push, "--expire-at", options.expire_at, "End undelivered at this time")
       ->excludes(expire);
+  add_duration(push, "--spread", options.spread,
+               "Due up to this later, when the queue has least to do (default: 0s)");
   add_words(push, "--header", options.headers, "May be repeated")->type_name("NAME=VALUE");
   add_word(push, "--jsonl", options.jsonl,
            "Push the messages in FILE (- for standard input), one JSON object a line")
