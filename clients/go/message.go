@@ -104,6 +104,12 @@ func ExpireAt(at time.Time) PushOption {
 	return func(m *Message) { m.body.putTime("expire_at", at) }
 }
 
+// Spread lets the message be due up to this later, when the queue has least to do. The answer says
+// when.
+func Spread(spread time.Duration) PushOption {
+	return func(m *Message) { m.body.putDuration("spread", &spread) }
+}
+
 // NewMessage makes a message for PushMany. Without Delay and Due it is due now.
 func NewMessage(payload []byte, options ...PushOption) Message {
 	message := Message{body: fields{}}

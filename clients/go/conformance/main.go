@@ -43,9 +43,8 @@ func each[T any](f fields, of func(fields) T) (made []T) {
 	return made
 }
 
-// add adds an option if its field is there.
 func add[V, O any](options *[]O, f fields, name string, option func(V) O) {
-	if f[name] != nil {
+	if f[name] != nil { // else no option is added
 		*options = append(*options, option(into[V](f[name])))
 	}
 }
@@ -53,6 +52,7 @@ func add[V, O any](options *[]O, f fields, name string, option func(V) O) {
 func pushOptions(f fields) (options []tarry.PushOption) {
 	add(&options, f, "key", func(key []byte) tarry.PushOption { return tarry.Key(string(key)) })
 	add(&options, f, "delay", tarry.Delay)
+	add(&options, f, "spread", tarry.Spread)
 	add(&options, f, "due", tarry.Due)
 	add(&options, f, "priority", tarry.Priority)
 	add(&options, f, "ifExists", tarry.OnExisting)

@@ -53,6 +53,8 @@ export interface PushOptions {
   expire?: Duration;
   /** It ends undelivered at this moment. Instead of `expire`. */
   expireAt?: Moment;
+  /** Due up to this later, when the queue has least to do; the answer says when. */
+  spread?: Duration;
 }
 
 /** A message to push. */
@@ -290,5 +292,6 @@ export function messageBody(message: Message): Fields {
   if (message.maxAttempts !== undefined) body["max_attempts"] = message.maxAttempts;
   putDuration(body, "expire", message.expire);
   putMoment(body, "expire_at", message.expireAt);
+  putDuration(body, "spread", message.spread);
   return body;
 }

@@ -109,7 +109,8 @@ def key_bytes(key: Bytes) -> Bytes:
 
 @dataclass(frozen=True)
 class Message:
-    """A message to push. Without `delay` and `due` it is due now."""
+    """A message to push. Without `delay` and `due` it is due now. With `spread` it is due up to
+    this later, when the queue has least to do; `Pushed.due` says when."""
 
     payload: Bytes = b""
     key: Optional[Bytes] = None
@@ -123,6 +124,7 @@ class Message:
     """It ends undelivered so long after its due time; else the queue's."""
     expire_at: Optional[Moment] = None
     """It ends undelivered at this moment. Instead of `expire`."""
+    spread: Optional[Duration] = None
 
     def body(self) -> Dict[str, Any]:
         """The message as the server takes it."""
@@ -147,6 +149,7 @@ class Message:
                 f"expire {self.expire} and expire_at {self.expire_at}: give one of them")
         put_duration(body, "expire", self.expire)
         put_moment(body, "expire_at", self.expire_at)
+        put_duration(body, "spread", self.spread)
         return body
 
 

@@ -83,7 +83,8 @@ class Task(Generic[R]):
     def _push(self, message: Message, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Pushed:
         payload = encode({"task": self.name, "args": list(args), "kwargs": dict(kwargs)})
         whole = Message(payload, message.key, message.delay, message.due, message.headers,
-                        message.priority, message.if_exists, message.max_attempts)
+                        message.priority, message.if_exists, message.max_attempts,
+                        message.expire, message.expire_at, message.spread)
         return self._tasks.client.queue(self.queue).push_message(whole)
 
 

@@ -231,13 +231,14 @@ class Queue:
              headers: Optional[Mapping[str, str]] = None, priority: Optional[int] = None,
              if_exists: Optional[Union[IfExists, str]] = None,
              max_attempts: Optional[int] = None, expire: Optional[Duration] = None,
-             expire_at: Optional[Moment] = None) -> Pushed:
+             expire_at: Optional[Moment] = None, spread: Optional[Duration] = None) -> Pushed:
         """Pushes a message, due after `delay` or at `due`. A taken key is an outcome: look at it.
 
         Raises UnknownOutcome if the answer was lost; with a key you may push again.
         """
         return await self.push_message(Message(payload, key, delay, due, headers, priority,
-                                               if_exists, max_attempts, expire, expire_at))
+                                               if_exists, max_attempts, expire, expire_at,
+                                               spread))
 
     async def push_message(self, message: Message) -> Pushed:
         with tracing.sending("push", self.name) as trace:

@@ -24,6 +24,7 @@ public final class Message {
   private Integer maxAttempts;
   private Duration expire;
   private Instant expireAt;
+  private Duration spread;
 
   private Message(byte[] payload) {
     this.payload = payload;
@@ -104,6 +105,12 @@ public final class Message {
     return this;
   }
 
+  /** Due up to this later, when the queue has least to do; the answer says when. */
+  public Message spread(Duration spread) {
+    this.spread = spread;
+    return this;
+  }
+
   Item item(String queue, Map<String, String> trace) {
     Map<String, Object> body = new LinkedHashMap<>();
     Text.put(body, "key", key);
@@ -125,6 +132,7 @@ public final class Message {
     }
     Times.put(body, "expire", expire);
     Times.put(body, "expire_at", expireAt);
+    Times.put(body, "spread", spread);
     return new Item(new Lane(Lane.queue(queue, "/push"), "messages", false), body);
   }
 }
