@@ -9,7 +9,8 @@ from pathlib import PurePosixPath
 from pages import anchors, blocks, links, page, prose
 from program import SOURCE
 
-ENDING = ".zh-CN.md"
+MARK = ".zh-CN."  # in the names of pages and of their pictures
+ENDING = MARK + "md"
 CHINESE = sorted(str(path.relative_to(SOURCE)) for folder in (".", "docs", "docs/guide")
                  for path in (SOURCE / folder).glob("*" + ENDING))
 # Their comments are translated in these languages. All other code is the same in both pages.
@@ -61,7 +62,7 @@ class Chinese(unittest.TestCase):
         # Anchors differ, and each page links to the other language.
         others = {PurePosixPath(english(name)).name, "README.md"}
         targets = [Counter(target for link in links(one)
-                           if (target := link.partition("#")[0].replace(ENDING, ".md"))
+                           if (target := link.partition("#")[0].replace(MARK, "."))
                            not in others) for one in (name, english(name))]
         self.assertEqual(*targets)
 

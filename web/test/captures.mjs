@@ -70,7 +70,7 @@ const pictures = {
   dead: await screen(page, "#/queue/mails/dead", "connection refused"),
   schedules: await screen(page, "#/schedules", "nightly"),
   telephone: await screen(telephone, message, "It is not due before"),
-  chinese: await screen(chinese, "#/queue/orders", bars(chinese, "到期日历")),
+  "queue.zh-CN": await screen(chinese, "#/queue/orders", bars(chinese, "到期日历")),
 };
 await button(page, "Light or dark").click();
 pictures.dark = await screen(page, "#/", "reminders");
