@@ -20,6 +20,7 @@ PRODUCERS = 2
 CONSUMERS = 3
 MOST_PENDING = 1500
 STEP_MS = 20  # the wall clock may move by at most this, relative to the time that passes
+LIVED_AGAIN = 3  # lives in place of those in which it was stepped
 SETTINGS = {
     "orders": {"dead_keep": "30d"},
     "mail": {"max_attempts": 4, "remember": "3s"},
@@ -313,7 +314,10 @@ def run_plan(plan, figures, kind=Life):
         if done >= plan.rounds or plan.over():
             return
         rounds = min(plan.rounds_a_store, plan.rounds - done)
-        add(figures, run_life(plan, number, rounds, random.Random(rng.random()), kind))
+        lived = run_life(plan, number, rounds, random.Random(rng.random()), kind)
+        add(figures, lived)
+        if lived["lives not judged"] and figures["lives not judged"] <= LIVED_AGAIN:
+            continue
         done += rounds
         figures["rounds"] += rounds
         plan.say(f"{done} rounds, " + ", ".join(f"{name} {figures[name]}" for name in
