@@ -18,8 +18,8 @@ struct ProjectionOptions {
   static constexpr double kMinRate = 0.001;       ///< messages a second
   static constexpr double kMaxRate = 10'000'000;  ///< messages a second
 
-  double rate = 0;  ///< claims of all consumers together, a second: kMinRate .. kMaxRate
-  /// Messages a second that are due at once and so are not in the forecast: 0, or kMinRate ..
+  double rate = 0;  ///< claims of all consumers together, a second: kMinRate to kMaxRate
+  /// Messages a second that are due at once and so are not in the forecast: 0, or from kMinRate to
   /// kMaxRate.
   double arrivals = 0;
   Millis span{0};           ///< a multiple of the forecast's width; 0: the width

@@ -491,7 +491,9 @@ class Help(ProgramTest):
                 "dead rm", "extend",
                 "top", "health", "clock", "clock advance", "completion", "man",
                 "store export", "store import", "store backup", "store upgrade", "intake",
-                "token", "token new", "token ls", "token check", "audit-log")
+                "token", "token new", "token ls", "token check", "audit-log", "schedule",
+                "schedule add", "schedule ls", "schedule show", "schedule next", "schedule pause",
+                "schedule resume", "schedule run", "schedule rm")
 
     def test_every_command_has_help_with_examples(self):
         for command in self.COMMANDS:

@@ -71,11 +71,11 @@ std::string_view blindness(const Queue& queue) {
 
 void add_rates(CLI::App& command, RateWords& into) {
   add_word(command, "--rate", into.rate,
-           "Claims a second of all consumers, 0.001 to 10000000, or lately: as seen now");
+           "Claims a second of all consumers, 0.001 to 10000000; lately: as seen now");
   add_word(command, "--arrivals", into.arrivals,
            "New messages a second that are due at once, none, or lately (default)");
   add_duration(command, "--watch", into.watch,
-               "How long to watch the queue for rates of lately, 100ms to 1m (default: 5s)");
+               "How long to watch the queue for lately: 100ms to 1m (default: 5s)");
 }
 
 core::MaybeError check_rates(const RateWords& words) {

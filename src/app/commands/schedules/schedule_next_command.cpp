@@ -93,7 +93,7 @@ ExitCode next(Invocation& invocation, const NextWords& words) {
 
 void add_schedule_next_command(CLI::App& group, Invocation& invocation) {
   const auto [command, words] = add_command(group, invocation, "next", next, R"(
-Show the next times of a saved schedule, a cron expression or an interval
+Show the next times of a schedule, a cron expression or an interval
 
 A cron expression has five fields (minute, hour, day of month, month, day of week), or six
 with the second before them. It goes by the local clock of --zone. A local time that the
