@@ -54,8 +54,8 @@ class StatsFeedTest : public testing::Test {
     }
   }
 
-  test::ScriptedEngine engine_;
   boost::asio::io_context loop_;
+  test::ScriptedEngine engine_;  // its thread posts to the loop, and so ends before it
   std::shared_ptr<StatsFeed> feed_ = std::make_shared<StatsFeed>(engine_, StatsFeed::Completes());
   std::size_t told_ = 0;
   StatsFeed::Told count_ = [this] { ++told_; };
