@@ -21,7 +21,7 @@ namespace tarry::core {
 
 class ClosableEngine final : public Engine {
  public:
-  /// Who chooses the due times of pushes with a spread.
+  /// Which engine chooses the due times of pushes with a spread: this one, or the one inside.
   enum class Spreads : std::uint8_t { here, inside };
   /// `now` is called from any thread, and not if due times are chosen inside.
   using Now = std::function<SpreadTime()>;

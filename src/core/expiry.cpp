@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "core/rule_names.h"
 
 namespace tarry::core {
 namespace {
@@ -17,19 +18,12 @@ Error unsupported(std::string_view engine, const std::string& what) {
 }  // namespace
 
 const std::vector<std::string_view>& on_expiry_names() {
-  static const std::vector<std::string_view> kNames = [] {
-    std::vector<std::string_view> names;
-    for (const OnExpiry rule : kEveryOnExpiry) names.push_back(to_string(rule));
-    return names;
-  }();
+  static const std::vector<std::string_view> kNames = names_of(kEveryOnExpiry);
   return kNames;
 }
 
 std::optional<OnExpiry> on_expiry_from(std::string_view name) noexcept {
-  for (const OnExpiry rule : kEveryOnExpiry) {
-    if (name == to_string(rule)) return rule;
-  }
-  return std::nullopt;
+  return rule_named(name, kEveryOnExpiry);
 }
 
 Result<Expiry> expiry_of(const PushItem& item, std::int64_t due_ms, Millis unless_named) {

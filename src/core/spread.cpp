@@ -12,7 +12,7 @@
 namespace tarry::core {
 namespace {
 
-// So many slots has the longest window of a push.
+// The longest window of a push is divided into this many slots.
 constexpr std::int64_t kSlots = 100;
 
 // The fractions of the multiples of this number are the most even sequence: any run of them leaves
@@ -100,7 +100,8 @@ Millis SpreadCalendar::place(Millis start, Millis spread) {
     const Millis from = std::max(start, width_ * static_cast<std::int64_t>(slot));
     const Millis to = std::min(start + spread, width_ * static_cast<std::int64_t>(slot + 1));
     if (to <= from) continue;
-    // Of a slot at the window's edge only a part can be used, which fills up sooner.
+    // A slot at the window's edge may reach beyond the window. Only its inner part can be used,
+    // and that part fills up sooner.
     const double share =
         static_cast<double>((to - from).count()) / static_cast<double>(width_.count());
     const double full = slots_[slot].others + static_cast<double>(slots_[slot].placed + 1) / share;
