@@ -11,6 +11,9 @@ export interface Settings {
   remember_ms: number;
   dead_keep_ms: number;
   if_exists: string;
+  /** 0 is never. */
+  expire_ms: number;
+  on_expiry: string;
   /** Absent if there is none. */
   objective?: string;
 }

@@ -87,8 +87,17 @@ const tests = {
     await button(page, "Resume").click();
     await button(page, "Pause").waitFor();
     await page.getByLabel("Lease", { exact: true }).fill("45s");
+    await page.getByLabel("Expire after the due time").fill("30d");
+    await page.getByLabel("When they expire").selectOption("dead");
     await button(page, "Save").click();
     await outcome(page, "Saved.");
+    const saved = await page.evaluate(async () => {
+      const answer = await fetch("/v1/queues/orders");
+      return (await answer.json()).settings;
+    });
+    assert.equal(saved.lease_ms, 45_000);
+    assert.equal(saved.expire_ms, 30 * 86_400_000);
+    assert.equal(saved.on_expiry, "dead");
     await page.getByLabel("Lease", { exact: true }).fill("soon");
     await button(page, "Save").click();
     await page.getByRole("alert").filter({ hasText: "lease" }).waitFor();

@@ -35,7 +35,7 @@ std::unique_ptr<audit::Entry> act_of(const wire::BulkRequest& request) {
 
 // Handles one page per request, so that a request's cost is bounded, however large the queue is.
 Routed bulk(Asked& asked) {
-  auto decoded = wire::decode_bulk(std::move(asked.queue), asked.body);
+  auto decoded = wire::decode_bulk(std::move(asked.name), asked.body);
   if (!decoded) return problem(decoded.error());
   const auto request = std::make_shared<const wire::BulkRequest>(*std::move(decoded));
   Routed routed = ask<core::ListReply>(request->page, [request](const core::ListReply& listed) {

@@ -100,10 +100,10 @@ Response wrong_token() {
 Routed console_page(Asked& asked) { return answer_file(asked, kPageName); }
 
 Routed console_asset(Asked& asked) {
-  if (asked.queue == kPageName) {
+  if (asked.name == kPageName) {
     return problem(404, ErrorCode::not_found, "the console's page is /console");
   }
-  return answer_file(asked, asked.queue);
+  return answer_file(asked, asked.name);
 }
 
 Routed console_session(Asked& asked) {

@@ -78,7 +78,7 @@ void keep_trace(const Asked& asked, core::PushRequest& request) {
 }  // namespace
 
 Routed push(Asked& asked) {
-  auto push = wire::decode_push(std::move(asked.queue), asked.body);
+  auto push = wire::decode_push(std::move(asked.name), asked.body);
   if (!push) return problem(push.error());
   keep_trace(asked, push->request);
   if (push->single) return ask<core::PushReply>(std::move(push->request), one_pushed);
@@ -86,7 +86,7 @@ Routed push(Asked& asked) {
 }
 
 Routed push_many(Asked& asked) {
-  auto push = wire::decode_push_batch(std::move(asked.queue), asked.body);
+  auto push = wire::decode_push_batch(std::move(asked.name), asked.body);
   if (!push) return problem(push.error());
   keep_trace(asked, push->request);
   return answer_pushed(std::move(*push));
@@ -94,7 +94,7 @@ Routed push_many(Asked& asked) {
 
 Routed list(Asked& asked) {
   auto filter = wire::decode_list_filter(asked.query);
-  auto request = wire::decode_list(std::move(asked.queue), asked.query);
+  auto request = wire::decode_list(std::move(asked.name), asked.query);
   // Only dead messages have a reason.
   if (request && !request->state && !filter.reason.empty()) request->state = State::dead;
   return ask<core::ListReply>(
@@ -106,7 +106,7 @@ Routed list(Asked& asked) {
 }
 
 Routed get_one(Asked& asked) {
-  auto get = wire::decode_get_query(std::move(asked.queue), asked.query);
+  auto get = wire::decode_get_query(std::move(asked.name), asked.query);
   if (!get) return problem(get.error());
   return ask<core::GetReply>(
       std::move(*get), [holders = asked.service.holders](core::GetReply& reply) {
@@ -125,7 +125,7 @@ Routed get_one(Asked& asked) {
 }
 
 Routed get_many(Asked& asked) {
-  auto get = wire::decode_get(std::move(asked.queue), asked.body);
+  auto get = wire::decode_get(std::move(asked.name), asked.body);
   if (!get) return problem(get.error());
   const auto payload = get->request.with_payload ? wire::Payload::shown : wire::Payload::left_out;
   if (get->request.keys.empty() && !get->bad.empty()) {
@@ -140,11 +140,11 @@ Routed get_many(Asked& asked) {
 }
 
 Routed cancel(Asked& asked) {
-  return answer_by_key(wire::decode_cancel(std::move(asked.queue), asked.body));
+  return answer_by_key(wire::decode_cancel(std::move(asked.name), asked.body));
 }
 
 Routed reschedule(Asked& asked) {
-  return answer_by_key(wire::decode_reschedule(std::move(asked.queue), asked.body));
+  return answer_by_key(wire::decode_reschedule(std::move(asked.name), asked.body));
 }
 
 }  // namespace tarry::http

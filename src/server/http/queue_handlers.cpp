@@ -28,8 +28,8 @@ Routed queue_list(Asked& asked) {
 
 Routed queue_info(Asked& asked) {
   if (auto error = asked.query.finish()) return problem(*error);
-  std::string name = asked.queue;
-  return ask<StoreStats>(core::StatsRequest{std::move(asked.queue)},
+  std::string name = asked.name;
+  return ask<StoreStats>(core::StatsRequest{std::move(asked.name)},
                          [name = std::move(name), meter = asked.service.meter](StoreStats& stats) {
                            tell_objectives(stats, meter);
                            for (const QueueStats& queue : stats.queues) {
@@ -41,9 +41,9 @@ Routed queue_info(Asked& asked) {
 }
 
 Routed configure(Asked& asked) {
-  std::string name = asked.queue;
+  std::string name = asked.name;
   return ask<core::ConfigureReply>(
-      wire::decode_configure(std::move(asked.queue), asked.body),
+      wire::decode_configure(std::move(asked.name), asked.body),
       [name = std::move(name), meter = asked.service.meter](const core::ConfigureReply& reply) {
         if (meter != nullptr) meter->store().lateness().configured(name, reply.settings);
         return ok(wire::encode_configure_reply(reply));
@@ -52,42 +52,42 @@ Routed configure(Asked& asked) {
 
 Routed pause(Asked& asked) {
   return ask<core::CountReply>(
-      wire::decode_pause(std::move(asked.queue), asked.body),
+      wire::decode_pause(std::move(asked.name), asked.body),
       [](const core::CountReply& reply) { return ok(wire::encode_paused(reply.count > 0)); });
 }
 
 Routed resume(Asked& asked) {
   if (auto error = wire::decode_nothing(asked.body)) return problem(*error);
   return ask<core::CountReply>(
-      core::ResumeRequest{std::move(asked.queue)},
+      core::ResumeRequest{std::move(asked.name)},
       [](const core::CountReply&) { return ok(wire::encode_paused(false)); });
 }
 
 Routed purge(Asked& asked) {
   if (auto error = wire::decode_nothing(asked.body)) return problem(*error);
-  return ask<core::CountReply>(core::PurgeRequest{std::move(asked.queue)}, counted);
+  return ask<core::CountReply>(core::PurgeRequest{std::move(asked.name)}, counted);
 }
 
 Routed remove_queue(Asked& asked) {
   const bool force = asked.query.flag("force");
   if (auto error = asked.query.finish()) return problem(*error);
   if (auto error = wire::decode_nothing(asked.body)) return problem(*error);
-  return ask<core::CountReply>(core::RemoveRequest{std::move(asked.queue), force}, counted);
+  return ask<core::CountReply>(core::RemoveRequest{std::move(asked.name), force}, counted);
 }
 
 Routed revive(Asked& asked) {
-  return ask<core::CountReply>(wire::decode_revive(std::move(asked.queue), asked.body), counted);
+  return ask<core::CountReply>(wire::decode_revive(std::move(asked.name), asked.body), counted);
 }
 
 Routed reshard(Asked& asked) {
   return ask<ReshardStep>(
-      wire::decode_reshard(std::move(asked.queue), asked.body),
+      wire::decode_reshard(std::move(asked.name), asked.body),
       [](const ReshardStep& step) { return ok(wire::encode_reshard_reply(step)); });
 }
 
 Routed forecast(Asked& asked) {
   const auto options = wire::read_projection(asked.query);
-  auto forecast = wire::decode_forecast(std::move(asked.queue), asked.query);
+  auto forecast = wire::decode_forecast(std::move(asked.name), asked.query);
   if (!forecast) return problem(forecast.error());
   const Millis width = forecast->width;
   return ask<core::ForecastReply>(

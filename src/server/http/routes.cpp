@@ -118,14 +118,14 @@ std::string_view next_segment(std::string_view& path) {
   return segment;
 }
 
-// Whether the path matches the pattern. `queue` gets the segment that stands for "*", still
+// Whether the path matches the pattern. `name` gets the segment that stands for "*", still
 // encoded.
-bool matches(std::string_view pattern, std::string_view path, std::string_view& queue) {
+bool matches(std::string_view pattern, std::string_view path, std::string_view& name) {
   while (pattern.starts_with('/') && path.starts_with('/')) {
     const std::string_view wanted = next_segment(pattern);
     const std::string_view found = next_segment(path);
     if (wanted == "*" && !found.empty()) {
-      queue = found;
+      name = found;
     } else if (wanted != found) {
       return false;
     }
@@ -145,13 +145,13 @@ std::string_view origin_form(std::string_view target) {
   return target;
 }
 
-// The route that takes the request; null if there is none. `queue` gets the queue in its path,
-// still encoded.
-const Route* route_of(const net::HttpMessage& message, std::string_view& queue) {
+// The route that takes the request; null if there is none. `name` gets the segment
+// of its path that stands for "*", still encoded.
+const Route* route_of(const net::HttpMessage& message, std::string_view& name) {
   const std::string_view target = origin_form(message.target);
   const std::string_view path = target.substr(0, target.find('?'));
   for (const Route& known : kRoutes) {
-    if (known.method == message.method && matches(known.pattern, path, queue)) return &known;
+    if (known.method == message.method && matches(known.pattern, path, name)) return &known;
   }
   return nullptr;
 }
@@ -220,16 +220,16 @@ bool is_login(const net::HttpMessage& message) {
 }
 
 bool leaves_less_work(const net::HttpMessage& message) {
-  std::string_view queue;
-  const Route* found = route_of(message, queue);
+  std::string_view name;
+  const Route* found = route_of(message, name);
   return found != nullptr && found->leaves_less;
 }
 
 std::optional<RouteAct> act_of_route(const net::HttpMessage& message) {
-  std::string_view queue;
-  const Route* found = route_of(message, queue);
+  std::string_view encoded_name;
+  const Route* found = route_of(message, encoded_name);
   if (found == nullptr || !found->act) return std::nullopt;
-  std::string name = wire::percent_decode(queue).value_or("");
+  std::string name = wire::percent_decode(encoded_name).value_or("");
   if (found->pattern.starts_with(kSchedules)) return RouteAct{*found->act, {}, std::move(name)};
   if (found->pattern.starts_with(kSessions)) return RouteAct{*found->act, {}, {}, std::move(name)};
   return RouteAct{*found->act, std::move(name)};
@@ -248,16 +248,16 @@ Routed route(const Service& service, net::HttpMessage& message, std::string_view
   const std::string_view method = asked_for == "HEAD" ? "GET" : asked_for;
   const Route* found = nullptr;
   std::string allow;
-  std::string_view encoded_queue;
+  std::string_view encoded_name;
   for (const Route& candidate : kRoutes) {
-    std::string_view queue;
-    if (!matches(candidate.pattern, path, queue)) continue;
+    std::string_view segment;
+    if (!matches(candidate.pattern, path, segment)) continue;
     allow += (allow.empty() ? "" : ", ") + std::string(candidate.method);
     if (candidate.method == "GET") allow += ", HEAD";
     pattern = candidate.pattern;
     if (candidate.method != method) continue;
     found = &candidate;
-    encoded_queue = queue;
+    encoded_name = segment;
   }
   if (allow.empty()) {
     return problem(404, ErrorCode::not_found, wire::no_route_text(path));
@@ -265,9 +265,9 @@ Routed route(const Service& service, net::HttpMessage& message, std::string_view
   if (found == nullptr) return wrong_method(message.method, std::move(allow));
   if (auto refused = check_body(message)) return std::move(*refused);
 
-  auto queue = wire::percent_decode(encoded_queue);
-  if (!queue) return problem(queue.error());
-  if (auto refused = check_rights(*caller.identity, found->need, *queue)) {
+  auto name = wire::percent_decode(encoded_name);
+  if (!name) return problem(name.error());
+  if (auto refused = check_rights(*caller.identity, found->need, *name)) {
     return *std::move(refused);
   }
   auto query = wire::Query::parse(query_text);
@@ -279,7 +279,7 @@ Routed route(const Service& service, net::HttpMessage& message, std::string_view
   }
   Asked asked{service,
               caller.identity,
-              std::move(*queue),
+              std::move(*name),
               std::move(*query),
               std::move(message.body),
               caller.peer,

@@ -78,7 +78,7 @@ struct Asked {
   const Service& service;
   // It has the scope that the route needs. The handler checks the queues in the body.
   const identity::IdentityPtr& identity;
-  std::string queue;  // or a schedule's name, from the path, decoded; empty if it has none
+  std::string name;  // of a queue, schedule, session or file, from the path, decoded; may be empty
   wire::Query query;
   std::string body;
   std::string_view peer;            // the client's address

@@ -95,9 +95,9 @@ Response told(std::string_view name, std::string_view outcome) {
 Routed set_paused(Asked& asked, bool paused) {
   if (auto error = wire::decode_nothing(asked.body)) return problem(*error);
   return answer_step(
-      asked, schedule::pause_step(asked.queue, paused, needs(asked.identity, Scope::admin)),
+      asked, schedule::pause_step(asked.name, paused, needs(asked.identity, Scope::admin)),
       [paused](const Definition& now) { return told(now.name, paused ? "paused" : "resumed"); },
-      entry_of(paused ? Act::pause_schedule : Act::resume_schedule, asked.queue));
+      entry_of(paused ? Act::pause_schedule : Act::resume_schedule, asked.name));
 }
 
 }  // namespace
@@ -124,12 +124,12 @@ Routed list_schedules(Asked& asked) {
 Routed get_schedule(Asked& asked) {
   if (auto error = asked.query.finish()) return problem(*error);
   return answer_step(
-      asked, schedule::get_step(asked.queue, needs(asked.identity, Scope::read)),
+      asked, schedule::get_step(asked.name, needs(asked.identity, Scope::read)),
       [now = now_of(asked.service)](const Definition& found) { return shown(found, now); });
 }
 
 Routed put_schedule(Asked& asked) {
-  auto wanted = schedule::decode(asked.queue, asked.body, wire::Unknown::refused);
+  auto wanted = schedule::decode(asked.name, asked.body, wire::Unknown::refused);
   if (!wanted) return problem(wanted.error());
   if (auto refused = check_queue(*asked.identity, Scope::admin, wanted->queue)) {
     return *std::move(refused);
@@ -142,10 +142,10 @@ Routed put_schedule(Asked& asked) {
     return Error{ErrorCode::permission_denied,
                  "schedule " + base::quoted(stored.name) + ": the name is taken"};
   };
-  auto act = entry_of(Act::put_schedule, asked.queue, wanted->queue);
+  auto act = entry_of(Act::put_schedule, asked.name, wanted->queue);
   return answer_step(
       asked, schedule::put_step(*std::move(wanted), std::move(may_replace)),
-      [name = asked.queue](bool is_new) { return told(name, is_new ? "added" : "replaced"); },
+      [name = asked.name](bool is_new) { return told(name, is_new ? "added" : "replaced"); },
       std::move(act));
 }
 
@@ -153,9 +153,9 @@ Routed remove_schedule(Asked& asked) {
   if (auto error = asked.query.finish()) return problem(*error);
   if (auto error = wire::decode_nothing(asked.body)) return problem(*error);
   return answer_step(
-      asked, schedule::remove_step(asked.queue, needs(asked.identity, Scope::admin)),
+      asked, schedule::remove_step(asked.name, needs(asked.identity, Scope::admin)),
       [](const Definition& removed) { return told(removed.name, "removed"); },
-      entry_of(Act::remove_schedule, asked.queue));
+      entry_of(Act::remove_schedule, asked.name));
 }
 
 Routed pause_schedule(Asked& asked) { return set_paused(asked, true); }
@@ -165,15 +165,15 @@ Routed resume_schedule(Asked& asked) { return set_paused(asked, false); }
 Routed run_schedule(Asked& asked) {
   if (auto error = wire::decode_nothing(asked.body)) return problem(*error);
   return answer_step(
-      asked, schedule::run_now_step(asked.queue, needs(asked.identity, Scope::push)),
-      [name = asked.queue](const std::string& key) {
+      asked, schedule::run_now_step(asked.name, needs(asked.identity, Scope::push)),
+      [name = asked.name](const std::string& key) {
         Response response;
         wire::JsonWriter json(response.body);
         json.begin_object().text_field("name", name).field("outcome", "pushed");
         json.text_field("key", key).end_object();
         return response;
       },
-      entry_of(Act::run_schedule, asked.queue));
+      entry_of(Act::run_schedule, asked.name));
 }
 
 Routed list_occurrences(Asked& asked) {

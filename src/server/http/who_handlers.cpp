@@ -89,11 +89,11 @@ Routed list_sessions(Asked& asked) {
 
 Routed end_session(Asked& asked) {
   if (auto error = asked.query.finish()) return problem(*error);
-  auto whose = asked.service.sessions == nullptr ? std::nullopt
-                                                 : asked.service.sessions->end_of(asked.queue);
+  auto whose =
+      asked.service.sessions == nullptr ? std::nullopt : asked.service.sessions->end_of(asked.name);
   if (!whose) {
     return problem(404, ErrorCode::not_found,
-                   "the console has no session " + base::quoted(asked.queue) +
+                   "the console has no session " + base::quoted(asked.name) +
                        "; GET /v1/sessions lists those that there are");
   }
   Response response = ok(R"({"outcome":"ended"})");

@@ -42,7 +42,7 @@ Response answer(std::string_view queue, std::string_view key,
 }  // namespace
 
 Routed why(Asked& asked) {
-  auto get = wire::decode_get_query(asked.queue, asked.query);
+  auto get = wire::decode_get_query(asked.name, asked.query);
   if (!get) return problem(get.error());
   get->with_payload = false;
   std::string key(core::view(get->bytes, get->keys.front()));
@@ -50,7 +50,7 @@ Routed why(Asked& asked) {
     // An error other than `not_found`, which `then` leaves to this.
     return problem(reply.items.front().error());
   });
-  std::get<Submission>(routed).then = [&service = asked.service, queue = std::move(asked.queue),
+  std::get<Submission>(routed).then = [&service = asked.service, queue = std::move(asked.name),
                                        key = std::move(key)](Result<core::Reply>& reply) mutable {
     auto* got = reply ? std::get_if<core::GetReply>(&*reply) : nullptr;
     std::optional<Routed> next;

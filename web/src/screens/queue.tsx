@@ -18,7 +18,13 @@ const durations = [
   "backoff_max_ms",
   "remember_ms",
   "dead_keep_ms",
+  "expire_ms",
 ] as const;
+
+const rules = {
+  if_exists: ["reject", "keep", "replace", "earlier", "later"],
+  on_expiry: ["end", "dead"],
+} as const;
 
 function SettingsForm({ queue, locked }: { queue: Queue; locked: boolean }): JSX.Element {
   const [given, setGiven] = useState<Partial<Record<keyof Settings, string>>>({});
@@ -32,12 +38,25 @@ function SettingsForm({ queue, locked }: { queue: Queue; locked: boolean }): JSX
   const set = (name: keyof Settings) => (value: string) => {
     setGiven({ ...given, [name]: value });
   };
+  const choice = (name: keyof typeof rules): JSX.Element => (
+    <Field label={t(`set_${name}`)}>
+      <select
+        value={shown(name)}
+        disabled={locked}
+        onChange={(event) => {
+          set(name)(event.currentTarget.value);
+        }}
+      >
+        {rules[name].map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </select>
+    </Field>
+  );
   const save = async (): Promise<string> => {
     const patch: Record<string, string | number> = {};
     for (const [name, value] of Object.entries(given)) {
-      if (name === "if_exists" || name === "objective") patch[name] = value;
-      else if (name === "max_attempts") patch[name] = Number(value);
-      else patch[name.replace(/_ms$/, "")] = value;
+      patch[name.replace(/_ms$/, "")] = name === "max_attempts" ? Number(value) : value;
     }
     if (Object.keys(patch).length === 0) return t("unsaved");
     await call("PUT", queuePath(queue.queue), patch);
@@ -73,19 +92,8 @@ function SettingsForm({ queue, locked }: { queue: Queue; locked: boolean }): JSX
           disabled={locked}
           onValue={set("max_attempts")}
         />
-        <Field label={t("set_if_exists")}>
-          <select
-            value={shown("if_exists")}
-            disabled={locked}
-            onChange={(event) => {
-              set("if_exists")(event.currentTarget.value);
-            }}
-          >
-            {["reject", "keep", "replace", "earlier", "later"].map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </Field>
+        {choice("if_exists")}
+        {choice("on_expiry")}
         <Input
           label={t("set_objective")}
           value={shown("objective")}
