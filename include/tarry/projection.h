@@ -51,7 +51,7 @@ struct Projection {
 /// Messages are claimed in the order of their due times, and count as due evenly across their
 /// bucket: choose narrow buckets for bursts. Messages due after the last bucket
 /// (`Forecast::later`), retries and pauses are not foreseen. Error: `invalid_argument` for options
-/// beyond their limits. Times are at most some 285,000 years.
+/// beyond their limits, and for a forecast with `from`. Times are at most some 285,000 years.
 [[nodiscard]] Result<Projection> project(const Forecast& forecast,
                                          const ProjectionOptions& options);
 

@@ -125,17 +125,20 @@ struct Page {
 struct ForecastOptions {
   Millis width = std::chrono::minutes(1);  ///< 1 ms .. 100 years: span of a bucket
   std::uint32_t buckets = 60;              ///< 1 .. 10,000
+  std::optional<Time> from = {};           ///< when the first bucket begins; unless set, now
 };
 
 /// How many scheduled and ready messages fall due in each span of time, counted at one moment
 /// during the call.
 struct Forecast {
   Millis width{0};
-  std::uint64_t due_now = 0;
-  /// The first bucket counts messages due within one width from now, the second those due within
-  /// the next width, and so on. A bucket includes its end.
+  std::uint64_t due_now = 0;  ///< due already, or before the first bucket
+  /// The first bucket counts messages due within one width from its beginning, the second those due
+  /// within the next width, and so on. A bucket includes its end, not its beginning, and no message
+  /// that is due already.
   std::vector<std::uint64_t> buckets;
-  std::uint64_t later = 0;  ///< after the last bucket
+  std::uint64_t later = 0;        ///< after the last bucket
+  std::optional<Time> from = {};  ///< as the options said
 };
 
 namespace detail {

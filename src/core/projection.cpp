@@ -109,6 +109,10 @@ Result<void> check(const Forecast& forecast, const ProjectionOptions& options) {
   if (width < 1 || width > core::kMaxDelayMs || forecast.buckets.size() > 10'000) {
     return Unexpected(ErrorCode::invalid_argument, "this is not a forecast that a queue made");
   }
+  if (forecast.from) {
+    return Unexpected(ErrorCode::invalid_argument,
+                      "a projection begins now; its forecast must have no `from`");
+  }
   const std::int64_t span = options.span.count();
   if (span < 0 || span > core::kMaxDelayMs * 10 || span % width != 0) {
     return Unexpected(ErrorCode::invalid_argument,

@@ -123,6 +123,9 @@ TEST(Projection, RefusesWhatIsBeyondTheLimits) {
   EXPECT_TRUE(refused({.rate = 1, .span = 90s}, "span 90000ms"));
   EXPECT_TRUE(refused({.rate = 1, .span = -60s}, "span -60000ms"));
   EXPECT_TRUE(refused({.rate = 1, .spans = 10'001}, "spans 10001"));
+  const auto later = project({1min, 0, {0}, 0, Time(1h)}, {.rate = 1});
+  ASSERT_FALSE(later);
+  EXPECT_NE(later.error().message.find("`from`"), std::string::npos);
 }
 
 // Claims one message after the other, and sees each of them.

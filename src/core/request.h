@@ -191,6 +191,7 @@ struct ForecastRequest {
   std::string queue;
   Millis width{0};
   std::uint32_t buckets = 0;
+  std::optional<Time> from = {};  // when the first bucket begins; unless set, now
 };
 
 struct ConfigureRequest {

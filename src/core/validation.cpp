@@ -226,7 +226,9 @@ MaybeError check_own(const ListRequest& list) {
 
 MaybeError check_own(const ForecastRequest& forecast) {
   if (auto error = check_span("width", forecast.width, 1, kMaxDelayMs)) return error;
-  return check_number("buckets", forecast.buckets, 1, kMaxForecastBuckets);
+  if (auto error = check_number("buckets", forecast.buckets, 1, kMaxForecastBuckets)) return error;
+  return forecast.from ? check_moment("from", forecast.from->time_since_epoch().count())
+                       : MaybeError();
 }
 
 MaybeError check_own(const PauseRequest& pause) {

@@ -358,10 +358,10 @@ Question<Page> ask_list(std::string queue, const ListOptions& options) {
 }
 
 Question<Forecast> ask_forecast(std::string queue, const ForecastOptions& options) {
-  return {core::ForecastRequest{std::move(queue), options.width, options.buckets},
-          [width = options.width](core::Reply reply) -> Result<Forecast> {
+  return {core::ForecastRequest{std::move(queue), options.width, options.buckets, options.from},
+          [width = options.width, from = options.from](core::Reply reply) -> Result<Forecast> {
             auto found = core::reply_as<core::ForecastReply>(std::move(reply));
-            return Forecast{width, found.due_now, std::move(found.buckets), found.later};
+            return Forecast{width, found.due_now, std::move(found.buckets), found.later, from};
           }};
 }
 

@@ -44,6 +44,9 @@ std::string encode_forecast(const core::ForecastRequest& request) {
   QueryWriter out(text);
   out.add("width_ms", std::to_string(request.width.count()));
   out.add("buckets", std::to_string(request.buckets));
+  if (request.from) {
+    out.add("from_ms", std::to_string(request.from->time_since_epoch().count()));
+  }
   return text;
 }
 
@@ -64,6 +67,7 @@ Result<core::ForecastRequest> decode_forecast(std::string queue, Query& query) {
     }
   }
   request.buckets = query.u32("buckets", 1, core::kMaxForecastBuckets).value_or(request.buckets);
+  request.from = query.moment("from", "from_ms");
   if (MaybeError error = query.finish()) return *error;
   return request;
 }

@@ -389,6 +389,31 @@ TEST_P(ByKey, AForecastCountsWhatFallsDueWhen) {
   EXPECT_EQ(forecast.later, 1u);
 }
 
+TEST_P(ByKey, AForecastBeginsWhenItIsAskedTo) {
+  const Queue q = queue();
+  const Time now = must(q.push({.payload = "x"})).due;
+  const Time begin = std::chrono::floor<std::chrono::hours>(now);  // up to an hour ago
+  for (const int hours : {2, 3, 3, 5, 9}) {
+    (void)must(q.push({.payload = "x", .due = Due::at(begin + std::chrono::hours(hours))}));
+  }
+  const Forecast past = must(q.forecast({.width = 1h, .buckets = 6, .from = begin}));
+  EXPECT_EQ(past.due_now, 1u);
+  EXPECT_EQ(past.buckets, (std::vector<std::uint64_t>{0, 1, 2, 0, 1, 0}));
+  EXPECT_EQ(past.later, 1u);
+  EXPECT_EQ(past.from, begin);
+  // A bucket includes its end, not its beginning.
+  const Forecast early = must(q.forecast({.width = 1h, .buckets = 6, .from = begin - 1ms}));
+  EXPECT_EQ(early.buckets, (std::vector<std::uint64_t>{0, 0, 1, 2, 0, 1}));
+  const Forecast future = must(q.forecast({.width = 2h, .buckets = 2, .from = begin + 2h}));
+  EXPECT_EQ(future.due_now, 2u);
+  EXPECT_EQ(future.buckets, (std::vector<std::uint64_t>{2, 1}));
+  EXPECT_EQ(future.later, 1u);
+  const Forecast over = must(q.forecast({.width = 1ms, .buckets = 3, .from = Time(24h * 12'000)}));
+  EXPECT_EQ(over.due_now, 1u);
+  EXPECT_EQ(over.buckets, std::vector<std::uint64_t>(3, 0));
+  EXPECT_EQ(over.later, 5u);
+}
+
 TEST_P(ByKey, AForecastOfManyBucketsIsWhole) {
   const Queue q = queue();
   constexpr std::size_t kEach = 7;  // seconds between two messages, so most buckets are empty

@@ -170,9 +170,12 @@ class Speaker {
   Answered operator()(const core::ForecastRequest& request) const {
     core::ForecastReply nothing;
     nothing.buckets.resize(request.buckets);
+    Words words{"forecast", "--width", ms_word(request.width), "--buckets",
+                std::to_string(request.buckets)};
+    if (request.from) words.insert(words.end(), {"--from", ms_word(*request.from)});
+    words.insert(words.end(), {"--", request.queue});
     return nothing_where_unknown(
-        read({"forecast", "--width", ms_word(request.width), "--buckets",
-              std::to_string(request.buckets), "--", request.queue},
+        read(std::move(words),
              [](const std::string& out) { return wire::decode_forecast_reply(out); }),
         std::move(nothing));
   }

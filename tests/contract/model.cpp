@@ -481,8 +481,13 @@ Forecast Model::forecast(const ForecastOptions& options) const {
     const State state = state_of(message);
     if (state == State::ready) ++forecast.due_now;
     if (state != State::scheduled) continue;
+    const auto begin = options.from ? options.from->time_since_epoch().count() : realtime_;
+    if (message.due <= begin) {
+      ++forecast.due_now;
+      continue;
+    }
     std::size_t bucket = 0;
-    auto end = realtime_ + options.width.count();
+    auto end = begin + options.width.count();
     for (; bucket < options.buckets && message.due > end; ++bucket) end += options.width.count();
     ++(bucket < options.buckets ? forecast.buckets[bucket] : forecast.later);
   }

@@ -492,12 +492,16 @@ class ForecastAct final : public Act {
   explicit ForecastAct(const Model& model) {
     options_.width = Millis(chance(2) ? millis(1, 20'000) : std::max(to_the_next_event(model), 1l));
     options_.buckets = *rc::gen::element(1u, 3u, 40u, 600u);
+    if (chance(2)) {
+      options_.from = Time(Millis(model.realtime() + millis(0, 40'000) - 20'000));
+    }
   }
   void play(Model& model, ModelBench* bench) const override {
     if (bench != nullptr) bench->forecast(options_, model.forecast(options_));
   }
   void show(std::ostream& os) const override {
     os << "forecast of " << options_.buckets << " times " << options_.width.count();
+    if (options_.from) os << " from " << options_.from->time_since_epoch().count();
   }
 
  private:

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import unittest
 
 from console_browser import WEB, Browser, ask, push
@@ -58,6 +59,9 @@ def fill(server, **fields):
         {"key": "large", "payload": "x" * 1_000_000, "delay": "1h"},
         {"key": "deep", "payload": "[" * 3000 + "]" * 3000, "delay": "1h"}], **fields)
     push(server, "spans", [{"key": f"span:{n}", "delay": f"{12 + n}m"} for n in range(5)], **fields)
+    round_ms = (int(time.time()) // 60 + 20) * 60_000
+    push(server, "edges", [{"key": "before", "due_ms": round_ms - 1},
+                           {"key": "at", "due_ms": round_ms}], **fields)
     ask(server, "POST", "/v1/queues/nobody/cancel", {"keys": [f"{n}" for n in range(60)]},
         **fields)
     push(server, "mails", [{"key": f"mail:{n}", "payload": "hello"} for n in range(4)], **fields)

@@ -104,12 +104,22 @@ const tests = {
     await checkLook(page, "queue");
   },
   async "the calendar leads to the messages of a bar"(page) {
-    await page.getByRole("group", { name: "Due calendar" }).getByRole("link").first().click();
+    await page.getByRole("group", { name: "Due calendar" }).getByRole("link").last().click();
     await page.getByRole("heading", { name: /Messages/ }).waitFor();
     // Bars begin at round times.
     assert.match(page.url(), /due_from=\d+0000&due_to=\d+0000$/);
     await page.locator("tbody tr").first().waitFor();
     await checkLook(page, "messages");
+    // Two bars that follow each other: at the end of one, and at the beginning of the next.
+    for (const [bar, key] of ["before", "at"].entries()) {
+      await visit(page, "#/queue/edges");
+      const bars = page.getByRole("group", { name: "Due calendar" }).getByRole("link");
+      await bars.nth(1).waitFor();
+      assert.equal(await bars.count(), 2);
+      await bars.nth(bar).click();
+      await page.getByRole("link", { name: key, exact: true }).waitFor();
+      assert.equal(await page.locator("tbody tr").count(), 1);
+    }
   },
   async "hostile keys and payloads are only text"(page) {
     await visit(page, "#/queue/hostile/messages");

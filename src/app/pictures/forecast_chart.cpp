@@ -31,7 +31,12 @@ struct Row {
   std::uint64_t count;
 };
 
-std::string duration(Millis value) { return base::format_duration_ms(value.count()); }
+// The end of a bucket.
+std::string end_text(const Forecast& forecast, std::size_t bucket) {
+  const Millis end = forecast.width * (bucket + 1);
+  if (!forecast.from) return "within " + base::format_duration_ms(end.count());
+  return "by " + base::format_time_ms((*forecast.from + end).time_since_epoch().count());
+}
 
 }  // namespace
 
@@ -61,7 +66,7 @@ Millis width_for(Millis horizon, std::size_t rows) {
 Forecast widened(const Forecast& forecast, Millis width) {
   TARRY_ASSERT(width.count() > 0 && width.count() % forecast.width.count() == 0);
   const auto each = static_cast<std::size_t>(width / forecast.width);
-  Forecast wide{width, forecast.due_now, {}, forecast.later};
+  Forecast wide{width, forecast.due_now, {}, forecast.later, forecast.from};
   const auto end = static_cast<std::size_t>(horizon_of(forecast) / forecast.width);
   wide.buckets.resize((end + each - 1) / each);
   for (std::size_t i = 0; i < end; ++i) wide.buckets[i / each] += forecast.buckets[i];
@@ -69,9 +74,9 @@ Forecast widened(const Forecast& forecast, Millis width) {
 }
 
 std::string forecast_text(const Forecast& forecast, std::size_t columns) {
-  std::vector<Row> rows{{"now", forecast.due_now}};
+  std::vector<Row> rows{{forecast.from ? "earlier" : "now", forecast.due_now}};
   for (std::size_t i = 0; i < forecast.buckets.size(); ++i) {
-    rows.push_back({"within " + duration(forecast.width * (i + 1)), forecast.buckets[i]});
+    rows.push_back({end_text(forecast, i), forecast.buckets[i]});
   }
   if (forecast.later > 0) rows.push_back({"later", forecast.later});
 

@@ -28,9 +28,9 @@ namespace tarry::app {
 /// multiple of the forecast's own width.
 [[nodiscard]] Forecast widened(const Forecast& forecast, Millis width);
 
-/// One line for the messages that are due now, one for each bucket, and one for later messages,
-/// each with a count and a bar. At most `columns` columns (0: 80). A bar's length is proportional
-/// to its count. Ends in a newline.
+/// One line for the messages that are due now (or earlier than `from`), one for each bucket, and
+/// one for later messages, each with a count and a bar. At most `columns` columns (0: 80). A bar's
+/// length is proportional to its count. Ends in a newline.
 [[nodiscard]] std::string forecast_text(const Forecast& forecast, std::size_t columns);
 
 }  // namespace tarry::app

@@ -57,6 +57,17 @@ TEST(ForecastChart, WiderBucketsHaveTheSameMessages) {
   EXPECT_EQ(wide.later, 9u);
 }
 
+TEST(ForecastChart, FromATimeOnItNamesTheEndsOfItsBuckets) {
+  Forecast forecast = forecast_of(24h, {2, 0, 1});
+  forecast.due_now = 3;
+  forecast.from = Time(24h * 20'000);
+  const auto lines = drawn(widened(forecast, 24h), 60);
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_TRUE(lines[1].starts_with("earlier  ")) << lines[1];
+  EXPECT_TRUE(lines[2].starts_with("by 2024-10-05T00:00:00")) << lines[2];
+  EXPECT_TRUE(lines[4].starts_with("by 2024-10-07T00:00:00")) << lines[4];
+}
+
 TEST(ForecastChart, BarsAreAsLongAsCountsAreGreat) {
   Forecast forecast = forecast_of(30min, {1000, 500, 1, 0});
   forecast.due_now = 250;

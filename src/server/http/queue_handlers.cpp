@@ -90,10 +90,12 @@ Routed forecast(Asked& asked) {
   auto forecast = wire::decode_forecast(std::move(asked.name), asked.query);
   if (!forecast) return problem(forecast.error());
   const Millis width = forecast->width;
+  const auto from = forecast->from;
   return ask<core::ForecastReply>(
-      std::move(*forecast), [width, options](const core::ForecastReply& reply) {
+      std::move(*forecast), [width, from, options](const core::ForecastReply& reply) {
         if (!options) return ok(wire::encode_forecast_reply(reply, width));
-        auto projection = project({width, reply.due_now, reply.buckets, reply.later}, *options);
+        auto projection =
+            project({width, reply.due_now, reply.buckets, reply.later, from}, *options);
         if (!projection) return problem(projection.error());
         return ok(wire::encode_forecast_reply(reply, width,
                                               wire::Projected{*options, *std::move(projection)}));

@@ -25,15 +25,14 @@ function outlook({ clear_in_ms = 0, latest_ms }: NonNullable<Forecast["projectio
     : t("calendar_drained", duration(clear_in_ms), duration(latest_ms));
 }
 
-// The name of each scale, the width of a bar, the number of bars, and the most of the server's spans
-// in a bar.
-const scales: [string, number, number, number][] = [
-  ["1m", 1_000, 60, 10],
-  ["1h", 60_000, 60, 16],
-  ["1d", 1_800_000, 48, 25],
-  ["1w", 10_800_000, 56, 25],
-  ["30d", 43_200_000, 60, 25],
-  ["1y", 604_800_000, 53, 25],
+// The name of each scale, the width of a bar, and the number of bars.
+const scales: [string, number, number][] = [
+  ["1m", 1_000, 60],
+  ["1h", 60_000, 60],
+  ["1d", 1_800_000, 48],
+  ["1w", 10_800_000, 56],
+  ["30d", 43_200_000, 60],
+  ["1y", 604_800_000, 53],
 ];
 const height = 120;
 
@@ -41,37 +40,6 @@ const height = 120;
 function roundDown(now: number, width: number): number {
   const midnight = new Date(now).setHours(0, 0, 0, 0);
   return midnight + Math.floor((now - midnight) / width) * width;
-}
-
-/**
- * The server counts spans from now on, so their ends are no ends of bars. This is the number of spans
- * in a bar with which one of them ends the least before the bar does. They end a little earlier, so
- * that messages due at a round time are in the bar that begins then.
- */
-function partsOf(left: number, width: number, most: number): number {
-  const clocks = 200; // the page's clock may be so many milliseconds behind or ahead of the store's
-  const early = (parts: number): number => Math.max(0, left - clocks) % (width / parts);
-  let best = 1;
-  for (let parts = 2; parts <= most; parts += 1) {
-    if (width % parts === 0 && early(parts) < early(best)) best = parts;
-  }
-  return best;
-}
-
-/** What is in each bar. A span over the end of a bar counts for the next one. */
-function barsOf(
-  spans: number[],
-  narrow: number,
-  now: number,
-  from: number,
-  width: number,
-): number[] {
-  const bars: number[] = [];
-  spans.forEach((value, at) => {
-    const bar = Math.floor((now + (at + 1) * narrow - 1 - from) / width);
-    bars[bar] = (bars[bar] ?? 0) + value;
-  });
-  return bars;
 }
 
 /** When the bar begins where the choice began, and the one where it ends. */
@@ -98,19 +66,20 @@ export function Calendar({
 }): JSX.Element {
   const [scale, setScale] = useState(1);
   const [rate, setRate] = useState("");
-  const [, width, bars, mostParts] = scales[scale] ?? ["", 60_000, 60, 10];
-  const at = rate === "" ? "" : `&rate=${encodeURIComponent(rate)}`;
+  const [, width, bars] = scales[scale] ?? ["", 60_000, 60];
   const loaded = useLoaded(async () => {
     const from = roundDown(now, width);
-    const narrow = width / partsOf(from + width - now, width, mostParts);
-    const spans = Math.max(1, Math.floor((from + bars * width - now) / narrow));
-    const forecast = await call<Forecast>(
-      "GET",
-      queuePath(queue, `/forecast?width_ms=${narrow}&buckets=${spans}${at}`),
-    );
-    const found = barsOf(forecast.buckets, narrow, now, from, width);
-    const buckets = Array.from({ length: bars }, (_, at) => found[at] ?? 0);
-    return { forecast: { ...forecast, buckets }, from };
+    const asked = (parts: number, more: string): Promise<Forecast> => {
+      const spans = `width_ms=${width / parts}&buckets=${bars * parts}`;
+      return call("GET", queuePath(queue, `/forecast?${spans}&${more}`));
+    };
+    // A bucket includes its end, and a bar its beginning. What is foreseen counts from now on, and
+    // is the better the narrower the buckets are.
+    const [forecast, foreseen] = await Promise.all([
+      asked(1, `from_ms=${from - 1}`),
+      rate === "" ? undefined : asked(10, `rate=${encodeURIComponent(rate)}`),
+    ]);
+    return { forecast, projection: foreseen?.projection, from };
   }, [queue, scale, rate, Math.floor(fresh / 5000)]);
   const [chosen, setChosen] = useState<Chosen>();
   const pressed = useRef<number>(); // the bar where the pointer went down
@@ -168,7 +137,7 @@ export function Calendar({
         ))}
       </div>
       <Loading of={loaded}>
-        {({ forecast, from }) => {
+        {({ forecast, projection, from }) => {
           const most = Math.max(1, ...forecast.buckets);
           const step = 100 / forecast.buckets.length;
           return (
@@ -182,7 +151,7 @@ export function Calendar({
                 )}{" "}
                 {t("calendar_hint")}
               </p>
-              {forecast.projection && <p role="status">{outlook(forecast.projection)}</p>}
+              {projection && <p role="status">{outlook(projection)}</p>}
               <svg
                 class="bars"
                 viewBox={`0 0 100 ${height}`}

@@ -31,7 +31,10 @@ struct ForecastWords {
   std::string queue;
   std::optional<Millis> width;
   std::optional<std::uint64_t> buckets;
+  std::optional<Time> from;
   RateWords rates;
+
+  [[nodiscard]] bool fits() const { return !width && !buckets && !from; }
 };
 
 // Forecasts everything, in buckets that are narrower than a row of twenty. The width comes from a
@@ -65,6 +68,7 @@ Result<Forecast> forecast_of(const Queue& queue, const ForecastWords& words) {
   ForecastOptions options;
   options.width = words.width.value_or(options.width);
   options.buckets = static_cast<std::uint32_t>(words.buckets.value_or(kRows));
+  options.from = words.from;
   return queue.forecast(options);
 }
 
@@ -75,13 +79,12 @@ bool is_empty(const Forecast& forecast) {
 
 // With the flags' own spans, or with about twenty that reach the end of the last backlog.
 Result<Foreseen> foresee(const Queue& queue, const ForecastWords& words, const Rates& rates) {
-  const bool fits = !words.width && !words.buckets;
-  auto found = fits ? fine(queue) : forecast_of(queue, words);
+  auto found = words.fits() ? fine(queue) : forecast_of(queue, words);
   if (!found) return found.error();
   ProjectionOptions options{rates.claims, rates.arrivals, found->width, 0};
   auto projection = project(*found, options);
   if (!projection) return projection.error();
-  if (fits) {
+  if (words.fits()) {
     Millis horizon = horizon_of(*found);
     horizon = std::max<Millis>(horizon, projection->clear.value_or(std::chrono::hours(1)));
     options.span = row_width(*found, horizon);
@@ -129,8 +132,7 @@ ExitCode forecast(Invocation& invocation, const ForecastWords& words) {
   if (!store) return code;
   const Queue queue = store->queue(words.queue);
   if (words.rates.rate) return print_foreseen(invocation, queue, words);
-  Result<Forecast> found =
-      words.width || words.buckets ? forecast_of(queue, words) : fitting(queue);
+  Result<Forecast> found = words.fits() ? fitting(queue) : forecast_of(queue, words);
   if (!found) return invocation.output.fail(found.error());
   if (is_empty(*found)) {
     if (const auto known = check_known(queue); !known) return invocation.output.fail(known.error());
@@ -154,12 +156,13 @@ void add_forecast_command(CLI::App& root, Invocation& invocation) {
   const auto [command, words] = add_command(root, invocation, "forecast", forecast, R"(
 Show how many messages fall due when, as a bar chart
 
-Counts scheduled and ready messages, from now on. Without --width and --buckets it
-chooses the width that shows all of them in 20 rows. With --rate it shows when the
+Counts scheduled and ready messages, from now on. Without --width, --buckets and --from
+it chooses the width that shows all of them in 20 rows. With --rate it shows when the
 backlog is drained if consumers claim N messages a second, and how late messages come.
 
   tarry forecast orders
   tarry forecast orders --width 1h --buckets 24
+  tarry forecast orders --width 1d --from 2030-01-01T00:00:00Z
   tarry forecast orders --rate 120 --arrivals none
   tarry forecast orders --rate lately --watch 30s
   tarry forecast orders -o json)");
@@ -168,6 +171,7 @@ backlog is drained if consumers claim N messages a second, and how late messages
                "Time span of each row (default with --buckets: 1m)");
   add_number(command, "--buckets", words.buckets, 1, core::kMaxForecastBuckets,
              "Number of rows, 1 to 10000 (default with --width: 20)");
+  add_time(command, "--from", words.from, "When the first row begins (default: now)");
   add_rates(command, words.rates);
 }
 

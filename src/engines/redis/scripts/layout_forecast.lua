@@ -1,7 +1,9 @@
 -- Forecast: how many messages fall due when, in spans of one width, by the scores; a leased message counts at the end
 -- of its lease. ARGV: from 7 on as in forecast.lua from 5 on. Answers as forecast.lua.
 local width, spans, first = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
-local from, left = tonumber(ARGV[10]) or now, tonumber(ARGV[11])
+local moment, left = tonumber(ARGV[10]) or now, tonumber(ARGV[11])
+local from = tonumber(ARGV[12]) or moment
+local begin = math.max(from, moment)
 
 -- Due times are scores rounded up to a ms.
 local function edge(time) return format('%.17g', time / UNIT) end
@@ -19,19 +21,19 @@ local function next_due(after)
   return soonest and soonest * UNIT or math.huge
 end
 
-local ready = count_of('-inf', edge(from))
+local ready = count_of('-inf', edge(begin))
 if LAYOUT == 'redisson' then ready = ready + call('LLEN', DEST) end
-local replies = { format('%.0f', now), format('%.0f', from), ready,
-  count_of('(' .. edge(from + spans * width), '+inf'), -1 }
+local replies = { format('%.0f', now), format('%.0f', moment), ready,
+  count_of('(' .. edge(math.max(begin, from + spans * width)), '+inf'), -1 }
 while first < spans do
   -- An edge that is no whole score of its unit may round to either side.
-  local span = math.max(first, ceil((next_due(from + first * width) - from) / width) - 1)
+  local span = math.max(first, ceil((next_due(math.max(begin, from + first * width)) - from) / width) - 1)
   if span >= spans then break end
   if left == 0 then
     replies[5] = span
     break
   end
-  local n = count_of('(' .. edge(from + span * width), edge(from + (span + 1) * width))
+  local n = count_of('(' .. edge(math.max(begin, from + span * width)), edge(from + (span + 1) * width))
   if n > 0 then replies[#replies + 1], replies[#replies + 2] = span, n end
   first = span + 1
   left = left - 1

@@ -20,14 +20,19 @@ void ForecastSpans::clear() {
 void ForecastSpans::ask(std::uint32_t shard, std::int64_t most, net::RedisCommand& command) {
   const Cursor& cursor = cursors_[shard];
   command.add(request_.width.count()).add(static_cast<std::int64_t>(request_.buckets));
-  command.add(cursor.span).add(cursor.from).add(most);
+  command.add(cursor.span).add(cursor.moment).add(most);
+  if (request_.from) {
+    command.add(request_.from->time_since_epoch().count());
+  } else {
+    command.add("");
+  }
 }
 
 bool ForecastSpans::read(std::uint32_t shard, net::RedisView told, bool& again) {
   if (told.size() < 5 || told.size() % 2 == 0) return false;
   Cursor& cursor = cursors_[shard];
-  if (cursor.from.empty()) {
-    cursor.from = told[1].text();
+  if (cursor.moment.empty()) {
+    cursor.moment = told[1].text();
     reply_.due_now += count_in(told[2]);
     reply_.later += count_in(told[3]);
   }

@@ -20,16 +20,17 @@ class ForecastSpans {
   explicit ForecastSpans(const core::ForecastRequest& request) : request_(request) { clear(); }
 
   void clear();
-  /// Adds the script's arguments: width, spans, where to continue, and the most spans to tell.
+  /// Adds the script's arguments: width, spans, where to continue, the most spans to tell, and
+  /// when the first one begins.
   void ask(std::uint32_t shard, std::int64_t most, net::RedisCommand& command);
   /// False for an answer that no script of ours gives. Sets `again` to true if the shard has more.
   [[nodiscard]] bool read(std::uint32_t shard, net::RedisView told, bool& again);
   [[nodiscard]] core::ForecastReply& reply() noexcept { return reply_; }
 
  private:
-  // Where the next call to a shard continues, relative to the beginning of its first span.
+  // Where the next call to a shard continues, and the moment that its forecast shows.
   struct Cursor {
-    std::string from;
+    std::string moment;
     std::int64_t span = 0;
   };
 

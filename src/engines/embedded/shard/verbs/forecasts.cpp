@@ -14,6 +14,7 @@ void Forecasts::execute(const core::ForecastRequest& request, const Part& part) 
   forecast.op = part.op;
   forecast.queue = queue;
   forecast.asked_ms = shard_.now.realtime_ms;
+  forecast.from_ms = request.from ? request.from->time_since_epoch().count() : forecast.asked_ms;
   forecast.width_ms = request.width.count();
   forecast.end = shard_.state.slab.end();
   forecast.found.buckets.resize(request.buckets);
@@ -40,9 +41,14 @@ void Forecasts::count(const Message& message, Forecast& forecast) noexcept {
   if (message.stage() == Stage::ready) {
     ++forecast.found.due_now;
   } else if (message.stage() == Stage::scheduled) {
-    // A message that fell due after the question was asked counts in the first span.
-    const std::int64_t ahead = std::max<std::int64_t>(message.due_ms() - forecast.asked_ms, 1);
-    const auto bucket = static_cast<std::uint64_t>((ahead - 1) / forecast.width_ms);
+    // A message that fell due after the question was asked counts as if it were due next.
+    const std::int64_t due = std::max(message.due_ms(), forecast.asked_ms + 1);
+    if (due <= forecast.from_ms) {
+      ++forecast.found.due_now;
+      return;
+    }
+    const auto bucket =
+        static_cast<std::uint64_t>((due - 1 - forecast.from_ms) / forecast.width_ms);
     auto& buckets = forecast.found.buckets;
     ++(bucket < buckets.size() ? buckets[bucket] : forecast.found.later);
   }

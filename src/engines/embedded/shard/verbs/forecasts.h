@@ -37,6 +37,7 @@ class Forecasts {
     OperationPtr op;
     QueueId queue = 0;
     std::int64_t asked_ms = 0;
+    std::int64_t from_ms = 0;   // when the first span begins
     std::int64_t width_ms = 0;  // of a span
     Handle cursor = 0;
     Handle end = 0;
