@@ -1,6 +1,7 @@
 // Queue settings and queue figures. Plain values.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <iosfwd>
@@ -135,6 +136,26 @@ struct LatenessStats {
   double max = 0;
 };
 
+/// How long the steps of an embedded store's commits took since it was opened. A commit makes the
+/// records of one or more turns durable and then answers their callers, so a message that waits for
+/// its claim waits for each step once.
+struct CommitTimes {
+  /// The buckets' upper bounds, in seconds.
+  static constexpr std::array<double, 15> kBoundsSeconds = {0.00005, 0.0001, 0.00025, 0.0005, 0.001,
+                                                            0.0025,  0.005,  0.01,    0.025,  0.05,
+                                                            0.1,     0.25,   0.5,     1,      5};
+
+  struct Step {
+    /// A bucket counts the commits whose step took longer than the previous bound, and at most its
+    /// own. The last bucket counts those above all bounds.
+    std::array<std::uint64_t, kBoundsSeconds.size() + 1> counts{};
+    double sum_seconds = 0;
+  };
+  Step gather;  ///< records wait for the commit before them, or for others to join; else uncounted
+  Step sync;    ///< records are written, and synced as the store's `sync` says
+  Step answer;  ///< from then on until the last caller is answered
+};
+
 /// A queue that cannot be read now, and why.
 struct UnreadableQueue {
   std::string queue;
@@ -150,9 +171,11 @@ struct StoreStats {
   /// instead.
   std::vector<UnreadableQueue> unreadable = {};
   LatenessStats lateness;
-  std::uint64_t disk_bytes = 0;   ///< 0 if it does not apply
-  std::uint64_t live_bytes = 0;   ///< of these, bytes that are still needed
-  std::uint64_t syncs = 0;        ///< syncs of the journal since the store was opened
+  std::uint64_t disk_bytes = 0;  ///< 0 if it does not apply
+  std::uint64_t live_bytes = 0;  ///< of these, bytes that are still needed
+  std::uint64_t syncs = 0;       ///< syncs of the journal since the store was opened
+  /// Embedded only; empty from a server.
+  std::optional<CommitTimes> commit_times = {};
   std::uint64_t round_trips = 0;  ///< Redis only: calls sent by this process; a script is one
   std::uint64_t connections = 0;  ///< Redis only: made by this process, reconnects too
 };

@@ -1,6 +1,9 @@
 #include "metrics/store_metrics.h"
 
+#include <array>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -130,6 +133,31 @@ void write_objectives(Exposition& out, const LatenessMeter& meter, const Shown& 
   }
 }
 
+// Any histogram whose buckets are counted each on its own.
+template <std::size_t Bounds>
+void write_buckets(Exposition& out, Label label, const std::array<double, Bounds>& bounds,
+                   const std::array<std::uint64_t, Bounds + 1>& counts, double sum_seconds) {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < Bounds; ++i) {
+    count += counts[i];
+    out.sample("_bucket", {label, {"le", number_text(bounds[i])}}, count);
+  }
+  count += counts.back();
+  out.sample("_bucket", {label, {"le", "+Inf"}}, count);
+  out.sample("_sum", {label}, sum_seconds);
+  out.sample("_count", {label}, count);
+}
+
+void write_commits(Exposition& out, const CommitTimes& times) {
+  out.family("tarry_commit_seconds", Kind::histogram, "How long each step of a commit took.");
+  const auto write = [&](std::string_view step, const CommitTimes::Step& took) {
+    write_buckets(out, {"step", step}, CommitTimes::kBoundsSeconds, took.counts, took.sum_seconds);
+  };
+  write("gather", times.gather);
+  write("sync", times.sync);
+  write("answer", times.answer);
+}
+
 void write_store(Exposition& out, const StoreStats& stats) {
   out.family("tarry_queues", Kind::gauge, "Queues of the store.");
   out.sample({}, std::uint64_t{stats.queues.size() + stats.unreadable.size()});
@@ -152,21 +180,14 @@ void write_store(Exposition& out, const StoreStats& stats) {
   out.family("tarry_journal_syncs_total", Kind::counter,
              "Syncs of the journal since the store was opened.");
   out.sample({}, stats.syncs);
+  if (stats.commit_times) write_commits(out, *stats.commit_times);
 }
 
 }  // namespace
 
 void write_histogram(Exposition& out, Label label, const core::LatenessHistogram& histogram) {
-  std::uint64_t count = 0;
-  for (std::size_t i = 0; i < core::LatenessHistogram::kBoundsSeconds.size(); ++i) {
-    count += histogram.counts[i];
-    const std::string bound = number_text(core::LatenessHistogram::kBoundsSeconds[i]);
-    out.sample("_bucket", {label, {"le", bound}}, count);
-  }
-  count += histogram.counts.back();
-  out.sample("_bucket", {label, {"le", "+Inf"}}, count);
-  out.sample("_sum", {label}, histogram.sum_seconds);
-  out.sample("_count", {label}, count);
+  write_buckets(out, label, core::LatenessHistogram::kBoundsSeconds, histogram.counts,
+                histogram.sum_seconds);
 }
 
 void write_store_metrics(Exposition& out, const StoreStats& stats, StoreMeter& meter,

@@ -62,6 +62,10 @@ TEST(StoreMetrics, TellWhatTheStoreTells) {
   stats.engine = "embedded";
   stats.queues.push_back(sample_queue("orders"));
   stats.syncs = 12;
+  CommitTimes& times = stats.commit_times.emplace();
+  times.sync.counts[1] = 4;
+  times.sync.counts.back() = 1;
+  times.sync.sum_seconds = 7.5;
   const std::string text = text_of(stats, "1.2.3");
   EXPECT_TRUE(has_line(text, R"(tarry_build_info{version="1.2.3",engine="embedded"} 1)"));
   EXPECT_TRUE(has_line(text, R"(tarry_messages{queue="orders",state="scheduled"} 3)"));
@@ -70,6 +74,11 @@ TEST(StoreMetrics, TellWhatTheStoreTells) {
   EXPECT_TRUE(has_line(text, R"(tarry_settles_total{queue="orders",outcome="ack"} 2)"));
   EXPECT_TRUE(has_line(text, R"(tarry_lease_run_outs_total{queue="orders"} 1)"));
   EXPECT_TRUE(has_line(text, "tarry_journal_syncs_total 12"));
+  EXPECT_TRUE(has_line(text, R"(tarry_commit_seconds_bucket{step="sync",le="0.0001"} 4)"));
+  EXPECT_TRUE(has_line(text, R"(tarry_commit_seconds_bucket{step="sync",le="5"} 4)"));
+  EXPECT_TRUE(has_line(text, R"(tarry_commit_seconds_count{step="sync"} 5)"));
+  EXPECT_TRUE(has_line(text, R"(tarry_commit_seconds_sum{step="sync"} 7.5)"));
+  EXPECT_TRUE(has_line(text, R"(tarry_commit_seconds_count{step="gather"} 0)"));
 }
 
 TEST(StoreMetrics, OnRedisTellOfItAndNothingOfAJournal) {
@@ -79,6 +88,7 @@ TEST(StoreMetrics, OnRedisTellOfItAndNothingOfAJournal) {
   stats.connections = 2;
   const std::string text = text_of(stats, "1");
   EXPECT_EQ(text.find("tarry_journal"), std::string::npos);
+  EXPECT_EQ(text.find("tarry_commit"), std::string::npos);
   EXPECT_TRUE(has_line(text, "tarry_redis_round_trips_total 7"));
   EXPECT_TRUE(has_line(text, "tarry_redis_connections_total 2"));
 }

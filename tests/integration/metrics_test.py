@@ -98,6 +98,9 @@ class Metrics(ProgramTest):
                 page.value("tarry_http_requests_total", route="/v1/claim", code="200"), 1)
             self.assertGreater(page.value("tarry_oldest_due_age_seconds", queue="orders"), 0)
             self.assertGreater(page.value("tarry_journal_syncs_total"), 0)
+            # Six pushes, cancels and settlements, and a claim, each made durable and answered.
+            for step in ("sync", "answer"):
+                self.assertGreater(page.value("tarry_commit_seconds_count", step=step), 6)
 
     def test_syncs_are_those_of_the_policy(self):
         def serve(policy):

@@ -1,6 +1,7 @@
 #include "engines/embedded/front/stats_sum.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <utility>
@@ -18,12 +19,18 @@ void add(QueueStats& to, const QueueStats& from) {
   core::add(to.counters, from.counters);
 }
 
+void add(CommitTimes::Step& to, const CommitTimes::Step& from) {
+  for (std::size_t i = 0; i < to.counts.size(); ++i) to.counts[i] += from.counts[i];
+  to.sum_seconds += from.sum_seconds;
+}
+
 }  // namespace
 
 void sum_figures(Operation& op, bool durable) {
   auto& reply = std::get<StoreStats>(op.reply);
   std::map<std::string, QueueStats> queues;
   base::Histogram lateness;
+  CommitTimes& times = reply.commit_times.emplace();
   for (ShardFigures& shard : op.figures) {
     for (QueueStats& stats : shard.queues) {
       const auto found = queues.find(stats.queue);
@@ -38,6 +45,9 @@ void sum_figures(Operation& op, bool durable) {
     reply.disk_bytes += shard.disk_bytes;
     reply.live_bytes += shard.live_bytes;
     reply.syncs += shard.syncs;
+    add(times.gather, shard.commit_times.gather);
+    add(times.sync, shard.commit_times.sync);
+    add(times.answer, shard.commit_times.answer);
   }
   reply.engine = "embedded";
   reply.durable = durable;

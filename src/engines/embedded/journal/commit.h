@@ -3,6 +3,7 @@
 // Plain values, moved from the shard's thread to the committer.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -62,6 +63,8 @@ struct CommitJob {
   std::vector<std::uint64_t> reuse_segments;
   std::vector<base::UniqueFunction<void()>> when_freed;  // not run after a failure
   bool sync = false;                                     // sync under every policy
+  // When its first batch began to wait for the committer, by the monotonic clock; 0: it did not.
+  std::chrono::nanoseconds waits_since{};
 
   /// About how many callers wait for the job.
   [[nodiscard]] std::size_t callers() const noexcept { return tasks.size() + answers.size(); }

@@ -142,16 +142,24 @@ void Committer::run(CommitJob job) {
   if (!failure_ && stopped_.load(std::memory_order_acquire)) {
     fail({ErrorCode::io_error, "the journal's directory failed; the store has stopped"});
   }
+  const bool timed = !failure_ && !job.batches.empty();
   if (!failure_) {
     reads_->expect(job.expected);  // the disk reads while we write
+    const auto began = timed ? clock_->monotonic() : std::chrono::nanoseconds();
+    if (job.waits_since.count() > 0) {
+      times_->record(CommitClock::Step::gather, began - job.waits_since);
+    }
     if (auto done = commit(job); !done) fail(std::move(done).error());
+    if (timed && !failure_) times_->record(CommitClock::Step::sync, clock_->monotonic() - began);
   }
   CommitOutcome outcome;
   outcome.failure = failure_ ? &*failure_ : nullptr;
   outcome.committed_boot_ms = clock_->now().boottime_ms;
   if (!failure_) outcome.answers = &job.answers;
   if (!failure_ && when_durable_) when_durable_();
+  const auto durable = timed ? clock_->monotonic() : std::chrono::nanoseconds();
   for (CommitTask& task : job.tasks) task(outcome);
+  if (timed && !failure_) time_answers(job.answers, durable);
   outcome.answers = nullptr;
   waits_for_disk_.store(reads_->waits_for_disk(), std::memory_order_relaxed);
   if (failure_ || !aside_ || !aside_(job.answers)) {
@@ -162,6 +170,17 @@ void Committer::run(CommitJob job) {
   if (failure_) return;
   if (auto freed = free_segments(job); !freed) return fail(std::move(freed).error());
   for (auto& tell : job.when_freed) tell();
+}
+
+void Committer::time_answers(std::vector<CommitTask>& answers, std::chrono::nanoseconds durable) {
+  const auto note = [times = times_, clock = clock_, durable](const CommitOutcome&) {
+    times->record(CommitClock::Step::answer, clock->monotonic() - durable);
+  };
+  if (answers.empty()) {
+    note({});
+  } else {
+    answers.emplace_back(note);  // behind the last caller's
+  }
 }
 
 void Committer::sync_pending() {

@@ -37,6 +37,7 @@
 #include <tarry/result.h>
 
 #include "engines/embedded/journal/commit.h"
+#include "engines/embedded/journal/commit_clock.h"
 #include "engines/embedded/journal/journal_reads.h"
 #include "engines/embedded/journal/segment_files.h"
 #include "engines/embedded/journal/sync_policy.h"
@@ -95,6 +96,8 @@ class Committer {
   [[nodiscard]] std::uint64_t syncs() const noexcept {
     return syncs_.load(std::memory_order_relaxed);
   }
+  /// How long the steps of its jobs took.
+  [[nodiscard]] const CommitClock& times() const noexcept { return *times_; }
   /// Bytes of the latest batches that are kept in RAM.
   [[nodiscard]] std::uint64_t recent_bytes() const noexcept { return reads_->recent_bytes(); }
   [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
@@ -114,11 +117,15 @@ class Committer {
   /// Policy 100ms: whether the next job syncs.
   [[nodiscard]] bool sync_is_due() const;
   void fail(Error error);
+  /// Notes how long the job's answers take, once they have run.
+  void time_answers(std::vector<CommitTask>& answers, std::chrono::nanoseconds durable);
 
   SyncPolicy policy_;
   storage::Directory* directory_;
   SegmentFiles* files_;
   const timing::Clock* clock_;
+  // Shared with answers, which may run after the committer has ended.
+  std::shared_ptr<CommitClock> times_ = std::make_shared<CommitClock>();
   JournalReads no_reads_;
   JournalReads* reads_;
   Aside aside_;

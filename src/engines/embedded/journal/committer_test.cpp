@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <numeric>
 
 #include "engines/embedded/journal/begun_mark.h"
 #include "engines/embedded/journal/journal_format.h"
@@ -401,6 +402,31 @@ TEST_F(CommitterTest, WithoutRoomForAMarkItGoesOn) {
   committer->run(job({batch(1, "b")}, "b"));
   EXPECT_EQ(told, (std::vector<std::string>{"a done", "b done"}));
   EXPECT_TRUE(synced.contains(begun_name(1))) << "tried again with the next sync";
+}
+
+TEST_F(CommitterTest, MeasuresTheStepsOfWhatItMadeDurable) {
+  make(SyncPolicy::always);
+  add_segment(1);
+  CommitJob answered = job({batch(1, "a")});
+  answered.waits_since = clock.monotonic() - std::chrono::milliseconds(3);
+  answered.answers.emplace_back([this](const CommitOutcome&) { clock.advance(7); });
+  committer->run(std::move(answered));
+  CommitJob read_only = job({});
+  read_only.tasks.emplace_back([this](const CommitOutcome&) { clock.advance(100); });
+  committer->run(std::move(read_only));
+  faults->arm({.fail_at = 1});
+  committer->run(job({batch(1, "b")}));
+
+  CommitTimes times;
+  committer->times().add_to(times);
+  const auto count = [](const CommitTimes::Step& step) {
+    return std::accumulate(step.counts.begin(), step.counts.end(), std::uint64_t{0});
+  };
+  EXPECT_EQ(count(times.gather), 1u);
+  EXPECT_NEAR(times.gather.sum_seconds, 0.003, 1e-9);
+  EXPECT_EQ(count(times.sync), 1u);
+  EXPECT_EQ(count(times.answer), 1u);
+  EXPECT_NEAR(times.answer.sum_seconds, 0.007, 1e-9);
 }
 
 }  // namespace

@@ -102,6 +102,7 @@ void CommitThread::hand_over(CommitJob job) {
   {
     Lock lock(mutex_);
     taken_.wait(lock, [this] { return slot_bytes_ < kSlotBytes; });
+    if (slot_.batches.empty() && !job.batches.empty()) slot_.waits_since = clock_->monotonic();
     append_all(slot_.batches, std::move(job.batches));
     append_all(slot_.tasks, std::move(job.tasks));
     append_all(slot_.expected, std::move(job.expected));

@@ -59,6 +59,7 @@ struct ShardFigures {
   std::uint64_t live_bytes = 0;
   std::uint64_t ram_bytes = 0;
   std::uint64_t syncs = 0;
+  CommitTimes commit_times;
 };
 
 struct Operation {

@@ -212,6 +212,7 @@ void Queries::execute(const core::StatsRequest& request, const Part& part) {
   mine.live_bytes = shard_.state.live.total_bytes();
   mine.ram_bytes = shard_.state.ram_bytes();
   mine.syncs = shard_.committer.syncs();
+  shard_.committer.times().add_to(mine.commit_times);
   shard_.job.end(part.op);
 }
 
