@@ -49,6 +49,8 @@ struct QueueSettings {
   Objective objective;  ///< none
   Millis expire{0};     ///< 0 .. 100 years; of pushes that name no expiry; 0: these never expire
   OnExpiry on_expiry = OnExpiry::end;
+  /// 1 .. 1'000'000 messages leased at once, over all consumers; 0: no limit.
+  std::uint32_t max_leased = 0;
 
   friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
 };
@@ -65,6 +67,7 @@ struct SettingsPatch {
   std::optional<Objective> objective = {};
   std::optional<Millis> expire = {};
   std::optional<OnExpiry> on_expiry = {};
+  std::optional<std::uint32_t> max_leased = {};
 
   friend bool operator==(const SettingsPatch&, const SettingsPatch&) = default;
 };
@@ -103,6 +106,7 @@ struct ObjectiveStats {
   std::uint64_t late_engine = 0;     ///< although claims were waiting
   std::uint64_t late_unclaimed = 0;  ///< no claim was waiting: no consumers, or too few
   std::uint64_t late_paused = 0;
+  std::uint64_t late_limited = 0;  ///< a limit of the queue held them: `max_leased`
 
   friend bool operator==(const ObjectiveStats&, const ObjectiveStats&) = default;
 };

@@ -21,6 +21,7 @@ enum class Cause : std::uint8_t {
   leased,          ///< a consumer has it
   stopping,        ///< a consumer has it, and it was cancelled meanwhile
   paused,          ///< due, but its queue is paused
+  limited,         ///< due, but a limit of its queue holds it: `max_leased`
   relay_down,      ///< due, but the sink of a relay that serves the queue does not take it
   no_consumer,     ///< due, but no claim waits, and no message of the queue is leased
   consumers_busy,  ///< due, but no claim waits; consumers have other messages of the queue
@@ -36,6 +37,7 @@ enum class Cause : std::uint8_t {
     case Cause::leased: return "leased";
     case Cause::stopping: return "stopping";
     case Cause::paused: return "paused";
+    case Cause::limited: return "limited";
     case Cause::relay_down: return "relay_down";
     case Cause::no_consumer: return "no_consumer";
     case Cause::consumers_busy: return "consumers_busy";

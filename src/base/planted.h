@@ -49,7 +49,8 @@ namespace tarry::base {
   X(cancel_not_remembered)        \
   X(acked_again_by_any_receipt)   \
   X(expired_delivered)            \
-  X(copy_never_expires)
+  X(copy_never_expires)           \
+  X(limit_passed_by_one)
 
 enum class Bug {
   none,

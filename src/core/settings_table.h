@@ -54,6 +54,11 @@ struct OnExpirySetting : SettingRow<OnExpiry> {};
 /// A duration that may be 0, for "none". Engines that cannot expire messages refuse all others.
 struct ExpireSetting : DurationSetting {};
 
+/// A count that may be 0, for "none". Engines that hold no limits refuse all others.
+struct LimitSetting : SettingRow<std::uint32_t> {
+  std::uint32_t max;
+};
+
 /// A text: core/objective.h.
 struct ObjectiveSetting : SettingRow<Objective> {};
 
@@ -99,6 +104,9 @@ inline constexpr std::tuple kSettingsTable{
                    Millis(kMaxDelayMs)}},
     OnExpirySetting{{"on_expiry", &QueueSettings::on_expiry, &SettingsPatch::on_expiry,
                      "What becomes of a message that expires"}},
+    LimitSetting{{"max_leased", &QueueSettings::max_leased, &SettingsPatch::max_leased,
+                  "Messages leased at once, over all consumers: 1 to 1000000, or none"},
+                 kMaxMaxLeased},
 };
 
 inline constexpr std::size_t kSettings = std::tuple_size_v<decltype(kSettingsTable)>;

@@ -11,13 +11,14 @@ namespace {
 
 // These two lines do not compile if a struct has more members than the table has rows.
 TEST(SettingsTable, HasARowForEachMember) {
-  auto [lease, attempts, least, most, remember, keep, rule, aim, expire, end] = QueueSettings();
-  auto [a, b, c, d, e, f, g, h, i, j] = SettingsPatch();
-  EXPECT_EQ(kSettings, 10u);
+  auto [lease, attempts, least, most, remember, keep, rule, aim, expire, end, leased] =
+      QueueSettings();
+  auto [a, b, c, d, e, f, g, h, i, j, k] = SettingsPatch();
+  EXPECT_EQ(kSettings, 11u);
   (void)lease, (void)attempts, (void)least, (void)most, (void)remember, (void)keep, (void)rule;
-  (void)aim, (void)expire, (void)end;
+  (void)aim, (void)expire, (void)end, (void)leased;
   (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h;
-  (void)i, (void)j;
+  (void)i, (void)j, (void)k;
 }
 
 TEST(SettingsTable, NoTwoRowsAreOfOneMemberOrOfOneName) {
@@ -45,6 +46,7 @@ QueueSettings others() {
   each_setting_of<RuleSetting>([&](const auto& row) { settings.*row.value = IfExists::later; });
   settings.expire = Millis(1000);
   settings.on_expiry = OnExpiry::dead;
+  settings.max_leased = 5;
   each_setting_of<ObjectiveSetting>(
       [&](const auto& row) { settings.*row.value = {99'000, Millis(1000)}; });
   return settings;

@@ -316,6 +316,9 @@ MaybeError check_setting(const RuleSetting&, IfExists value) { return check_if_e
 MaybeError check_setting(const OnExpirySetting&, OnExpiry value) {
   return check_choice("on_expiry", value, OnExpiry::dead, "end or dead");
 }
+MaybeError check_setting(const LimitSetting& row, std::uint32_t value) {
+  return check_number(row.name, value, 0, row.max);
+}
 MaybeError check_setting(const ObjectiveSetting&, Objective value) {
   if (is_objective(value)) return {};
   return invalid("objective " + objective_text(value) +

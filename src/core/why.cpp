@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/queue_limits.h"
 
 namespace tarry::core {
 namespace {
@@ -20,6 +21,11 @@ std::string pause_text(const QueueStats& queue) {
   const std::string until = queue.paused_until ? text_of(*queue.paused_until)
                                                : "`tarry queue resume " + queue.queue + "`";
   return "the queue is paused until " + until;
+}
+
+std::string limit_held(const QueueStats& queue) {
+  return "held by max_leased: " + std::to_string(queue.leased) + " of " +
+         std::to_string(queue.settings.max_leased) + " leased";
 }
 
 std::string attempts_text(const MessageInfo& message, const QueueStats& queue) {
@@ -83,6 +89,7 @@ Why of_ready(const MessageInfo& message, const QueueStats& queue,
     return Why{cause, since + std::move(text) + ".", {}, {}};
   };
   if (queue.paused) return say(Cause::paused, "but " + pause_text(queue));
+  if (is_limited(queue)) return say(Cause::limited, "but it is " + limit_held(queue));
   if (queue.waiting_claims > 0) {
     return say(Cause::offered, "and " +
                                    counted(queue.waiting_claims, "claim waits", "claims wait") +

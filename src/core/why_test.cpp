@@ -48,6 +48,21 @@ TEST(WhyTest, APauseIsToldBeforeTheTimeHasCome) {
             "`tarry queue resume orders`.");
 }
 
+TEST(WhyTest, DueButHeldByALimit) {
+  QueueStats stats = queue();
+  stats.settings.max_leased = 5;
+  stats.waiting_claims = 3;
+  stats.leased = 4;
+  EXPECT_EQ(core::why(message(State::ready), stats).cause, Cause::offered);
+  stats.leased = 5;
+  const Why why = core::why(message(State::ready), stats);
+  EXPECT_EQ(why.cause, Cause::limited);
+  EXPECT_EQ(why.text,
+            "It has been due since 2030-01-01T00:00:00.000Z, but it is held by max_leased: "
+            "5 of 5 leased.");
+  EXPECT_EQ(core::why(message(State::leased), stats).cause, Cause::leased);
+}
+
 TEST(WhyTest, DueButPaused) {
   QueueStats stats = queue();
   stats.paused = true;

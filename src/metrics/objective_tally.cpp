@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/queue_limits.h"
+
 namespace tarry::metrics {
 namespace {
 
@@ -18,6 +20,7 @@ void ObjectiveTally::Counts::add(const Counts& other) noexcept {
   engine += other.engine;
   unclaimed += other.unclaimed;
   paused += other.paused;
+  limited += other.limited;
 }
 
 void ObjectiveTally::set(Objective objective) {
@@ -38,6 +41,8 @@ void ObjectiveTally::observe(const QueueStats& queue, Time now) {
   observed_ = now;
   if (queue.paused) {
     paused_seen_ = now;
+  } else if (core::is_limited(queue)) {
+    limited_seen_ = now;
   } else if (queue.waiting_claims == 0) {
     idle_seen_ = now;
   }
@@ -55,6 +60,8 @@ void ObjectiveTally::claimed(Time due, Time at) {
   if (at - due > objective_.within) {
     if (was(paused_seen_, due)) {
       counts.paused = 1;
+    } else if (was(limited_seen_, due)) {
+      counts.limited = 1;
     } else if (!observed_ || was(idle_seen_, due)) {
       counts.unclaimed = 1;
     } else {
@@ -78,7 +85,7 @@ ObjectiveStats ObjectiveTally::stats() const {
   const std::uint64_t allowed = kWholeShare - objective_.share;
   const bool too_many = sum.late() * kWholeShare > sum.claims * allowed;
   return {too_many || overdue_, overdue_,      sum.claims, sum.late(),
-          sum.engine,           sum.unclaimed, sum.paused};
+          sum.engine,           sum.unclaimed, sum.paused, sum.limited};
 }
 
 }  // namespace tarry::metrics

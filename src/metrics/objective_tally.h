@@ -1,8 +1,8 @@
 // ObjectiveTally: whether one queue keeps its lateness objective, and where the time went.
 //
 // It counts first attempts as they are claimed, and is shown the queue's state now and then. By the
-// states it knows why a message was late: the queue was paused, no claim was waiting, or claims
-// were waiting and the engine was late.
+// states it knows why a message was late: the queue was paused, a limit of the queue held it, no
+// claim was waiting, or claims were waiting and the engine was late.
 //
 // Invariants
 //  1. The counts since the beginning never fall. Those of the window end with the window, and with
@@ -27,8 +27,11 @@ class ObjectiveTally {
     std::uint64_t engine = 0;     // late, although claims were waiting
     std::uint64_t unclaimed = 0;  // late, and no claim was waiting
     std::uint64_t paused = 0;     // late, and the queue was paused
+    std::uint64_t limited = 0;    // late, and a limit of the queue held the message
 
-    [[nodiscard]] std::uint64_t late() const noexcept { return engine + unclaimed + paused; }
+    [[nodiscard]] std::uint64_t late() const noexcept {
+      return engine + unclaimed + paused + limited;
+    }
     void add(const Counts& other) noexcept;
   };
 
@@ -54,11 +57,12 @@ class ObjectiveTally {
   Objective objective_;
   std::array<Bucket, kMinutes> buckets_ = {};
   Counts total_;
-  std::int64_t minute_ = 0;          // the latest
-  std::optional<Time> observed_;     // the latest state
-  std::optional<Time> paused_seen_;  // the latest state in which the queue was paused
-  std::optional<Time> idle_seen_;    // the latest state in which no claim was waiting
-  bool overdue_ = false;             // in the latest state
+  std::int64_t minute_ = 0;           // the latest
+  std::optional<Time> observed_;      // the latest state
+  std::optional<Time> paused_seen_;   // the latest state in which the queue was paused
+  std::optional<Time> limited_seen_;  // the latest state in which a limit held messages
+  std::optional<Time> idle_seen_;     // the latest state in which no claim was waiting
+  bool overdue_ = false;              // in the latest state
 };
 
 }  // namespace tarry::metrics

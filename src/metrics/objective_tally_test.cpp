@@ -31,7 +31,8 @@ class ObjectiveTallyTest : public ::testing::Test {
 
   std::string counts() const {
     const ObjectiveStats stats = tally.stats();
-    EXPECT_EQ(stats.late, stats.late_engine + stats.late_unclaimed + stats.late_paused);
+    EXPECT_EQ(stats.late,
+              stats.late_engine + stats.late_unclaimed + stats.late_paused + stats.late_limited);
     return std::to_string(stats.late) + " of " + std::to_string(stats.claims) + ", engine " +
            std::to_string(stats.late_engine) + ", unclaimed " +
            std::to_string(stats.late_unclaimed) + ", paused " + std::to_string(stats.late_paused);
@@ -48,6 +49,23 @@ TEST_F(ObjectiveTallyTest, BurnsOnceTooManyAreLate) {
   EXPECT_EQ(counts(), "2 of 11, engine 2, unclaimed 0, paused 0");
   claim(9, 0s);
   EXPECT_FALSE(tally.stats().burning);
+}
+
+TEST_F(ObjectiveTallyTest, ALimitHeldTheMessages) {
+  queue.settings.max_leased = 2;
+  queue.leased = 2;
+  queue.waiting_claims = 0;
+  tally.observe(queue, now += 1s);
+  queue.leased = 1;
+  queue.waiting_claims = 1;
+  tally.observe(queue, now += 1s);
+  claim(3, 2s);
+  EXPECT_EQ(tally.stats().late_limited, 3u);
+  EXPECT_EQ(counts(), "3 of 3, engine 0, unclaimed 0, paused 0");
+  tally.observe(queue, now += 10s);
+  claim(1, 2s);
+  EXPECT_EQ(tally.stats().late_limited, 3u);
+  EXPECT_EQ(tally.stats().late_engine, 1u);
 }
 
 TEST_F(ObjectiveTallyTest, AMessageThatWaitsTooLongBurns) {

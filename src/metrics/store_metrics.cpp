@@ -87,6 +87,12 @@ void write_queues(Exposition& out, const std::vector<QueueStats>& queues, bool s
   for (const QueueStats& queue : queues) {
     out.sample({{"queue", queue.queue}}, std::uint64_t{queue.paused ? 1u : 0u});
   }
+  out.family("tarry_max_leased", Kind::gauge,
+             "How many messages may be leased at once, of queues with such a limit.");
+  for (const QueueStats& queue : queues) {
+    if (queue.settings.max_leased == 0) continue;
+    out.sample({{"queue", queue.queue}}, std::uint64_t{queue.settings.max_leased});
+  }
   for (const QueueCounter& counter : kQueueCounters) {
     out.family(counter.name, Kind::counter, counter.help);
     for (const QueueStats& queue : queues) {
@@ -130,6 +136,7 @@ void write_objectives(Exposition& out, const LatenessMeter& meter, const Shown& 
     out.sample({{"queue", queue}, {"cause", "engine"}}, late.engine);
     out.sample({{"queue", queue}, {"cause", "unclaimed"}}, late.unclaimed);
     out.sample({{"queue", queue}, {"cause", "paused"}}, late.paused);
+    out.sample({{"queue", queue}, {"cause", "limited"}}, late.limited);
   }
 }
 

@@ -17,6 +17,9 @@ void write_setting(JsonWriter& out, const core::DurationSetting& row, Millis val
 void write_setting(JsonWriter& out, const core::CountSetting& row, std::uint32_t value) {
   out.field(row.name, std::uint64_t{value});
 }
+void write_setting(JsonWriter& out, const core::LimitSetting& row, std::uint32_t value) {
+  out.field(row.name, std::uint64_t{value});
+}
 void write_setting(JsonWriter& out, const core::RuleSetting& row, IfExists value) {
   out.field(row.name, to_string(value));
 }
@@ -33,6 +36,9 @@ std::optional<Millis> read_setting(Fields& fields, const core::DurationSetting& 
   return ms ? std::optional(Millis(*ms)) : std::nullopt;
 }
 std::optional<std::uint32_t> read_setting(Fields& fields, const core::CountSetting& row) {
+  return fields.u32(row.name);
+}
+std::optional<std::uint32_t> read_setting(Fields& fields, const core::LimitSetting& row) {
   return fields.u32(row.name);
 }
 std::optional<IfExists> read_setting(Fields& fields, const core::RuleSetting& row) {
@@ -56,6 +62,9 @@ std::optional<Millis> ask_setting(Fields& fields, const core::DurationSetting& r
 std::optional<std::uint32_t> ask_setting(Fields& fields, const core::CountSetting& row) {
   return fields.u32(row.name, row.min, row.max);
 }
+std::optional<std::uint32_t> ask_setting(Fields& fields, const core::LimitSetting& row) {
+  return fields.u32(row.name, 0, row.max);
+}
 std::optional<IfExists> ask_setting(Fields& fields, const core::RuleSetting& row) {
   return read_setting(fields, row);
 }
@@ -75,7 +84,8 @@ void write_settings(JsonWriter& out, const QueueSettings& settings) {
     using Row = std::remove_cvref_t<decltype(row)>;
     if constexpr (std::is_same_v<Row, core::ObjectiveSetting> ||
                   std::is_same_v<Row, core::ExpireSetting> ||
-                  std::is_same_v<Row, core::OnExpirySetting>) {  // absent in older versions
+                  std::is_same_v<Row, core::OnExpirySetting> ||
+                  std::is_same_v<Row, core::LimitSetting>) {  // absent in older versions
       if (settings.*row.value == QueueSettings().*row.value) return;
     }
     write_setting(out, row, settings.*row.value);

@@ -53,6 +53,7 @@ constexpr std::array kObjectiveCounts = {
     ObjectiveCount{"late_engine", &ObjectiveStats::late_engine},
     ObjectiveCount{"late_unclaimed", &ObjectiveStats::late_unclaimed},
     ObjectiveCount{"late_paused", &ObjectiveStats::late_paused},
+    ObjectiveCount{"late_limited", &ObjectiveStats::late_limited},
 };
 
 void write_queue_list(JsonWriter& out, const StoreStats& stats) {

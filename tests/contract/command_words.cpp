@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "core/headers.h"
 #include "core/objective.h"
+#include "core/queue_limits.h"
 #include "wire/batch.h"
 #include "wire/claim.h"
 #include "wire/forecast.h"
@@ -203,6 +204,9 @@ class Speaker {
     duration("--expire", patch.expire);
     if (patch.on_expiry) {
       words.insert(words.end(), {"--on-expiry", std::string(to_string(*patch.on_expiry))});
+    }
+    if (patch.max_leased) {
+      words.insert(words.end(), {"--max-leased", core::limit_text(*patch.max_leased)});
     }
     if (words.size() == 2) {
       // The command needs at least one setting. So read the settings of the queue, or, if there is

@@ -367,6 +367,7 @@ TEST_P(Limits, Settings) {
   refused(q.configure({.dead_keep = day(3650) + 1ms}), kInvalid, {"dead_keep", "3650d"});
   refused(q.configure({.expire = -1ms}), kInvalid, {"-1", "36525d"});
   refused(q.configure({.expire = day(36'525) + 1ms}), kInvalid, {"expire", "36525d"});
+  refused(q.configure({.max_leased = 1'000'001}), kInvalid, {"max_leased", "1000001", "1000000"});
   refused(q.configure({.objective = Objective{100'000, 1s}}), kInvalid, {"100%", "99.999"});
   refused(q.configure({.objective = Objective{999, 1s}}), kInvalid, {"0.999%", "99.999"});
   refused(q.configure({.objective = Objective{99'000, 0ms}}), kInvalid, {"0s", "7d"});

@@ -1,6 +1,7 @@
 #include "model.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 namespace tarry::contract {
@@ -263,6 +264,7 @@ std::vector<ModelMessage> Model::claim(std::uint32_t max, std::optional<std::int
     return std::tuple(message->priority, message->due, tie_ ? tie_(*message) : std::string(),
                       message->uid);
   });
+  max = std::min(max, room());
   if (due.size() > max && !claims_all_) due.resize(max);
   std::vector<ModelMessage> claimed;
   for (ModelMessage* message : due) {
@@ -270,6 +272,13 @@ std::vector<ModelMessage> Model::claim(std::uint32_t max, std::optional<std::int
     claimed.push_back(*message);
   }
   return claimed;
+}
+
+std::uint32_t Model::room() const {
+  const std::uint32_t most = settings_.max_leased;
+  if (most == 0) return std::numeric_limits<std::uint32_t>::max();
+  const auto leased = static_cast<std::uint32_t>(stats().leased);
+  return most - std::min(most, leased);
 }
 
 void Model::lease_out(ModelMessage& message, std::optional<std::int64_t> lease) {
@@ -441,6 +450,7 @@ void Model::configure(const SettingsPatch& patch) {
   settings_.objective = patch.objective.value_or(settings_.objective);
   settings_.expire = patch.expire.value_or(settings_.expire);
   settings_.on_expiry = patch.on_expiry.value_or(settings_.on_expiry);
+  settings_.max_leased = patch.max_leased.value_or(settings_.max_leased);
 }
 
 // ---- questions

@@ -125,6 +125,12 @@ class Model {
   /// For engines that cannot expire messages.
   void never_expire() noexcept { expires_ = false; }
   [[nodiscard]] bool expires() const noexcept { return expires_; }
+  /// For engines that hold no limits.
+  void never_limit() noexcept { limits_ = false; }
+  /// Whether the queue may get limits. Of several shards nobody knows whose messages a limit holds.
+  [[nodiscard]] bool limits() const noexcept { return limits_ && !claims_all_; }
+  /// How many messages may be claimed now by the queue's limits.
+  [[nodiscard]] std::uint32_t room() const;
   /// False if the push or the reschedule would be refused, because the message would expire before
   /// it is due.
   [[nodiscard]] bool may_expire(const ModelPush& message) const;
@@ -206,6 +212,7 @@ class Model {
   bool one_clock_ = false;
   bool claims_all_ = false;
   bool expires_ = true;
+  bool limits_ = true;
   Tie tie_;
   std::map<KeyId, ModelMessage> messages_;
   QueueSettings settings_;

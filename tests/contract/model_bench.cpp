@@ -69,6 +69,7 @@ Model ModelBench::initial_model(const SettingsPatch& settings) {
   if (rig_.spec().shards > 1) model.claim_all();
   model.configure(settings);
   if (!rig_.engine().capabilities().expiry) model.never_expire();
+  if (!rig_.engine().capabilities().limits) model.never_limit();
   return model;
 }
 

@@ -449,6 +449,7 @@ class ConfigureAct final : public Act {
       patch_.objective = *rc::gen::element(Objective(), Objective{99'900, Millis(250)});
     }
     if (chance(3)) patch_.if_exists = *rc::gen::element(IfExists::reject, IfExists::replace);
+    if (model.limits() && chance(3)) patch_.max_leased = *rc::gen::element(0u, 1u, 3u);
     if (!model.expires()) return;
     if (chance(3)) patch_.expire = Millis(*rc::gen::element(0, 1, 10'000));
     if (chance(3)) patch_.on_expiry = *rc::gen::element(OnExpiry::end, OnExpiry::dead);
@@ -467,6 +468,7 @@ class ConfigureAct final : public Act {
     if (patch_.objective) os << " objective " << patch_.objective->share;
     if (patch_.expire) os << " expire " << patch_.expire->count();
     if (patch_.on_expiry) os << " on_expiry " << to_string(*patch_.on_expiry);
+    show_optional(os, "max_leased", patch_.max_leased);
   }
 
  private:

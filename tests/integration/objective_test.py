@@ -42,7 +42,7 @@ class Measured(ProgramTest):
     def test_kept_or_burning_and_where_the_time_went(self):
         self.assertEqual(self.objective(), {
             "burning": False, "overdue": False, "claims": 0, "late": 0, "late_engine": 0,
-            "late_unclaimed": 0, "late_paused": 0})
+            "late_unclaimed": 0, "late_paused": 0, "late_limited": 0})
         self.push(20)
         self.tarry("clock", "advance", "11s")
         self.assertEqual(self.claim(), 20)
@@ -60,7 +60,7 @@ class Measured(ProgramTest):
         eventually(lambda: not self.objective()["overdue"], "the message is seen to be gone")
         self.assertEqual(self.objective(), {
             "burning": False, "overdue": False, "claims": 21, "late": 1, "late_engine": 0,
-            "late_unclaimed": 1, "late_paused": 0})
+            "late_unclaimed": 1, "late_paused": 0, "late_limited": 0})
 
         # The queue is paused.
         self.push(2)
@@ -71,7 +71,7 @@ class Measured(ProgramTest):
         self.assertEqual(self.claim(), 2)
         eventually(lambda: not self.objective()["overdue"], "the messages are seen to be gone")
         burning = {"burning": True, "overdue": False, "claims": 23, "late": 3, "late_engine": 0,
-                   "late_unclaimed": 1, "late_paused": 2}
+                   "late_unclaimed": 1, "late_paused": 2, "late_limited": 0}
         self.assertEqual(self.objective(), burning)
         for path in ("/v1/queues", "/v1/stats"):
             with urllib.request.urlopen(self.server.url + path, timeout=60) as answer:

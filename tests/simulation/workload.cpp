@@ -93,6 +93,7 @@ Options options_of(std::uint64_t seed) {
     options.expiry = true;
     options.weights[kDrawn] = static_cast<std::uint8_t>(1 + random() % kKinds[kDrawn].weight);
     options.reason = one_of<std::uint32_t>(random, {0, 40, core::kMaxReason, core::kMaxReason});
+    options.limits = seed % 16 == 4 || seed % 16 == 15;
   }
   return options;
 }
@@ -127,8 +128,8 @@ std::string to_string(const Options& options) {
       << " work_base=" << options.work_base << " kept_claims=" << options.kept_claims
       << " recent=" << options.recent_bytes << " queues=" << options.queues
       << " keys=" << options.keys << " payload=" << options.payload << " reason=" << options.reason
-      << " expiry=" << options.expiry << " small_steps=" << options.small_steps
-      << " steps=" << options.steps << " weights";
+      << " expiry=" << options.expiry << " limits=" << options.limits
+      << " small_steps=" << options.small_steps << " steps=" << options.steps << " weights";
   for (std::size_t op = 0; op < kOps; ++op) {
     if (options.weights[op] != 0) out << ' ' << kKinds[op].name << '=' << int{options.weights[op]};
   }

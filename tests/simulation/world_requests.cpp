@@ -158,6 +158,7 @@ core::Request World::configure(const Step& step) {
   if (options_.expiry && step.c % 4 == 0) {
     request.patch.on_expiry = step.b % 2 == 0 ? OnExpiry::dead : OnExpiry::end;
   }
+  if (options_.limits && step.c % 2 == 0) request.patch.max_leased = step.b % 4;
   if (step.a % 7 == 0) request.patch.if_exists = static_cast<IfExists>(step.b % 5);
   if (step.a % 11 == 0) request.patch.lease = Millis((1 + step.b) * 100);
   if (step.a % 13 == 0) request.patch.backoff_min = Millis(step.b % 10 * 50);

@@ -210,6 +210,7 @@ inline core::Request any_request() {
       r.patch.if_exists = maybe<IfExists>(any_rule);
       r.patch.objective = maybe<Objective>(any_objective);
       r.patch.expire = maybe_millis();
+      r.patch.max_leased = maybe<std::uint32_t>(any_u32);
       r.patch.on_expiry = maybe<OnExpiry>([] { return one_of({OnExpiry::end, OnExpiry::dead}); });
       return r;
     }
@@ -378,8 +379,10 @@ inline ReshardStep any_reshard_step() {
 }
 
 inline QueueSettings any_settings() {
-  return {any_millis(), any_u32(),    any_millis(), any_millis(),
-          any_millis(), any_millis(), any_rule(),   any_objective()};
+  QueueSettings settings{any_millis(), any_u32(),    any_millis(), any_millis(),
+                         any_millis(), any_millis(), any_rule(),   any_objective()};
+  settings.max_leased = any_u32();
+  return settings;
 }
 
 inline StoreStats any_stats() {
@@ -392,7 +395,8 @@ inline StoreStats any_stats() {
     q.queue = any_queue();
     q.settings = any_settings();
     if (any_flag()) {
-      q.objective = {any_flag(), any_flag(), any_u64(), any_u64(), any_u64(), any_u64(), any_u64()};
+      q.objective = {any_flag(), any_flag(), any_u64(), any_u64(),
+                     any_u64(),  any_u64(),  any_u64(), any_u64()};
     }
     for (std::uint64_t* n : {&q.scheduled,
                              &q.ready,

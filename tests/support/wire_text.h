@@ -71,7 +71,8 @@ class Text {
         .add("", to_string(s.if_exists))
         .add("", core::objective_text(s.objective))
         .add("", s.expire)
-        .add("", to_string(s.on_expiry));
+        .add("", to_string(s.on_expiry))
+        .add("", s.max_leased);
   }
   Text& add(std::string_view name, core::SettleAction action) {
     return add(name, static_cast<std::uint64_t>(action));
@@ -166,7 +167,7 @@ inline std::string text_of(const core::Request& request) {
       t.add("attempts", r.patch.max_attempts).add("min", r.patch.backoff_min);
       t.add("max", r.patch.backoff_max).add("remember", r.patch.remember);
       t.add("keep", r.patch.dead_keep).add("if_exists", r.patch.if_exists);
-      t.add("expire", r.patch.expire);
+      t.add("expire", r.patch.expire).add("max_leased", r.patch.max_leased);
       if (r.patch.on_expiry) t.add("on_expiry", to_string(*r.patch.on_expiry));
       if (r.patch.objective) t.add("objective", core::objective_text(*r.patch.objective));
     }
@@ -270,7 +271,7 @@ inline std::string text_of(const core::Reply& reply) {
         if (const auto& kept = q.objective) {
           t.add("burning", kept->burning).add("overdue", kept->overdue).add("claims", kept->claims);
           t.add("late", kept->late).add("", kept->late_engine).add("", kept->late_unclaimed);
-          t.add("", kept->late_paused);
+          t.add("", kept->late_paused).add("", kept->late_limited);
         }
         const auto& c = q.counters;
         for (const std::uint64_t n : {c.accepted, c.acked, c.cancelled, c.replaced, c.expired,

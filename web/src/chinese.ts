@@ -48,6 +48,7 @@ export const chinese: Record<Word, string> = {
   cause_dead: "已成为死信。",
   cause_ended: "已结束。",
   cause_leased: "正由消费者处理。",
+  cause_limited: "受队列限额限制。",
   cause_no_consumer: "没有消费者领取它。",
   cause_not_due: "尚未到期。",
   cause_offered: "正在投递。",

@@ -47,6 +47,7 @@ export const english = {
   cause_dead: "Dead.",
   cause_ended: "Ended.",
   cause_leased: "At a consumer.",
+  cause_limited: "Held by a limit of the queue.",
   cause_no_consumer: "Nobody claims it.",
   cause_not_due: "Not due yet.",
   cause_offered: "Being handed out.",

@@ -9,6 +9,7 @@
 #include "core/expiry.h"
 #include "core/if_exists.h"
 #include "core/objective.h"
+#include "core/queue_limits.h"
 #include "core/time_number.h"
 
 namespace tarry::app {
@@ -206,6 +207,18 @@ CLI::Option* add_rule(CLI::App& command, const std::string& name, std::optional<
 CLI::Option* add_rule(CLI::App& command, const std::string& name, std::optional<OnExpiry>& into,
                       const std::string& help) {
   return add_named_rule(command, name, into, core::on_expiry_names(), core::on_expiry_from, help);
+}
+
+CLI::Option* add_limit(CLI::App& command, const std::string& setting, const std::string& name,
+                       std::optional<std::uint32_t>& into, std::uint32_t max,
+                       const std::string& help) {
+  return add(command, name, help, "N|none",
+             [&into, setting, max](const std::string& word) -> Result<void> {
+               const auto limit = core::parse_limit(setting, word, max);
+               if (!limit) return limit.error();
+               into = *limit;
+               return {};
+             });
 }
 
 CLI::Option* add_objective(CLI::App& command, const std::string& name,

@@ -7,6 +7,7 @@
 #include "core/expiry.h"
 #include "core/if_exists.h"
 #include "core/objective.h"
+#include "core/queue_limits.h"
 #include "core/queue_pattern.h"
 #include "core/settings_table.h"
 #include "core/validation.h"
@@ -28,6 +29,10 @@ std::optional<IfExists> read_setting(Section& section, const core::RuleSetting& 
 std::optional<OnExpiry> read_setting(Section& section, const core::OnExpirySetting& row) {
   const auto rule = section.choice(row.name, core::on_expiry_names());
   return rule ? core::on_expiry_from(*rule) : std::nullopt;
+}
+std::optional<std::uint32_t> read_setting(Section& section, const core::LimitSetting& row) {
+  const auto limit = section.count_or_none(row.name, row.max);
+  return limit ? std::optional(static_cast<std::uint32_t>(*limit)) : std::nullopt;
 }
 std::optional<Objective> read_setting(Section& section, const core::ObjectiveSetting& row) {
   const auto text = section.text(row.name);

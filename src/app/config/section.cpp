@@ -103,6 +103,21 @@ std::optional<std::uint64_t> Section::count(std::string_view key, std::uint64_t 
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> Section::count_or_none(std::string_view key, std::uint64_t max) {
+  const Node* node = find(key);
+  if (node == nullptr) return std::nullopt;
+  if (node->kind == Node::Kind::text && node->text == "none") return 0;
+  if (node->kind == Node::Kind::integer && node->integer >= 1 &&
+      static_cast<std::uint64_t>(node->integer) <= max) {
+    return static_cast<std::uint64_t>(node->integer);
+  }
+  const std::string given = node->kind == Node::Kind::integer ? std::to_string(node->integer)
+                            : node->kind == Node::Kind::text  ? base::quoted(node->text)
+                                                              : std::string(name_of(node->kind));
+  fail(key, fmt::format("{} is not from 1 to {}, or \"none\"", given, max));
+  return std::nullopt;
+}
+
 std::optional<std::uint64_t> Section::size(std::string_view key, std::uint64_t min,
                                            std::uint64_t max) {
   const Node* node = find(key);

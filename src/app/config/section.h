@@ -63,6 +63,8 @@ class Section {
   [[nodiscard]] std::optional<bool> boolean(std::string_view key);
   [[nodiscard]] std::optional<std::uint64_t> count(std::string_view key, std::uint64_t min,
                                                    std::uint64_t max);
+  /// From 1 to `max`, or "none", which is 0.
+  [[nodiscard]] std::optional<std::uint64_t> count_or_none(std::string_view key, std::uint64_t max);
   [[nodiscard]] std::optional<std::uint64_t> size(std::string_view key, std::uint64_t min,
                                                   std::uint64_t max);
   [[nodiscard]] std::optional<Millis> duration(std::string_view key, Millis min, Millis max);

@@ -66,6 +66,7 @@ class Opening {
 
     std::vector<ShardParts> shards;
     if (auto done = measure(); !done) return std::move(done).error();
+    gates_ = std::make_shared<QueueGates>(identity_.shards);
     for (std::uint32_t shard = 0; shard < identity_.shards; ++shard) {
       auto parts = open_shard(shard, *front);
       if (!parts) return std::move(parts).error();
@@ -162,6 +163,7 @@ class Opening {
     shard.number = number;
     shard.limits = options_.limits;
     shard.rounding_ms = options_.clock->rounding_ms();
+    shard.gates = gates_;
     parts.shard = std::make_unique<Shard>(shard, *parts.state, *parts.journal, *parts.committer,
                                           *parts.reads, *parts.files, router);
     parts.shard->keep_back();
@@ -224,6 +226,7 @@ class Opening {
   std::unique_ptr<storage::Directory> directory_;
   std::unique_ptr<storage::Lock> lock_;
   StoreIdentity identity_;
+  std::shared_ptr<QueueGates> gates_;
   std::shared_ptr<std::shared_mutex> disk_room_ = std::make_shared<std::shared_mutex>();
   std::uint64_t total_bytes_ = 0;
   std::uint64_t done_bytes_ = 0;

@@ -120,6 +120,7 @@ class Life {
     request.patch.max_attempts = 1 + b % 4;
     request.patch.if_exists = static_cast<IfExists>(a % 5);
     request.patch.expire = Millis(b % 4 == 0 ? 5 * kSecond : 0);
+    request.patch.max_leased = b % 5 == 0 ? 1 + a % 3 : 0;
     request.patch.on_expiry = b % 3 == 0 ? OnExpiry::dead : OnExpiry::end;
     shard.submit(std::move(request));
   }

@@ -62,6 +62,7 @@ inline QueueRecord any_queue(AnyRecord& owner) {
   r.settings.if_exists = any_up_to(IfExists::later);
   if (any<bool>()) r.settings.expire = Millis(any<std::int32_t>());
   if (any<bool>()) r.settings.on_expiry = any_up_to(OnExpiry::dead);
+  if (any<bool>()) r.settings.max_leased = any<std::uint32_t>();
   r.paused = any<bool>();
   r.paused_until_ms = maybe_time();
   if (any<bool>()) {

@@ -88,6 +88,7 @@ type Cause =
   | "stopping"
   | "paused"
   | "relay_down"
+  | "limited"
   | "no_consumer"
   | "consumers_busy"
   | "offered";

@@ -76,9 +76,9 @@ std::string kept_text(const ObjectiveStats& kept) {
       fmt::format("{}: {} of {} late in the last hour", kept.burning ? "burning" : "kept",
                   grouped(kept.late), counted(kept.claims, "claim"));
   if (kept.late > 0) {
-    text +=
-        fmt::format(" ({} unclaimed, {} paused, {} by the engine)", grouped(kept.late_unclaimed),
-                    grouped(kept.late_paused), grouped(kept.late_engine));
+    text += fmt::format(" ({} unclaimed, {} paused, {} held by a limit, {} by the engine)",
+                        grouped(kept.late_unclaimed), grouped(kept.late_paused),
+                        grouped(kept.late_limited), grouped(kept.late_engine));
   }
   return kept.overdue ? text + "; a message is overdue now" : text;
 }

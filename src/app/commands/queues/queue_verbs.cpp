@@ -43,6 +43,10 @@ void add_flag(CLI::App& command, const core::RuleSetting& row, SettingsPatch& pa
 void add_flag(CLI::App& command, const core::OnExpirySetting& row, SettingsPatch& patch) {
   add_rule(command, flag_of(row.name), patch.*row.change, std::string(row.help));
 }
+void add_flag(CLI::App& command, const core::LimitSetting& row, SettingsPatch& patch) {
+  add_limit(command, std::string(row.name), flag_of(row.name), patch.*row.change, row.max,
+            std::string(row.help));
+}
 void add_flag(CLI::App& command, const core::ObjectiveSetting& row, SettingsPatch& patch) {
   add_objective(command, flag_of(row.name), patch.*row.change, std::string(row.help));
 }

@@ -5,16 +5,28 @@
 
 #include "base/text.h"
 #include "core/objective.h"
+#include "core/queue_limits.h"
 #include "core/settings_table.h"
 
 namespace tarry::app {
 namespace {
 
-std::string shown(Millis value) { return base::format_duration_ms(value.count()); }
-std::string shown(std::uint32_t value) { return std::to_string(value); }
-std::string shown(IfExists value) { return std::string(to_string(value)); }
-std::string shown(OnExpiry value) { return std::string(to_string(value)); }
-std::string shown(Objective value) { return core::objective_text(value); }
+std::string shown(const core::DurationSetting&, Millis value) {
+  return base::format_duration_ms(value.count());
+}
+std::string shown(const core::CountSetting&, std::uint32_t value) { return std::to_string(value); }
+std::string shown(const core::LimitSetting&, std::uint32_t value) {
+  return core::limit_text(value);
+}
+std::string shown(const core::RuleSetting&, IfExists value) {
+  return std::string(to_string(value));
+}
+std::string shown(const core::OnExpirySetting&, OnExpiry value) {
+  return std::string(to_string(value));
+}
+std::string shown(const core::ObjectiveSetting&, Objective value) {
+  return core::objective_text(value);
+}
 
 }  // namespace
 
@@ -22,7 +34,7 @@ void add_settings(Sheet& sheet, const QueueSettings& settings) {
   core::each_setting([&](const auto& row) {
     std::string name(row.name);
     std::ranges::replace(name, '_', ' ');
-    sheet.add(name, shown(settings.*row.value));
+    sheet.add(name, shown(row, settings.*row.value));
   });
 }
 

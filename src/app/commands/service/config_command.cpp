@@ -12,6 +12,7 @@
 #include "app/serve/servable.h"
 #include "base/text.h"
 #include "core/objective.h"
+#include "core/queue_limits.h"
 #include "core/settings_table.h"
 #include "schedule/definition.h"
 #include "wire/json_writer.h"
@@ -22,7 +23,7 @@ namespace {
 using Words = std::vector<std::pair<std::string, std::string>>;
 
 std::string as_written(Millis value) { return base::format_duration_ms(value.count()); }
-std::string as_written(std::uint32_t value) { return std::to_string(value); }
+std::string as_written(std::uint32_t value) { return core::limit_text(value); }
 std::string as_written(IfExists value) { return std::string(to_string(value)); }
 std::string as_written(OnExpiry value) { return std::string(to_string(value)); }
 std::string as_written(Objective value) { return core::objective_text(value); }

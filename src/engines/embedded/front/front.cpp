@@ -44,6 +44,7 @@ core::Capabilities Front::capabilities() const {
   capabilities.forecast = true;
   capabilities.push_times = config_.identity.version >= kPushTimeVersion;
   capabilities.expiry = config_.identity.version >= kExpiryVersion;
+  capabilities.limits = config_.identity.version >= kLimitsVersion;
   capabilities.durable = config_.durable;
   capabilities.manual_clock = config_.clock->rounding_ms() == 0;
   return capabilities;

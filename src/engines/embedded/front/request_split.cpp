@@ -8,6 +8,7 @@
 #include "base/crc32c.h"
 #include "base/text.h"
 #include "core/expiry.h"
+#include "core/queue_limits.h"
 #include "core/validation.h"
 #include "engines/embedded/records/tokens.h"
 #include "engines/embedded/store/key_route.h"
@@ -278,6 +279,8 @@ void RequestSplit::dispatch(const OperationPtr& op, core::ConfigureRequest& requ
     refused = needs_format("the setting objective", kObjectiveVersion);
   } else if (identity_.version < kExpiryVersion && core::refuse_expiry("", request.patch)) {
     refused = needs_format("an expiry", kExpiryVersion);
+  } else if (identity_.version < kLimitsVersion && core::refuse_limits("", request.patch)) {
+    refused = needs_format("a limit of a queue", kLimitsVersion);
   }
   if (refused) {
     op->reply = core::ConfigureReply();

@@ -23,6 +23,8 @@ inline constexpr std::uint32_t kPushTimeVersion = 2;
 inline constexpr std::uint32_t kObjectiveVersion = 2;
 /// From this version on, a message may expire.
 inline constexpr std::uint32_t kExpiryVersion = 2;
+/// From this version on, a queue may have limits.
+inline constexpr std::uint32_t kLimitsVersion = 2;
 
 inline constexpr std::size_t kSegmentHeaderBytes = 96;
 inline constexpr std::size_t kBatchHeaderBytes = 48;

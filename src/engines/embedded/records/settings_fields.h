@@ -1,8 +1,8 @@
 // A queue's settings as bytes of its record, as docs/formats/journal.md has them: durations, then
 // counts, then rules, each kind in the order of the table; then the objective as one number, if
-// there is one; then what concerns expiry, behind an objective of 0 if there is none (both from
-// version 2 on). Size, writing and reading stand here together. A new setting needs a new version
-// of the format.
+// there is one; then what concerns expiry, behind an objective of 0 if there is none; then the
+// limits, behind what concerns expiry (all three from version 2 on). Size, writing and reading
+// stand here together. A new setting needs a new version of the format.
 //
 // Thread safety: constants and pure functions.
 #pragma once
@@ -23,12 +23,17 @@ inline constexpr std::size_t kPlainSettingsBytes = core::settings_of<core::Durat
                                                    core::settings_of<core::CountSetting>() * 4 +
                                                    core::settings_of<core::RuleSetting>() * 4;
 inline constexpr std::size_t kObjectiveSettingsBytes = kPlainSettingsBytes + 8;
-/// The most bytes that settings take: with `expire` and `on_expiry`.
-inline constexpr std::size_t kSettingsBytes = kObjectiveSettingsBytes + 8 + 4;
+/// With `expire` and `on_expiry`.
+inline constexpr std::size_t kExpirySettingsBytes = kObjectiveSettingsBytes + 8 + 4;
+/// The most bytes that settings take: with limits.
+inline constexpr std::size_t kSettingsBytes = kExpirySettingsBytes + 4;
 
 /// The size of the settings.
 [[nodiscard]] inline std::size_t settings_bytes(const QueueSettings& settings) noexcept {
-  if (settings.expire.count() != 0 || settings.on_expiry != OnExpiry::end) return kSettingsBytes;
+  if (settings.max_leased != 0) return kSettingsBytes;
+  if (settings.expire.count() != 0 || settings.on_expiry != OnExpiry::end) {
+    return kExpirySettingsBytes;
+  }
   return settings.objective == Objective() ? kPlainSettingsBytes : kObjectiveSettingsBytes;
 }
 
@@ -43,14 +48,15 @@ inline void write_settings(base::ByteFiller& to, const QueueSettings& settings) 
   if (bytes <= kObjectiveSettingsBytes) return;
   to.i64(settings.expire.count());
   to.u32(static_cast<std::uint32_t>(settings.on_expiry));
+  if (bytes > kExpirySettingsBytes) to.u32(settings.max_leased);
 }
 
 /// `bytes`: how many bytes of the record are settings. False if that number is wrong, or if a rule
 /// or the objective has no such value.
 [[nodiscard]] inline bool read_settings(base::ByteReader& in, std::size_t bytes,
                                         QueueSettings& settings) {
-  bool good =
-      bytes == kPlainSettingsBytes || bytes == kObjectiveSettingsBytes || bytes == kSettingsBytes;
+  bool good = bytes == kPlainSettingsBytes || bytes == kObjectiveSettingsBytes ||
+              bytes == kExpirySettingsBytes || bytes == kSettingsBytes;
   core::each_setting_of<core::DurationSetting>([&](const auto& row) {
     std::int64_t ms = 0;
     good = good && in.i64(ms);
@@ -67,19 +73,19 @@ inline void write_settings(base::ByteFiller& to, const QueueSettings& settings) 
     std::uint64_t number = 0;
     good = good && in.u64(number);
     settings.objective = core::objective_of(number);
-    good = good && (number != 0 || bytes == kSettingsBytes);
+    good = good && (number != 0 || bytes > kObjectiveSettingsBytes);
     good = good && (number == 0 || core::is_objective(settings.objective));
   }
-  if (bytes == kSettingsBytes) {
+  if (bytes > kObjectiveSettingsBytes) {
     std::int64_t expire = 0;
     std::uint32_t rule = 0;
     good = good && in.i64(expire) && in.u32(rule) &&
            rule <= static_cast<std::uint32_t>(OnExpiry::dead);
     settings.expire = Millis(expire);
     if (good) settings.on_expiry = static_cast<OnExpiry>(rule);
-    good = good && settings_bytes(settings) == bytes;
   }
-  return good;
+  if (bytes == kSettingsBytes) good = good && in.u32(settings.max_leased);
+  return good && settings_bytes(settings) == bytes;
 }
 
 }  // namespace tarry::embedded

@@ -46,6 +46,7 @@ Shard::Shard(const ShardConfig& config, ShardState& state, Journal& journal, Com
     if (context_.state.slab.is_live(handle))
       context_.journal.note_put(context_.state.slab[handle].position.size());
   }
+  context_.state.open_gates(config.gates ? config.gates : std::make_shared<QueueGates>(1));
 }
 
 void Shard::fail(Error error) {
@@ -79,6 +80,7 @@ void Shard::execute(Part part) {
     case Part::Kind::wait: claims_.wait(part.op); return;
     case Part::Kind::forget: context_.waiting.note_ended(part.op.get()); return;
     case Part::Kind::damaged: claims_.set_damaged_aside(part); return;
+    case Part::Kind::room: room_at_gate(part.id); return;
     case Part::Kind::freed: room_is_back(part.removed, part.reusable); return;
     case Part::Kind::close: close(); return;
     case Part::Kind::request: break;
@@ -123,7 +125,42 @@ void Shard::serve_waiting() {
 
 CommitJob Shard::take_job() {
   if (closing_) context_.job.sync();
+  give_back_leases();
   return context_.job.take(context_.journal.take(context_.now.realtime_ms));
+}
+
+// If the turn is not durable, the leases stay taken until the store is opened again: its shard has
+// stopped.
+void Shard::give_back_leases() {
+  GatedQueues& gated = context_.state.gated;
+  if (!gated.any_freed()) return;
+  for (const QueueId id : gated.take_freed()) {
+    AtGate& at = context_.state.queue(id).at_gate;
+    const std::uint32_t leases = std::exchange(at.freed, 0);
+    if (gated.is_alone()) {
+      static_cast<void>(at.gate->give_back(leases));  // no other shard waits
+      continue;
+    }
+    context_.job.add_task([gate = at.gate, leases, router = &context_.router,
+                           shards = gated.shards(),
+                           shard = context_.config.number](const CommitOutcome& outcome) {
+      if (outcome.failure != nullptr) return;
+      const QueueGate::Shards waiting = gate->give_back(leases);
+      for (std::uint32_t i = 1; i <= shards; ++i) {
+        const std::uint32_t to = (shard + i) % shards;
+        if (!waiting.test(to)) continue;
+        Part part;
+        part.kind = Part::Kind::room;
+        part.id = gate->number();
+        router->post(to, std::move(part));
+      }
+    });
+  }
+}
+
+void Shard::room_at_gate(std::uint64_t gate) {
+  const QueueId queue = context_.state.gated.queue_of(gate);
+  if (queue != kNoQueue) context_.wake(queue);
 }
 
 void Shard::close() {

@@ -95,6 +95,9 @@ class Shard {
 
  private:
   void decide(const Part& part);
+  /// Gives back the leases of limited queues that have ended in this turn, once that is durable.
+  void give_back_leases();
+  void room_at_gate(std::uint64_t gate);
   /// Ends all sweeps, all forecasts, and all parts that wait for a removal, with `error`.
   void end_long_work(const Error& error);
   bool go_on();

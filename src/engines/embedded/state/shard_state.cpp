@@ -152,6 +152,9 @@ void ShardState::set_stage(Message& message, Stage stage) noexcept {
   if (message.stage() != Stage::free) {
     --queue.count[static_cast<std::size_t>(message.stage())];
     if (is_pending(message.stage())) --pending_;
+    if (message.stage() == Stage::leased && queue.at_gate.is_limited()) {
+      gated.note_freed(message.queue, queue.at_gate);
+    }
   }
   message.set_stage(stage);
   if (stage != Stage::free) {
@@ -235,7 +238,9 @@ void ShardState::evolve(const QueueRecord& record) {
     free_queues_.insert(record.queue);
   }
   if (record.frees()) {
-    if (queues_[record.queue]->is_there()) queue_ids_.erase(queues_[record.queue]->name);
+    QueueState& gone = *queues_[record.queue];
+    if (gone.is_there()) queue_ids_.erase(gone.name);
+    gated.drop(record.queue, gone.in(Stage::leased), gone.at_gate);
     queues_[record.queue] = std::make_unique<QueueState>(slab, ready_blocks);
     free_queues_.insert(record.queue);
     return;
@@ -251,6 +256,17 @@ void ShardState::evolve(const QueueRecord& record) {
   queue.removed = record.removed;
   queue.paused_until_ms = record.paused_until_ms;
   if (record.counters) queue.counters = *record.counters;
+  fit_gate(record.queue);
+}
+
+void ShardState::open_gates(std::shared_ptr<QueueGates> gates) {
+  gated.open(std::move(gates));
+  for (QueueId id = 0; id < queues_.size(); ++id) fit_gate(id);
+}
+
+void ShardState::fit_gate(QueueId id) {
+  QueueState& queue = *queues_[id];
+  gated.fit(id, queue.name, queue.settings, queue.in(Stage::leased), queue.at_gate);
 }
 
 void ShardState::restore(Handle handle, const PutRecord& record) {

@@ -36,6 +36,7 @@
 #include "core/expiry.h"
 #include "engines/embedded/records/records.h"
 #include "engines/embedded/state/clock_eras.h"
+#include "engines/embedded/state/gated_queues.h"
 #include "engines/embedded/state/history_slab.h"
 #include "engines/embedded/state/key_index.h"
 #include "engines/embedded/state/live_bytes.h"
@@ -63,6 +64,7 @@ struct QueueState {
   QueueCounters counters;
   std::array<std::uint64_t, 6> count{};  // by Stage
   ReadyLanes lanes;
+  AtGate at_gate;
   // About how many messages at the lanes' front have been read ahead; others may have come before
   // them.
   std::size_t read_ahead = 0;
@@ -140,6 +142,9 @@ class ShardState {
   void evolve(const LeaseRecord& record);
   void evolve(const ClockRecord& record);
   void evolve(const MarksRecord& record);
+
+  /// Call `open_gates` when the replay has ended: from now on queues with limits have gates.
+  void open_gates(std::shared_ptr<QueueGates> gates);
 
   // -- changes that time causes, without a record
   void make_ready(Handle handle);  // scheduled -> ready
@@ -236,6 +241,7 @@ class ShardState {
   KeyIndex index{slab};
   LiveBytes live;
   ClockEras eras;
+  GatedQueues gated;
   timing::Wheel<DueNodes> due_wheel;      // by REALTIME
   timing::Wheel<LeaseNodes> lease_wheel;  // by BOOTTIME
 
@@ -250,6 +256,7 @@ class ShardState {
   void arm(Handle handle);
   void disarm(Handle handle);
   void set_stage(Message& message, Stage stage) noexcept;
+  void fit_gate(QueueId queue);
   [[nodiscard]] bool expires_by(Handle handle, std::int64_t now_ms) const;
   [[nodiscard]] std::optional<std::pair<std::int64_t, Handle>> expiry_entry(Handle handle) const;
   void set_expiry(Handle handle, const core::Expiry& expiry);

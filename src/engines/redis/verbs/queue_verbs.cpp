@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/expiry.h"
+#include "core/queue_limits.h"
 #include "core/settings_table.h"
 #include "core/validation.h"
 #include "engines/redis/queues/shard_stats.h"
@@ -154,6 +155,7 @@ void configure(Context& context, const AskedPtr& asked) {
   look->done = [&context, asked, now, &patch = request.patch](std::optional<Error> error) {
     if (!error) error = core::check_patch(patch, *now);
     if (!error) error = core::refuse_expiry("redis", patch);
+    if (!error) error = core::refuse_limits("redis", patch);
     if (error) return asked->fail(std::move(*error));
     write_settings(context, asked);
   };

@@ -8,6 +8,7 @@
 #include "core/claimed.h"
 #include "core/limits.h"
 #include "engines/embedded/records/record_bounds.h"
+#include "engines/embedded/shard/claims/permits.h"
 
 namespace tarry::embedded {
 namespace {
@@ -119,10 +120,11 @@ void ClaimTaker::take_from(QueueId id, const core::ClaimRequest& request, std::u
   QueueState& queue = shard_.state.queue(id);
   if (queue.lanes.empty() || queue.is_paused(shard_.now.realtime_ms)) return;
   ClaimedRecord record = begin_record(id, request);
-  const std::uint64_t most = std::min<std::uint64_t>(max, queue.lanes.size());
+  Permits permits(shard_, id, std::min<std::uint64_t>(max, queue.lanes.size()));
+  const std::uint64_t most = permits.left();
   record.items.reserve(most);
   if (grants.items.empty()) grants.items.reserve(most);
-  while (record.items.size() < max) {
+  while (permits.left() > 0) {
     const Handle first = queue.lanes.first();
     // Guarantee 2: the clock at the claim decides, whatever made the message ready.
     const std::int64_t now = shard_.now.realtime_ms + (TARRY_PLANTED_BUG(early_by_a_tick) ? 1 : 0);
@@ -131,6 +133,7 @@ void ClaimTaker::take_from(QueueId id, const core::ClaimRequest& request, std::u
     if (!fits(budget, shard_.state.slab[first], grants)) break;
     if (record.items.empty()) grants.queues.push_back(queue.name);
     take_one(first, record, grants);
+    permits.use();
   }
   ahead_.note_claimed(id, record.items.size());
   end_record(std::move(record));
@@ -153,14 +156,16 @@ void ClaimTaker::take_by_keys(const core::ClaimRequest& request, std::uint32_t m
   const QueueId id = shard_.state.find_queue(request.queues.front());
   if (id == kNoQueue || shard_.state.queue(id).is_paused(shard_.now.realtime_ms)) return;
   ClaimedRecord record = begin_record(id, request);
+  Permits permits(shard_, id, std::min<std::uint64_t>(max, request.keys.size()));
   for (const std::string& key : request.keys) {
-    if (record.items.size() >= max) break;
+    if (permits.left() == 0) break;
     const Handle found = shard_.keys.find(id, key);
     if (found == kNoHandle) continue;
     if (!can_take(found, request)) continue;  // e.g. a key named twice: leased by now
     if (!fits(budget, shard_.state.slab[found], grants)) break;
     if (record.items.empty()) grants.queues.push_back(request.queues.front());
     take_one(found, record, grants);
+    permits.use();
   }
   end_record(std::move(record));
 }
@@ -207,15 +212,15 @@ void ClaimTaker::take_from_several(const core::ClaimRequest& request, std::uint3
 bool ClaimTaker::has_any(QueueId id, const core::ClaimRequest& request) const {
   const QueueState& queue = shard_.state.queue(id);
   if (queue.is_paused(shard_.now.realtime_ms)) return false;
-  if (request.keys.empty()) {
-    const Handle first = queue.lanes.first();
-    return first != kNoHandle && shard_.state.slab[first].due_ms() <= shard_.now.realtime_ms &&
-           !has_expired(first);
-  }
-  return std::any_of(request.keys.begin(), request.keys.end(), [&](const std::string& key) {
-    const Handle found = shard_.keys.find(id, key);
-    return found != kNoHandle && can_take(found, request);
-  });
+  const auto there = [&](Handle handle) {
+    return handle != kNoHandle && can_take(handle, request);
+  };
+  const bool any = request.keys.empty()
+                       ? there(queue.lanes.first())
+                       : std::ranges::any_of(request.keys, [&](const std::string& key) {
+                           return there(shard_.keys.find(id, key));
+                         });
+  return any && has_room(shard_, queue);
 }
 
 }  // namespace tarry::embedded

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "engines/embedded/shard/claims/claim_delivery.h"
+#include "engines/embedded/shard/claims/permits.h"
 
 namespace tarry::embedded {
 namespace {
@@ -164,7 +165,9 @@ void Claims::wake_held() {
   const auto state_of = [this](const std::string& name) {
     const QueueId id = shard_.state.find_queue(name);
     if (id == kNoQueue || shard_.state.queue(id).lanes.empty()) return Held::no_more;
-    return shard_.state.queue(id).is_paused(shard_.now.realtime_ms) ? Held::still : Held::woken;
+    const QueueState& queue = shard_.state.queue(id);
+    const bool held = queue.is_paused(shard_.now.realtime_ms) || !has_room(shard_, queue);
+    return held ? Held::still : Held::woken;
   };
   shard_.waiting.look_at_held(state_of);
   shard_.waiting.sweep(kSweptQueues,

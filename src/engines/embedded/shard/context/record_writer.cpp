@@ -41,6 +41,7 @@ void RecordWriter::write(const StoppingRecord& record) { log(record); }
 void RecordWriter::write(const LeaseRecord& record) { log(record); }
 void RecordWriter::write(const BackRecord& record) {
   log(record);
+  wake_limited(record.queue);
   wake_by_key(record.queue);
 }
 
@@ -51,6 +52,7 @@ void RecordWriter::write_gone(GoneWhy why, Handle handle) {
     journal_->append_gone(why, queue, gone);
   }
   state_->evolve(why, queue, gone);
+  wake_limited(queue);
 }
 
 void RecordWriter::write_dead(DeadWhy why, Handle handle, std::uint32_t priority,
@@ -65,6 +67,7 @@ void RecordWriter::write_dead(DeadWhy why, Handle handle, std::uint32_t priority
   record.priority = priority;
   record.reason = reason.substr(0, core::kMaxReason);
   log(record);
+  wake_limited(record.queue);
   wake_by_key(record.queue);
 }
 
@@ -88,6 +91,7 @@ void RecordWriter::write_end(Ending ending, Handle handle) {
   const Ref ended = ref(handle);
   journal_->append_remembered(ending, queue, settled_ms, until_ms, ended);
   state_->evolve(ending, queue, settled_ms, until_ms, ended);
+  wake_limited(queue);
 }
 
 }  // namespace tarry::embedded

@@ -2,7 +2,8 @@
 // and changes the state at once, so that the two always agree. The caller has taken room for it
 // before (kept_room.h).
 //
-// If the record may make a message claimable by its key, waiting claims by key are woken.
+// If the record may make a message claimable by its key, waiting claims by key are woken. If it may
+// end a lease of a queue with limits, all waiting claims of the queue are.
 //
 // Thread safety: none; the shard's thread.
 #pragma once
@@ -47,6 +48,10 @@ class RecordWriter {
   template <typename Record>
   void log(const Record& record);
   void wake_by_key(QueueId queue) { waiting_->wake_by_key(state_->queue(queue).name); }
+  void wake_limited(QueueId id) {
+    const QueueState& queue = state_->queue(id);
+    if (queue.at_gate.is_limited()) waiting_->wake(queue.name);
+  }
 
   ShardState* state_;
   Journal* journal_;

@@ -5,8 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "core/limits.h"
+#include "engines/embedded/gates/queue_gates.h"
 #include "engines/embedded/records/handle.h"
 #include "engines/embedded/shard/requests/marks.h"
 
@@ -33,6 +35,8 @@ struct ShardConfig {
   std::uint64_t work_base = kWorkBase;      // the least reserve for work, bytes
   std::uint64_t kept_claims = kKeptClaims;  // messages that can be claimed on a full disk
   Mark mark;
+  // Shared by all shards of the store. Null if there is only one.
+  std::shared_ptr<QueueGates> gates;
 };
 
 }  // namespace tarry::embedded

@@ -154,6 +154,7 @@ struct Part {
     wait,     // a claim that found nothing anywhere: wait for something to fall due
     forget,   // a waiting claim has ended: drop it
     damaged,  // a claimed message had a wrong checksum: make it dead
+    room,     // another shard has given back leases of a queue with limits
     freed,    // files of cleaned segments are removed, or may be used again
     close,    // complete waiting requests; no request follows
   };
@@ -166,7 +167,7 @@ struct Part {
   std::uint64_t reusable = 0;
   // damaged
   Handle handle = kNoHandle;
-  std::uint64_t id = 0;
+  std::uint64_t id = 0;  // room: the number of the queue's gate
   std::uint32_t claims = 0;
 };
 

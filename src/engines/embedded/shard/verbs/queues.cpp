@@ -58,6 +58,7 @@ void Queues::execute(const core::ConfigureRequest& request, const Part& part) {
     const QueueSettings settings = core::apply(request.patch, before);
     if (settings != before) {
       write(*queue, settings, state.paused, state.paused_until_ms);
+      shard_.wake(*queue);  // a limit may be higher now
     }
     {
       const std::scoped_lock lock(op->merge);

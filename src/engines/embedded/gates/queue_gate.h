@@ -1,0 +1,62 @@
+// QueueGate: the limit of one queue, which its shards hold together. A shard asks the gate before
+// it leases messages, and gives back what their leases no longer need.
+//
+// A shard may use a lease again that has ended in the same turn: its journal has the end before the
+// new claim. Other shards get the lease only when its end is durable. Otherwise a crash could undo
+// the end in one journal and keep the claim in another, and more messages would be leased than the
+// limit allows.
+//
+// Thread safety: any thread may call any function.
+//
+// Invariants
+//  1. `used_` is at least the number of messages that are leased in all shards that have joined.
+//     Nothing is taken while it is at the limit or above.
+//  2. A shard that was refused is told when it may ask again: `give_back` returns it.
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <mutex>
+
+#include "core/limits.h"
+
+namespace tarry::embedded {
+
+class QueueGate {
+ public:
+  using Shards = std::bitset<core::kMaxShards>;
+
+  /// `number`: unique among the gates of a store that is open.
+  explicit QueueGate(std::uint64_t number) : number_(number) {}
+
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+  /// Call `set` when the queue's settings have changed. 0: no limit.
+  void set(std::uint32_t max_leased);
+
+  /// A shard joins with the messages that it has leased, and leaves with them.
+  void join(std::uint64_t leased);
+  void leave(std::uint64_t leased);
+
+  struct Taken {
+    std::uint32_t all = 0;
+    std::uint32_t own = 0;  // of these, how many the shard had freed itself
+  };
+  /// Takes up to `most` leases. `freed`: how many the shard has freed and not yet given back. It
+  /// may not use these again while another shard waits for one.
+  [[nodiscard]] Taken take(std::uint32_t shard, std::uint32_t most, std::uint32_t freed);
+  /// True if `take` would give something. Else the shard waits for it.
+  [[nodiscard]] bool has_room(std::uint32_t shard, std::uint32_t freed);
+  /// Returns the shards that wait; they wait no more.
+  [[nodiscard]] Shards give_back(std::uint64_t leases);
+
+ private:
+  [[nodiscard]] std::uint64_t room(std::uint32_t shard, std::uint32_t freed) const noexcept;
+
+  const std::uint64_t number_;
+  std::mutex mutex_;
+  std::uint64_t max_leased_ = 0;
+  std::uint64_t used_ = 0;
+  Shards waiting_;
+};
+
+}  // namespace tarry::embedded

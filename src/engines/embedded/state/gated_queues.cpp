@@ -1,0 +1,38 @@
+#include "engines/embedded/state/gated_queues.h"
+
+namespace tarry::embedded {
+
+void GatedQueues::fit(std::uint32_t queue, const std::string& name, const QueueSettings& settings,
+                      std::uint64_t leased, AtGate& at) {
+  if (!is_open()) return;
+  if (settings.max_leased == 0) return drop(queue, leased, at);
+  if (!at.is_limited()) {
+    freed_.reserve(queues_.size() + 1);
+    std::shared_ptr<QueueGate> gate = gates_->find_or_make(name);
+    queues_.emplace(gate->number(), queue);
+    at.gate = std::move(gate);
+    at.gate->join(leased);
+  }
+  at.gate->set(settings.max_leased);
+}
+
+void GatedQueues::drop(std::uint32_t queue, std::uint64_t leased, AtGate& at) {
+  if (!at.is_limited()) return;
+  at.gate->leave(leased + at.freed);
+  std::erase(freed_, queue);
+  queues_.erase(at.gate->number());
+  at = {};
+}
+
+std::vector<std::uint32_t> GatedQueues::take_freed() {
+  std::vector<std::uint32_t> freed = freed_;
+  freed_.clear();
+  return freed;
+}
+
+std::uint32_t GatedQueues::queue_of(std::uint64_t gate) const {
+  const auto found = queues_.find(gate);
+  return found == queues_.end() ? kNone : found->second;
+}
+
+}  // namespace tarry::embedded
