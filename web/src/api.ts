@@ -11,10 +11,10 @@ export interface Settings {
   remember_ms: number;
   dead_keep_ms: number;
   if_exists: string;
-  /** 0 is never. */
-  expire_ms: number;
-  on_expiry: string;
-  /** Absent if there is none. */
+  /** These are absent unless they are set. */
+  expire_ms?: number;
+  on_expiry?: string;
+  max_leased?: number;
   objective?: string;
 }
 
@@ -27,6 +27,7 @@ export interface Objective {
   late_engine: number;
   late_unclaimed: number;
   late_paused: number;
+  late_limited: number;
 }
 
 export interface Queue {

@@ -97,7 +97,8 @@ export const english = {
   key: "Key",
   key_help: "empty: the store makes one",
   kept_until: "Kept until",
-  late_of: "{0} of {1} late in the last hour (nobody claiming {2}, paused {3}, engine {4}).",
+  late_of:
+    "{0} of {1} late in the last hour (nobody claiming {2}, paused {3}, limited {5}, engine {4}).",
   lateness: "Lateness",
   leased: "Leased",
   lease_left: "Lease left",
@@ -188,6 +189,7 @@ export const english = {
   set_if_exists: "If the key exists",
   set_lease_ms: "Lease",
   set_max_attempts: "Attempts",
+  set_max_leased: "Leased at once (0: no limit)",
   set_objective: "Lateness objective",
   set_on_expiry: "When they expire",
   set_remember_ms: "Remember keys",

@@ -21,6 +21,11 @@ const durations = [
   "expire_ms",
 ] as const;
 
+const counts = ["max_attempts", "max_leased"] as const;
+
+// What the server leaves out.
+const defaults: Partial<Settings> = { expire_ms: 0, on_expiry: "end", max_leased: 0 };
+
 const rules = {
   if_exists: ["reject", "keep", "replace", "earlier", "later"],
   on_expiry: ["end", "dead"],
@@ -32,7 +37,7 @@ function SettingsForm({ queue, locked }: { queue: Queue; locked: boolean }): JSX
   const shown = (name: keyof Settings): string => {
     const value = given[name];
     if (value !== undefined) return value;
-    const is = queue.settings[name];
+    const is = queue.settings[name] ?? defaults[name];
     return typeof is === "number" && name.endsWith("_ms") ? exact(is) : String(is ?? "none");
   };
   const set = (name: keyof Settings) => (value: string) => {
@@ -56,7 +61,9 @@ function SettingsForm({ queue, locked }: { queue: Queue; locked: boolean }): JSX
   const save = async (): Promise<string> => {
     const patch: Record<string, string | number> = {};
     for (const [name, value] of Object.entries(given)) {
-      patch[name.replace(/_ms$/, "")] = name === "max_attempts" ? Number(value) : value;
+      patch[name.replace(/_ms$/, "")] = (counts as readonly string[]).includes(name)
+        ? Number(value)
+        : value;
     }
     if (Object.keys(patch).length === 0) return t("unsaved");
     await call("PUT", queuePath(queue.queue), patch);
@@ -83,15 +90,18 @@ function SettingsForm({ queue, locked }: { queue: Queue; locked: boolean }): JSX
             onValue={set(name)}
           />
         ))}
-        <Input
-          label={t("set_max_attempts")}
-          type="number"
-          min="1"
-          max="65535"
-          value={shown("max_attempts")}
-          disabled={locked}
-          onValue={set("max_attempts")}
-        />
+        {counts.map((name) => (
+          <Input
+            key={name}
+            label={t(`set_${name}`)}
+            type="number"
+            min={name === "max_attempts" ? "1" : "0"}
+            max={name === "max_attempts" ? "65535" : "1000000"}
+            value={shown(name)}
+            disabled={locked}
+            onValue={set(name)}
+          />
+        ))}
         {choice("if_exists")}
         {choice("on_expiry")}
         <Input
@@ -224,6 +234,7 @@ export function QueueScreen({ name, session }: { name: string; session: Session 
             count(queue.objective.late_unclaimed),
             count(queue.objective.late_paused),
             count(queue.objective.late_engine),
+            count(queue.objective.late_limited),
           )}{" "}
           {queue.objective.overdue && t("overdue")}
         </p>
