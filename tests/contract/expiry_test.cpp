@@ -5,13 +5,9 @@
 namespace tarry::contract {
 namespace {
 
-std::vector<EngineSpec> those(const std::vector<EngineSpec>& engines, bool expire) {
-  std::vector<EngineSpec> chosen;
-  for (const EngineSpec& spec : engines) {
-    const bool can = spec.kind == Kind::memory || spec.kind == Kind::file;
-    if (spec.kind != Kind::rabbitmq && can == expire) chosen.push_back(spec);
-  }
-  return chosen;
+std::vector<EngineSpec> those(std::vector<EngineSpec> engines) {
+  std::erase_if(engines, [](const EngineSpec& spec) { return spec.kind == Kind::rabbitmq; });
+  return engines;
 }
 
 class Expiry : public Contract {
@@ -22,7 +18,7 @@ class Expiry : public Contract {
   }
   static std::uint64_t expired(const Queue& q) { return must(q.stats()).counters.expired; }
 };
-INSTANTIATE_TEST_SUITE_P(On, Expiry, testing::ValuesIn(those(all_engines(), true)), EngineName());
+INSTANTIATE_TEST_SUITE_P(On, Expiry, testing::ValuesIn(those(all_engines())), EngineName());
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Expiry);
 
 TEST_P(Expiry, EndsAMessageThatNobodyTookInTime) {
@@ -61,6 +57,20 @@ TEST_P(Expiry, OneThatWasOverBeforeThePushIsNotDelivered) {
   push(q, {.key = "k", .due = at(clock().now() - 2h), .expire = 1h});
   EXPECT_TRUE(nothing_due(q));
   EXPECT_EQ(expired(q), 1u);
+}
+
+// A request is carried out at one moment: what it pushes is there for the rest of it.
+TEST_P(Expiry, OneThatWasOverIsThereUntilTheEndOfItsRequest) {
+  if (is_by(By::command_line)) GTEST_SKIP() << "pushes one by one";
+  const Queue q = queue();
+  const std::vector<Push> pushes = {
+      {.key = "k", .payload = "x", .due = at(clock().now() - 2h), .expire = 1h},
+      {.key = "k", .payload = "y"}};
+  const auto pushed = must(q.push(pushes));
+  ASSERT_EQ(pushed.size(), 2u);
+  EXPECT_EQ(must(pushed[0]), Outcome::pushed);
+  EXPECT_EQ(must(pushed[1]), Outcome::exists);
+  EXPECT_TRUE(nothing_due(q));
 }
 
 TEST_P(Expiry, IsRemembered) {
@@ -254,7 +264,7 @@ TEST_P(Expiry, ThatIsWrongIsRefused) {
 }
 
 class ExpiryReopened : public Expiry {};
-INSTANTIATE_TEST_SUITE_P(On, ExpiryReopened, testing::ValuesIn(those(durable_engines(), true)),
+INSTANTIATE_TEST_SUITE_P(On, ExpiryReopened, testing::ValuesIn(those(durable_engines())),
                          EngineName());
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ExpiryReopened);
 
@@ -278,27 +288,6 @@ TEST_P(ExpiryReopened, IsKept) {
   rig().reopen();
   EXPECT_EQ(find(queue(), "a")->settlement->how, Ending::expired);
   EXPECT_EQ(expired(queue()), 1u);
-}
-
-class NoExpiry : public Contract {};
-INSTANTIATE_TEST_SUITE_P(On, NoExpiry, testing::ValuesIn(those(all_engines(), false)),
-                         EngineName());
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NoExpiry);
-
-TEST_P(NoExpiry, IsRefusedByName) {
-  EXPECT_FALSE(rig().engine().capabilities().expiry);
-  const Queue q = queue();
-  const auto refused = [](const auto& result, std::initializer_list<std::string_view> names) {
-    ASSERT_FALSE(result) << "was taken";
-    EXPECT_EQ(result.error().code, ErrorCode::unsupported) << result.error().message;
-    expect_names(result.error(), names);
-  };
-  refused(q.push({.key = "k", .payload = "x", .expire = 1min}), {"expire 1m"});
-  refused(q.push({.key = "k", .payload = "x", .expire_at = Time(Millis(4'000'000'000'000))}),
-          {"expire_at 2096"});
-  EXPECT_EQ(must(q.push({.key = "k", .payload = "x"})), Outcome::pushed);
-  refused(q.configure({.expire = 1min}), {"expire 1m"});
-  refused(q.configure({.on_expiry = OnExpiry::dead}), {"on_expiry dead"});
 }
 
 }  // namespace

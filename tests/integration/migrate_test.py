@@ -59,14 +59,17 @@ class Migrate(ProgramTest):
 
     def fill(self, store=None):
         """Messages with every kind of history, in two queues."""
+        expiries = ({}, {"expire": "9999d"}, {"expire_at": "2100-01-01T00:00:00Z"})
         lines = [{"key": f"k:{i}", "payload": f"p{i}", "due": "2099-01-31T09:00:00Z",
-                  "headers": {"n": str(i)}, "priority": 1000 + i % 50} for i in range(1200)]
+                  "headers": {"n": str(i)}, "priority": 1000 + i % 50, **expiries[i % 3]}
+                 for i in range(1200)]
         lines += [{"payload_base64": "/wA=", "delay": f"{i + 1}h", "max_attempts": 3}
                   for i in range(300)]
         self.tarry("push", "orders", "--jsonl", "-", store=store,
                    stdin="\n".join(map(json.dumps, lines)).encode())
         for key in ("dead", "tried", "released"):
-            self.tarry("push", "orders", "x", "--key", key, "--priority", "1", store=store)
+            self.tarry("push", "orders", "x", "--key", key, "--priority", "1", "--expire", "999d",
+                       store=store)
             receipt = self.asked("claim", "orders", store=store)["messages"][0]["receipt"]
             self.tarry({"dead": "bury", "tried": "retry", "released": "release"}[key], "orders",
                        receipt, store=store, *({"dead": ["--reason", "no good"],

@@ -25,6 +25,7 @@ void expect_same(const Body& want, std::string_view member) {
   EXPECT_EQ(got->id, want.id);
   EXPECT_EQ(got->priority, want.priority);
   EXPECT_EQ(got->max_attempts, want.max_attempts);
+  EXPECT_EQ(got->expiry, want.expiry);
   EXPECT_EQ(got->pushed_ms, want.pushed_ms);
   EXPECT_EQ(got->headers, want.headers);
   EXPECT_EQ(got->payload, want.payload);
@@ -40,12 +41,15 @@ TEST(Body, HoldsEveryField) {
   expect_same({.id = 5, .payload = "p"}, "k");
   expect_same({.priority = 0}, "k");
   expect_same({.max_attempts = 3, .payload = "p"}, "k");
+  expect_same({.expiry = {1'767'225'600'000, 0}, .payload = "p"}, "k");
+  expect_same({.expiry = {7'289'654'399'999, 3'155'760'000'000}, .payload = "p"}, "k");
   expect_same({.pushed_ms = kPushedFrom, .payload = "p"}, "k");
   expect_same({.pushed_ms = kPushedUpTo, .headers = "h", .payload = "p"}, "k");
   expect_same({.headers = "headers", .payload = std::string_view("\0\xff", 2)}, "k");
   expect_same({.id = 1'000'000'000'000,
                .priority = 4'294'967'295,
                .max_attempts = 65'535,
+               .expiry = {1, 2},
                .pushed_ms = kPushedFrom + 60'000,
                .headers = "h",
                .payload = "p"},

@@ -65,6 +65,7 @@ class RedisEngine final : public LoopEngine {
     capabilities.forecast = true;
     capabilities.manual_clock = options_.clock != nullptr;
     capabilities.push_times = push_times_;
+    capabilities.expiry = expiry_;
     capabilities.store = store_;
     return capabilities;
   }
@@ -109,6 +110,7 @@ class RedisEngine final : public LoopEngine {
     // The store's name is a hash of its secret, because nobody else needs to know the secret.
     store_ = std::to_string(base::keyed_hash(std::to_string(store.secret), kStoreNameSeed));
     push_times_ = store.schema >= kPushTimeSchema;
+    expiry_ = store.schema >= kExpirySchema;
     directory_.emplace(server(), store.partitions, options_.shards, !options_.cluster.empty());
     identity_.emplace(redis(), server(), *directory_, ids_, steady(), store, wish(), options_.log);
     context_.emplace(Context{server(), *directory_, ids_, *identity_});
@@ -170,8 +172,9 @@ class RedisEngine final : public LoopEngine {
 
   const RedisEngineOptions options_;
   Ids ids_;
-  std::string store_;  // set before `start` returns, as the next
+  std::string store_;  // set before `start` returns, as the next two
   bool push_times_ = false;
+  bool expiry_ = false;
   std::optional<Directory> directory_;
   std::optional<Identity> identity_;
   std::optional<Context> context_;

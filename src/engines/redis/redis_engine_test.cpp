@@ -165,15 +165,15 @@ TEST_F(RedisEngineTest, PartitionsAreFixedWhenTheStoreIsMade) {
 
 TEST_F(RedisEngineTest, ANewerSchemaIsRefused) {
   (void)open();
-  ASSERT_EQ(server().ask({"HSET", "tarry:{0}:store", "schema", "4"}), ":0\r\n");
+  ASSERT_EQ(server().ask({"HSET", "tarry:{0}:store", "schema", "5"}), ":0\r\n");
   const Error error = refusal(testing::options_for(server()));
   EXPECT_EQ(error.code, ErrorCode::unsupported);
-  EXPECT_NE(error.message.find("schema 4"), std::string::npos) << error.message;
+  EXPECT_NE(error.message.find("schema 5"), std::string::npos) << error.message;
 }
 
 TEST_F(RedisEngineTest, ARefusedOpeningLeavesNothing) {
   using Words = std::vector<std::string>;
-  for (const Words& record : {Words{"schema", "4"}, Words{"schema", "none"}, Words{"schema", "3"},
+  for (const Words& record : {Words{"schema", "5"}, Words{"schema", "none"}, Words{"schema", "3"},
                               Words{"schema", "3", "partitions", "16", "secret", "x"}}) {
     ASSERT_EQ(server().ask({"FLUSHALL"}), "+OK\r\n");
     Words put = {"HSET", "tarry:{0}:store"};

@@ -254,7 +254,45 @@ class StoppedLife : protected test::EngineCalls {
     extend(stopping);
     settle(queue, stopping, core::SettleAction::ack);
     claim_many(queue);
+    expire(queue);
     run_out(queue);
+  }
+  // Messages that expire: as the queue says, fixed, leased meanwhile, moved, cancelled.
+  void expire(const std::string& queue) {
+    core::PushRequest request;
+    request.queue = queue;
+    for (const char* name : {"e 0", "e 1", "e 2", "e 3", "e 4", "e 5", "e odd"}) {
+      core::PushItem item;
+      item.key = core::append(request.bytes, name);
+      item.payload = core::append(request.bytes, "payload of " + std::string(name));
+      item.due = Due::after(Millis(0));
+      item.expire = Millis(1'000);
+      if (std::string(name) == "e odd") item.priority = 5;
+      request.items.push_back(item);
+    }
+    (void)sure<core::PushReply>(request);
+    cancel(queue, "e 0");
+    reschedule(queue, "e 1", 500, {});
+    settle(queue, claim(queue, 1, {"e 2"}), core::SettleAction::release);
+    settle(queue, claim(queue, 1, {"e 3"}), core::SettleAction::ack);
+    (void)claim(queue, 1, {"e 4"});
+    clock_->advance(2'000);
+    (void)sure<StoreStats>(core::StatsRequest{queue});
+    for (const char* name : {"e 1", "e 2", "e 4", "e 5", "e odd"}) end(queue, name, true);
+    core::ConfigureRequest configure;
+    configure.queue = queue;
+    configure.patch.on_expiry = OnExpiry::dead;
+    (void)sure<core::ConfigureReply>(configure);
+    for (auto& item : request.items) item.expire = Millis(1);
+    request.items.resize(2);
+    request.items[0].if_exists = request.items[1].if_exists = IfExists::replace;
+    for (const char* name : {"e 0", "e 1"}) ended_.erase(queue + "/" + name);
+    (void)sure<core::PushReply>(request);
+    clock_->advance(1);
+    read(queue, "e 0");
+    for (const char* name : {"e 0", "e 1"}) there_.insert(queue + "/" + name);
+    configure.patch.on_expiry = OnExpiry::end;
+    (void)sure<core::ConfigureReply>(configure);
   }
   // Claims enough messages for a bulk claim.
   void claim_many(const std::string& queue) {

@@ -23,6 +23,8 @@ constexpr std::int64_t kWatchedMs = 10'000;
 // The claim looks again after this time, before kWatchedMs ends.
 constexpr std::int64_t kWatchAgainMs = 5'000;
 constexpr std::int64_t kAfterFailureMs = 1'000;  // until a claim that failed looks again
+// A claim lets up to 65,500 messages expire, 500 in each call, to get to those after them.
+constexpr int kExpiredRounds = 131;
 
 }  // namespace
 
@@ -146,6 +148,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
       bury_damaged(place, *answer);
       again_ms_ = 0;
     }
+    if (answer->has_expired_left && ++expired_rounds_ < kExpiredRounds) return next_shard();
     // The shard gave as many as were asked for, so it may have more.
     if (answer->taken + answer->damaged.size() == asked && left() > 0) return next_shard();
     ++shard_;
@@ -195,6 +198,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
   std::int64_t again_ms_ = INT64_MAX;
   base::BootClock::time_point sent_;  // when the script was sent
   int tries_ = 0;
+  int expired_rounds_ = 0;
 };
 
 Claims::Claims(Context& context, Alarms& alarms, const core::Limits& limits)

@@ -27,8 +27,8 @@ constexpr std::array<Recipe, kScripts> kRecipes = {{
       texts::k_onto, texts::k_push}},
     {"pushed", {texts::k_pushed}},
     {"move",
-     {texts::k_prelude, texts::k_settings, texts::k_bulk, texts::k_place, texts::k_onto,
-      texts::k_move}},
+     {texts::k_prelude, texts::k_settings, texts::k_bulk, texts::k_brings_expiry, texts::k_place,
+      texts::k_onto, texts::k_move}},
     {"claim",
      {texts::k_prelude, texts::k_runs, texts::k_bulk, texts::k_claim_fast, texts::k_settings,
       texts::k_place, texts::k_body, texts::k_take, texts::k_claim}},
@@ -68,18 +68,18 @@ constexpr std::array<Recipe, kScripts> kRecipes = {{
     {"tick", {texts::k_prelude, texts::k_settings, texts::k_bulk, texts::k_place, texts::k_tick}},
     {"inbox_read", {texts::k_inbox_read}},
     {"inbox_take",
-     {texts::k_prelude, texts::k_settings, texts::k_bulk, texts::k_place, texts::k_onto,
-      texts::k_cancel_one, texts::k_reschedule_one, texts::k_inbox_take}},
+     {texts::k_prelude, texts::k_settings, texts::k_bulk, texts::k_brings_expiry, texts::k_place,
+      texts::k_onto, texts::k_cancel_one, texts::k_reschedule_one, texts::k_inbox_take}},
     {"inbox_done", {texts::k_inbox_done}},
     {"push_closed",
-     {texts::k_prelude, texts::k_settings, texts::k_bulk, texts::k_place, texts::k_onto,
-      texts::k_push_closed}},
+     {texts::k_prelude, texts::k_settings, texts::k_bulk, texts::k_brings_expiry, texts::k_place,
+      texts::k_onto, texts::k_push_closed}},
     {"parted",
      {texts::k_prelude, texts::k_settings, texts::k_bulk, texts::k_place, texts::k_left,
       texts::k_parted}},
     {"adopt",
-     {texts::k_prelude, texts::k_settings, texts::k_bulk, texts::k_place, texts::k_held,
-      texts::k_adopt}},
+     {texts::k_prelude, texts::k_settings, texts::k_bulk, texts::k_brings_expiry, texts::k_place,
+      texts::k_held, texts::k_adopt}},
     {"reshard_record", {texts::k_reshard_record}},
     {"reshard_room", {texts::k_reshard_room}},
     {"reshard_close", {texts::k_reshard_close}},
@@ -96,7 +96,7 @@ constexpr std::array<Recipe, kScripts> kRecipes = {{
       texts::k_place, texts::k_entry, texts::k_left, texts::k_reshard_leave}},
     {"reshard_adopt",
      {texts::k_prelude, texts::k_free, texts::k_turn, texts::k_settings, texts::k_bulk,
-      texts::k_place, texts::k_held, texts::k_reshard_adopt}},
+      texts::k_brings_expiry, texts::k_place, texts::k_held, texts::k_reshard_adopt}},
     {"reshard_clean",
      {texts::k_prelude, texts::k_free, texts::k_turn, texts::k_settings, texts::k_bulk,
       texts::k_place, texts::k_entry, texts::k_left, texts::k_reshard_clean}},
@@ -158,6 +158,7 @@ std::string text_of(Script script, net::RedisChannels channels) {
   for (const std::string_view piece : recipe.pieces) {
     if (piece == texts::k_prelude || piece == texts::k_layout_prelude) text += texts::k_begin;
     text += piece;
+    if (piece == texts::k_place) text += texts::k_expiry;
   }
   if (guarded) text += "end\n" + std::string(texts::k_guard);
   return text;

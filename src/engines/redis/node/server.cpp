@@ -230,6 +230,9 @@ void Server::run_after(const Place& place, std::vector<RedisCommand> before, Scr
     }
     if (whole.is_error()) return answer(std::move(given), name_of(script), done);
     const net::RedisView last_reply = whole[whole.size() - 1];
+    if (last_reply.is_error() && first_word(last_reply.text()) == "EXPIRES") {
+      return done(Error{ErrorCode::misuse, std::string(last_reply.text())});
+    }
     if (last_reply.is_error()) {
       return done(error_of(*reply, last_reply.text(), name_of(script)));
     }

@@ -58,7 +58,8 @@ class Server {
   /// The same in one MULTI, after the commands `before` on that shard's keys. If the script fails,
   /// it undoes `before`. The script is sent as text, so that it cannot be missing. If a command of
   /// `before` fails (e.g. because Redis is full), the error is `misuse`: nothing was done, and only
-  /// the server knows why, so use another call.
+  /// the server knows why, so use another call. So it is if the script says that only another
+  /// script can do this (`EXPIRES`).
   void run_after(const Place& place, std::vector<net::RedisCommand> before, Script script,
                  Build build, Done done);
   void command(net::RedisCommand command, Done done);

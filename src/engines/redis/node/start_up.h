@@ -35,11 +35,13 @@ struct ServerWish {
 
 /// The schema of new stores. Stores since kOldestSchema are used unchanged (docs/formats/redis.md,
 /// Changing it).
-inline constexpr std::int64_t kSchema = 3;
+inline constexpr std::int64_t kSchema = 4;
 inline constexpr std::int64_t kOldestSchema = 1;
 inline constexpr std::int64_t kBulkSchema = 2;  // programs without bulk claims refuse it
 /// Programs that know no push times in bodies refuse this schema and later ones.
 inline constexpr std::int64_t kPushTimeSchema = 3;
+/// The same for programs that would deliver messages after their expiry.
+inline constexpr std::int64_t kExpirySchema = 4;
 
 inline constexpr std::uint32_t kDefaultPartitions = 16;
 inline constexpr std::uint32_t kMaxPartitions = 1024;

@@ -1,5 +1,6 @@
 #include "engines/redis/queues/identity.h"
 
+#include <string>
 #include <utility>
 
 #include "core/away.h"
@@ -29,6 +30,15 @@ Identity::Identity(net::Redis& redis, Server& server, Directory& directory, Ids&
       wish_(wish),
       goes_on_(wish.cluster),
       log_(std::move(log)) {}
+
+std::optional<Error> Identity::refuse_expiry() const {
+  if (schema_ >= kExpirySchema) return std::nullopt;
+  return Error{ErrorCode::unsupported,
+               "an expiry needs a store of schema " + std::to_string(kExpirySchema) +
+                   "; the store in Redis at " + server_.name() + " has schema " +
+                   std::to_string(schema_) +
+                   " (docs/formats/redis.md, Changing it, tells how to upgrade it)"};
+}
 
 bool Identity::is_known() const {
   return redis_.is_connected() && redis_.connections() == checked_;

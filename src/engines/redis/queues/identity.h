@@ -48,6 +48,8 @@ class Identity {
   [[nodiscard]] std::uint64_t secret() const noexcept { return secret_; }
   [[nodiscard]] std::int64_t schema() const noexcept { return schema_; }
   [[nodiscard]] bool keeps_push_times() const noexcept { return schema_ >= kPushTimeSchema; }
+  /// `unsupported` if the store's schema is too old for an expiry.
+  [[nodiscard]] std::optional<Error> refuse_expiry() const;
 
  private:
   [[nodiscard]] bool is_known() const;

@@ -1,5 +1,8 @@
 #include "engines/redis/records/body.h"
 
+#include <iterator>
+#include <utility>
+
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "engines/redis/records/member.h"
@@ -12,6 +15,7 @@ constexpr std::uint8_t kHasPriority = 2;
 constexpr std::uint8_t kHasMaxAttempts = 4;
 constexpr std::uint8_t kHasHeaders = 8;
 constexpr std::uint8_t kHasPushed = 16;
+constexpr std::uint8_t kHasExpiry = 32;
 constexpr std::uint8_t kRemembered = 128;
 
 // A push time is three bytes, little-endian: minutes since 2020, up to 2051. With a fourth byte a
@@ -31,10 +35,17 @@ std::uint32_t crc_of(const Body& body, std::string_view member) noexcept {
   return base::crc32c(body.payload, base::crc32c(body.headers, base::crc32c(member)));
 }
 
-// Reads a time of six bytes, little-endian, as the scripts pack it.
+// A time has six bytes, little-endian, as the scripts pack it.
+constexpr std::size_t kTimeSize = 6;
+
 std::int64_t load_time(const char* from) noexcept {
   return static_cast<std::int64_t>(std::uint64_t{base::load_u32(from)} |
                                    (std::uint64_t{base::load_u16(from + 4)} << 32));
+}
+
+void add_time(base::ByteWriter& writer, std::int64_t ms) {
+  writer.u32(static_cast<std::uint32_t>(ms));
+  writer.u16(static_cast<std::uint16_t>(ms >> 32));
 }
 
 }  // namespace
@@ -45,6 +56,8 @@ void append_head(std::string& out, const Body& body, std::string_view member) {
   if (body.id != 0) flags |= kHasId;
   if (body.priority != kDefaultPriority) flags |= kHasPriority;
   if (body.max_attempts != 0) flags |= kHasMaxAttempts;
+  const bool expires = body.expiry != core::Expiry();
+  if (expires) flags |= kHasExpiry;
   if (pushed) flags |= kHasPushed;
   if (!body.headers.empty()) flags |= kHasHeaders;
   base::ByteWriter writer(out);
@@ -56,6 +69,10 @@ void append_head(std::string& out, const Body& body, std::string_view member) {
   }
   if (body.priority != kDefaultPriority) writer.u32(body.priority);
   if (body.max_attempts != 0) writer.u16(body.max_attempts);
+  if (expires) {
+    add_time(writer, body.expiry.at_ms);
+    add_time(writer, body.expiry.after_ms);
+  }
   if (pushed) {
     writer.u16(static_cast<std::uint16_t>(*pushed));
     writer.u8(static_cast<std::uint8_t>(*pushed >> 16));
@@ -78,6 +95,11 @@ std::optional<Body> read_body(std::string_view bytes) noexcept {
   }
   if ((flags & kHasPriority) != 0 && !reader.u32(body.priority)) return {};
   if ((flags & kHasMaxAttempts) != 0 && !reader.u16(body.max_attempts)) return {};
+  if ((flags & kHasExpiry) != 0) {
+    std::string_view times;
+    if (!reader.bytes(2 * kTimeSize, times)) return {};
+    body.expiry = {load_time(times.data()), load_time(times.data() + kTimeSize)};
+  }
   if ((flags & kHasPushed) != 0) {
     std::uint16_t low = 0;
     std::uint8_t high = 0;
@@ -114,6 +136,12 @@ Past read_past(std::string_view bytes) noexcept {
            base::load_u32(at + 16), base::load_u32(at + 20)}};
 }
 
+std::optional<Ending> ending_of(std::int64_t number) noexcept {
+  constexpr Ending kEndings[] = {Ending::acked, Ending::cancelled, Ending::expired};
+  if (number < 0 || std::cmp_greater_equal(number, std::size(kEndings))) return {};
+  return kEndings[number];
+}
+
 std::optional<Remembered> read_remembered(std::string_view bytes) noexcept {
   constexpr std::size_t kFixed = 18;
   if (bytes.size() < kFixed + kPastSize) return {};
@@ -124,7 +152,9 @@ std::optional<Remembered> read_remembered(std::string_view bytes) noexcept {
     return {};
   }
   Remembered remembered;
-  remembered.settlement.how = at[1] == 0 ? Ending::acked : Ending::cancelled;
+  const auto ending = ending_of(static_cast<std::uint8_t>(at[1]));
+  if (!ending) return {};
+  remembered.settlement.how = *ending;
   remembered.settlement.when = Time(Millis(load_time(at + 2)));
   remembered.due_ms = load_time(at + 8);
   remembered.priority = base::load_u32(at + 14);

@@ -1,7 +1,8 @@
 // A message's body as Redis keeps it, the value of its member in MSGS:
 //
 //   u8 flags, u32 CRC-32C of member, headers and payload, [6 bytes id], [u32 priority],
-//   [u16 max_attempts], [3 bytes push time], [u16 length, headers], payload
+//   [u16 max_attempts], [expiry: 6 bytes moment, 6 bytes after], [3 bytes push time],
+//   [u16 length, headers], payload
 //
 // A part in brackets is present if its flag is set; integers are little-endian, ids big-endian. A
 // remembered message has a body of another form; this header reads it too. docs/formats/redis.md
@@ -17,12 +18,16 @@
 
 #include <tarry/message.h>
 
+#include "core/expiry.h"
+
 namespace tarry::redis {
 
 struct Body {
   std::uint64_t id = 0;  // 0: the member is the id
   std::uint32_t priority = kDefaultPriority;
   std::uint16_t max_attempts = 0;  // 0: the queue's
+  // A push sends no moment of a relative expiry: the script adds it, when it knows the due time.
+  core::Expiry expiry = {};
   // The push time, kept to the minute, rounded down. A time that does not fit into the field is not
   // kept. Empty: not known.
   std::optional<std::int64_t> pushed_ms = {};
@@ -46,6 +51,9 @@ inline constexpr std::size_t kPastSize = 24;
 void append_past(std::string& out, const Past& past);
 /// Returns an empty past if the bytes are too few.
 [[nodiscard]] Past read_past(std::string_view bytes) noexcept;
+
+/// The ending with this number in a remembered message's body; nothing if there is none.
+[[nodiscard]] std::optional<Ending> ending_of(std::int64_t number) noexcept;
 
 struct Remembered {
   Settlement settlement;

@@ -80,6 +80,10 @@ std::optional<ToldMessage> read_message(net::RedisView told, const Place& place,
   info.id = body->id != 0 ? body->id : id_from(member);
   info.priority = body->priority;
   info.max_attempts = body->max_attempts;
+  if (body->expiry.any()) {
+    info.expire_at = Time(Millis(body->expiry.at_ms));
+    if (body->expiry.after_ms != 0) info.expire = Millis(body->expiry.after_ms);
+  }
   if (body->pushed_ms) info.pushed = Time(Millis(*body->pushed_ms));
   if (auto headers = core::decode_headers(body->headers)) info.headers = std::move(*headers);
   if (with_payload) info.payload = body->payload;

@@ -33,7 +33,8 @@ struct Place {
   std::array<std::string, kKeys> keys;  // in the order of scripts/prelude.lua
 };
 
-/// A queue as the store knows it, at one generation of its shards. Immutable once made.
+/// A queue as the store knows it, at one generation of its shards. Immutable once made, except for
+/// `expires`.
 ///
 /// During a reshard a queue has two sets of shards. A closed shard still handles the messages that
 /// it has, and takes no new key. So if a closed shard does not have a key, it never will again, and
@@ -43,6 +44,9 @@ struct QueuePlaces {
   std::uint32_t number = 0;
   std::vector<Place> shards;  // closed shards first; at least one is open
   std::uint32_t closed = 0;   // how many of them are closed
+  /// The queue had an `expire`, so plain commands were refused. Scripts do the same, so it does no
+  /// harm if that has changed.
+  mutable bool expires = false;
 
   /// The number of open shards.
   [[nodiscard]] std::uint32_t open() const noexcept {

@@ -43,5 +43,6 @@ local function cancel_one(member, seen)
     call('HDEL', MSGS, member)
   end
   if has_past then call('HDEL', PAST, member) end
+  if expiry then expiry.leave({ member }, { body }) end
   return seen and 'done' or 'cancelled'
 end

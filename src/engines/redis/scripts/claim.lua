@@ -3,6 +3,10 @@
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 if paused then return paused_reply() end
 apply_time()
+-- If more messages have expired than that has ended, the caller calls again.
+if expiry and agenda <= now and call('ZCOUNT', LEASES, BIG, format('%.0f', BIG + now)) > 0 then
+  return finish({ now, -1, '', '', {}, false, format('%.0f', now) })
+end
 
 local most_bytes, first_anyway = tonumber(ARGV[7]), ARGV[8] == '1'
 local left = tonumber(ARGV[5])
@@ -103,6 +107,7 @@ for _, entry in ipairs(ready_taken) do
   call('ZREM', READY, entry)
   call('ZREM', ODD, sub(entry, 9))
 end
+if expiry then expiry.leave(members, bodies) end
 local first = note_head()
 local again = #bodies == 0 and look_again(first) or ''
 return finish({ now, lease, fence, entry, bodies, pasts_of(members, runs), again })

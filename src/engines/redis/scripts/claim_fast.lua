@@ -68,6 +68,14 @@ while not paused and not has_odd and agenda > now do  -- once
         call('HSET', LEASED, unpack(leases))
       end
       call('ZREMRANGEBYRANK', DUE, 0, n - 1)
+      if expiring then
+        local entries = {}
+        for i = 1, n do
+          local has_expiry = floor((byte(bodies[i] or '') or 0) / 32) % 2 == 1
+          if has_expiry then entries[#entries + 1] = 'x' .. members[i] end
+        end
+        if #entries > 0 then call('ZREM', LEASES, unpack(entries)) end
+      end
       local pasts = pasts_of(members, runs)
       if n < asked then
         local first = call('ZRANGE', DUE, 0, 0, 'WITHSCORES')[2]

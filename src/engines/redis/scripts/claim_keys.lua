@@ -42,6 +42,7 @@ end
 
 local lease, runs, entry = lease_out(ARGV[6] ~= '' and tonumber(ARGV[6]) or setting('lease'))
 for _, leave in ipairs(leaving) do leave() end
+if expiry then expiry.leave(members, bodies) end
 local next_look = ''
 if #bodies == 0 then
   if ARGV[10] ~= '' then call('HSET', META, 'watched', format('%.0f', now + ARGV[10])) end

@@ -13,10 +13,11 @@ local function adopt(member)
   if locate(member) then return drop(member) end
   local set, text, body, past = unpack(cmsgpack.unpack(packed))
   local score = tonumber(text)
+  expiry.note(body)
   call('HSET', MSGS, member, body)
   if past then call('HSET', PAST, member, past) end
   if set <= 2 then
-    put_waiting(member, score, priority_of(body))
+    put_waiting(member, score, body)
   else
     call('ZADD', set == 3 and DEAD or DONE, text, member)
     expect(score)

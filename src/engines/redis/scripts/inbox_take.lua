@@ -26,6 +26,7 @@ local REFUSED = 'refused' .. sub(FIELD, 3)
 local packed = call('HGET', META, REFUSED)
 local refused = packed and cmsgpack.unpack(packed) or {}
 
+local TOO_LATE = 'the due time is not before the moment at which the message expires'
 local longest = tonumber(largest or 0)
 local function carry_out(at)
   local verb, member, due, more = ARGV[at + 2], ARGV[at + 3], ARGV[at + 4], ARGV[at + 5]
@@ -33,10 +34,12 @@ local function carry_out(at)
   if verb == 'c' then
     cancel_one(member)
   elseif verb == 'p' then
-    push_onto(1, member, more, tonumber(due), ARGV[at + 6])
-    longest = math.max(longest, #more)
-  elseif reschedule_one(member, due, more) == 'far' then
-    return 'due time ' .. due .. ' ms is more than 100 years from now'
+    if push_onto(1, member, more, tonumber(due), ARGV[at + 6]) == 'late' then return TOO_LATE end
+    longest = math.max(longest, #more + 12)  -- with the queue's expiry
+  else
+    local told = reschedule_one(member, due, more)
+    if told == 'far' then return 'due time ' .. due .. ' ms is more than 100 years from now' end
+    if told[1] == 'late' then return TOO_LATE end
   end
   return ''
 end

@@ -9,15 +9,16 @@ apply_time()
 apply_step()
 local NOW = format('%.0f.75', now)
 local READY_ON, BEFORE_READY = format('%.0f', BIG), '(' .. format('%.0f', BIG)
+local BEFORE_EXPIRIES = BEFORE_READY
 local places = {
   s = { { DUE, '(' .. NOW, '(+inf' }, { ODD, '(' .. NOW, BEFORE_READY } },
   y = { { DUE, '-inf', NOW }, { ODD, '-inf', NOW }, { ODD, READY_ON, '(+inf' } },
-  l = { { LEASES, '-inf', '(+inf' } },
+  l = { { LEASES, '-inf', BEFORE_EXPIRIES } },
   d = { { DEAD, '(' .. now, '(+inf' } },
   r = { { DONE, '(' .. now, '(+inf' } },
   -- Leased messages come first. So a lease that runs out meanwhile may show a message twice, but
   -- hides none.
-  [''] = { { LEASES, '-inf', '(+inf' }, { DUE, '-inf', '(+inf' }, { ODD, '-inf', '(+inf' },
+  [''] = { { LEASES, '-inf', BEFORE_EXPIRIES }, { DUE, '-inf', '(+inf' }, { ODD, '-inf', '(+inf' },
     { DEAD, '(' .. now, '(+inf' }, { DONE, '(' .. now, '(+inf' } },
 }
 local wanted = places[ARGV[5]]

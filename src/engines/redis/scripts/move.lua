@@ -5,6 +5,7 @@
 -- if its key is taken. Answers as push does.
 call('HSET', META, 'generation', ARGV[1])
 apply_time()
+is_move = true
 local rules = ARGV[#ARGV]
 for i = 1, tonumber(ARGV[5]) do
   local at = 2 + 4 * i
@@ -14,13 +15,14 @@ for i = 1, tonumber(ARGV[5]) do
   elseif carried == '' or locate(member) then
     push_onto(i, member, body, due, sub(rules, i, i))
   elseif sub(carried, 25, 25) == 'D' then
-    call('HSET', MSGS, member, body)
+    call('HSET', MSGS, member, expiry.of_push(body, due, true))
     die(member, due, read_past(carried), sub(carried, 26))
     count('accepted')
   else
+    body = expiry.of_push(body, due, true)
     call('HSET', MSGS, member, body)
     call('HSET', PAST, member, sub(carried, 1, 24))
-    put_waiting(member, due + 0.5, priority_of(body))
+    put_waiting(member, due + 0.5, body)
     count('accepted')
   end
 end

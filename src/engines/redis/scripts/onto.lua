@@ -1,23 +1,30 @@
 -- Pushes of keys that may be taken. The answers go into `reply`.
 local reply = { now, later }
+local is_move = false  -- true: the messages come from another store, with the expiry that they had there
 
 local function tell(i, outcome, id, due)
   local at = #reply
   reply[at + 1], reply[at + 2], reply[at + 3] = i, outcome, id
   reply[at + 4] = format('%.0f', due)
+  return outcome
 end
 
 local function push_new(member, body, due)
   call('HSET', MSGS, member, body)
-  put_waiting(member, due, priority_of(body))
+  put_waiting(member, due, body)
   count('accepted')
 end
 
--- The verb table's first row.
+-- The verb table's first row. 'expires' and 'late' are refusals: a message would not be due before a fixed expiry, its
+-- own, or that of the message that is there. 'late' has this moment in place of the id.
 local function push_onto(i, member, body, due, rule)
   local state, score, old = locate(member)
+  if state and rule == 'd' then rule = setting('if_exists') end
+  if expiry and (not state or (rule == 'p' and state ~= 'leased')) then
+    body = expiry.of_push(body, due, is_move)
+    if not body then return tell(i, 'expires', '', due) end
+  end
   if not state then return push_new(member, body, due) end
-  if rule == 'd' then rule = setting('if_exists') end
   local id = id_of(member, old)
   if state == 'leased' then
     return tell(i, 'in_flight', id, floor(leased_score(member, score)))
@@ -44,7 +51,8 @@ local function push_onto(i, member, body, due, rule)
   local before = plain(score)
   if rule == 'r' then return tell(i, 'exists', id, floor(before)) end
   if rule == 'p' then
-    move_waiting(member, score, priority_of(old), due, priority_of(body), body)
+    move_waiting(member, score, old, due, body)
+    if expiry and band(flags_of(body), HAS_EXPIRY) == 0 then expiry.leave({ member }, { old }) end
     count('replaced')
     count('accepted')
     if before % 1 ~= 0 then call('HDEL', PAST, member) end
@@ -52,8 +60,9 @@ local function push_onto(i, member, body, due, rule)
   end
   local moves = (rule == 'e' and due < floor(before)) or (rule == 'l' and due > floor(before))
   if not moves then return tell(i, 'kept', id, floor(before)) end
-  local priority = priority_of(old)
-  move_waiting(member, score, priority, due + before % 1, priority)
+  local moment = expiry and expiry.before(old, due)
+  if moment then return tell(i, 'late', format('%.0f', moment), due) end
+  move_waiting(member, score, old, due + before % 1, expiry and expiry.moved(old, due) or old)
   count('reschedules')
   tell(i, 'moved', id, due)
 end

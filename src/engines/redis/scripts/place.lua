@@ -12,7 +12,7 @@ end
 
 local BIG = 2 ^ 50
 local DEFAULT_PRIORITY = 1024
-local HAS_ID, HAS_PRIORITY, HAS_MAX, HAS_HEADERS, HAS_PUSHED, REMEMBERED = 1, 2, 4, 8, 16, 128
+local HAS_ID, HAS_PRIORITY, HAS_MAX, HAS_HEADERS, HAS_PUSHED, HAS_EXPIRY, REMEMBERED = 1, 2, 4, 8, 16, 32, 128
 local band = bit.band
 
 -- The flags of a body. A body that is shorter than its flags say is damaged, and has no flags here, so that only
@@ -24,6 +24,7 @@ local function flags_of(body)
   if flags < REMEMBERED then
     if band(flags, HAS_PRIORITY) ~= 0 then size = size + 4 end
     if band(flags, HAS_MAX) ~= 0 then size = size + 2 end
+    if band(flags, HAS_EXPIRY) ~= 0 then size = size + 12 end
     if band(flags, HAS_PUSHED) ~= 0 then size = size + 3 end
     if band(flags, HAS_HEADERS) ~= 0 then size = size + 2 end
   end
@@ -83,7 +84,9 @@ local function attempt_of(past) return math.min(past[1] + 1, 65535) end
 -- A member of READY. Within one priority, READY is sorted by due time.
 local function ready_member(member, score) return struct.pack('>I8', score * 2) .. member end
 
-local function put_waiting(member, score, priority)
+local function put_waiting(member, score, body)
+  local priority = priority_of(body)
+  if expiry then expiry.await(member, body) end
   -- META's `odd` comes first, because only then claims look into ODD and READY.
   if priority ~= DEFAULT_PRIORITY and not has_odd then
     call('HSET', META, 'odd', 1)
@@ -111,11 +114,12 @@ local function take_waiting(member, score, priority)
   call('ZREM', ODD, member)
 end
 
--- Moves a waiting message to another due time or priority, with another body if one is given. At any moment the
--- body's priority says where the message is.
-local function move_waiting(member, score, was, due, becomes, body)
-  put_waiting(member, due, becomes)
-  if body then call('HSET', MSGS, member, body) end
+-- Moves a waiting message to another due time, with another body perhaps. At any moment the body's priority says
+-- where the message is.
+local function move_waiting(member, score, old, due, body)
+  local was, becomes = priority_of(old), priority_of(body)
+  put_waiting(member, due, body)
+  if body ~= old then call('HSET', MSGS, member, body) end
   if was == DEFAULT_PRIORITY then
     if becomes ~= DEFAULT_PRIORITY then call('ZREM', DUE, member) end
   elseif becomes == DEFAULT_PRIORITY then
@@ -271,7 +275,7 @@ local function expire(member)
   call('HDEL', PAST, member)
 end
 
-local ACKED, CANCELLED = 0, 1
+local ACKED, CANCELLED, EXPIRED = 0, 1, 2
 -- Remembers the key of an ended message, if the queue has a `remember`. `claim`: the claim that acked it.
 local function remember_end(member, body, due, past, ending, claim)
   local till = now + setting('remember')
@@ -321,12 +325,12 @@ local function die(member, due, past, reason)
   if watched then wake(now) end
 end
 
--- ---- time: leases that ran out, dead and remembered messages that expire. This comes before
--- anything else that a script does, so that verbs find the present state.
+-- ---- time: leases that ran out, messages that expire, dead and remembered ones that are no longer kept. This comes
+-- before anything else that a script does, so that verbs find the present state.
 
 local function run_out(member, score, stopping)
   local body = not stopping and call('HGET', MSGS, member)
-  if not body then
+  if not body or (byte(body) or 0) >= REMEMBERED then  -- ended although it was claimed, as that claim was stopped
     if stopping then conclude(member, score, CANCELLED) end
     call('HDEL', LEASED, member)
     if stopping then count('cancelled') end
@@ -340,7 +344,7 @@ local function run_out(member, score, stopping)
       'its lease ran out in attempt ' .. past[1] .. ' of ' .. most)
   else
     call('HSET', PAST, member, pack_past(past))
-    put_waiting(member, floor(score) + 0.5, priority_of(body))
+    put_waiting(member, floor(score) + 0.5, body)
   end
   call('HDEL', LEASED, member)
   count('run_outs')
@@ -350,8 +354,9 @@ local function note_agenda()
   local first = math.huge
   for _, key in ipairs({ LEASES, DEAD, DONE }) do
     local score = call('ZRANGE', key, 0, 0, 'WITHSCORES')[2]
-    if score ~= 'inf' then first = math.min(first, tonumber(score)) end
+    if score ~= 'inf' then first = math.min(first, plain(tonumber(score))) end
   end
+  if expiry then first = math.min(first, expiry.first()) end
   agenda = first
   if first == math.huge then
     call('HDEL', META, 'agenda')
@@ -362,8 +367,8 @@ local function note_agenda()
   end
 end
 
--- Does a slice of that work: leases of at most twice as many messages as one claim may take. True if there may be
--- more to do.
+-- Does a slice of that work: leases of at most twice as many messages as one claim may take, and 500 expiries at most.
+-- True if there may be more to do.
 local function apply_time(slice)
   if agenda > now then return false end
   call('HDEL', META, '')  -- a first write that is allowed while Redis is full
@@ -382,12 +387,13 @@ local function apply_time(slice)
     call('ZREM', LEASES, key)
     groups[key] = nil
   end
+  local expired = expiry and expiry.apply(500) or 0
   local dead = call('ZRANGEBYSCORE', DEAD, '-inf', now, 'LIMIT', 0, slice)
   for _, member in ipairs(dead) do expire(member) end
   local done = call('ZRANGEBYSCORE', DONE, '-inf', now, 'LIMIT', 0, slice)
   for _, member in ipairs(done) do forget(member) end
   note_agenda()
-  return handled >= 500 or #ended == slice or #dead == slice or #done == slice
+  return handled >= 500 or #ended == slice or expired == 500 or #dead == slice or #done == slice
 end
 
 -- The clock was set back: members of READY that are no longer due wait in ODD again.
@@ -417,6 +423,10 @@ local function locate(member)
     return 'remembered', tonumber(till), body
   end
   local score = call('ZSCORE', priority_of(body) == DEFAULT_PRIORITY and DUE or ODD, member)
+  if score and expiry and expiry.is_behind and expiry.has_come(body) then
+    expiry.conclude(member, tonumber(score), body)
+    return locate(member)
+  end
   if score then return 'waiting', tonumber(score), body end
   score = call('ZSCORE', DEAD, member)
   if score and tonumber(score) <= now then
@@ -433,6 +443,7 @@ local function locate(member)
   if not is_over(lease) then return 'leased', lease, body end
   run_out(member, leased_score(member, lease), is_stopping(lease))
   leave_group(group_in(lease), 1)
+  if expiry then expiry.is_behind = true end
   return locate(member)
 end
 

@@ -14,13 +14,14 @@ if may and not (may('HSET', META, '', '') and may('HDEL', META, '') and may('HIN
   return redis.error_reply('NOPERM this user may not write all that scripts write to ' .. META)
 end
 
-local generation, settings, paused, watched, agenda, head, has_odd, largest, bulk = unpack(call('HMGET', META,
-  'generation', 'settings', 'paused', 'watched', 'agenda', 'head', 'odd', 'largest', 'bulk'))
+local generation, settings, paused, watched, agenda, head, has_odd, largest, bulk, expiring = unpack(call('HMGET',
+  META, 'generation', 'settings', 'paused', 'watched', 'agenda', 'head', 'odd', 'largest', 'bulk', 'expiring'))
 bulk = bulk or '0'
 if not generation then return redis.error_reply('GONE the queue is not there') end
 if generation ~= ARGV[1] then return redis.error_reply('STALE the queue has other shards now') end
--- The two settings that the common cases need, in the order of settings.lua.
-local queue_lease, queue_remember = string.match(settings or '', '^(%d+) %d+ %d+ %d+ (%d+) %d+ %a[ %w]*$')
+-- The settings that the common cases need, in the order of settings.lua. `expire` is empty in an old store.
+local queue_lease, queue_remember, queue_expire =
+  string.match(settings or '', '^(%d+) %d+ %d+ %d+ (%d+) %d+ %a ?%d* ?(%d*)[ %w]*$')
 -- If another program has written invalid values into META, that is reported before anything is
 -- done.
 if not queue_lease or not tonumber(largest or 0)
@@ -32,6 +33,10 @@ if not queue_lease or not tonumber(largest or 0)
 end
 paused = paused and (paused == '' or tonumber(paused) > now) and paused
 
+-- `expiry`: the functions of expiry.lua, if there may be messages that expire. `brings_expiry`: the script may write the
+-- first one.
+local expiry, brings_expiry
+
 -- No lease ends, and nothing expires, before `agenda`; nothing waits to be claimed before `head`.
 agenda = agenda and tonumber(agenda) or math.huge
 head = head and tonumber(head) or math.huge
@@ -42,7 +47,7 @@ local counts, soonest, deadline = {}, math.huge, math.huge
 local function count(name, n) counts[name] = (counts[name] or 0) + (n or 1) end
 -- Call `wake` with a time from which on a message can be claimed.
 local function wake(due) if due < soonest then soonest = due end end
--- Call `expect` with a time at which a lease runs out, or a dead or remembered message expires.
+-- Call `expect` with a time at which a lease runs out, or a message expires, or is no longer kept.
 local function expect(time) if time < deadline then deadline = time end end
 
 -- Writes the earliest such time to the agenda. A claim calls it before it gives messages away.

@@ -8,6 +8,7 @@ local function purge(members)
   if #members == 0 then return end
   call('HDEL', MSGS, unpack(members))
   call('HDEL', PAST, unpack(members))
+  if expiry then expiry.leave(members) end
   left, purged = left - #members, purged + #members
 end
 

@@ -1,13 +1,14 @@
 -- Push. This piece pushes all messages at once if no key is taken.
 --
 -- ARGV: 5 how many, 6 '1' if keys may be taken, '2' if they are to be looked at one by one (one key twice, other
--- priorities), 7 one letter for each message: the rule for a taken key (r, k, p, e, l, or d: the queue's), then
+-- priorities), '3' the same, if messages have an expiry, 7 one letter for each message: the rule for a taken key (r, k, p, e, l, or d: the queue's), then
 -- member and body of each, then the due time of each, at last the length of the longest body. Answers now, later,
 -- then for each message that is not simply pushed: its number, the outcome, and the existing message's id and due
 -- time.
 local n, rules, first = tonumber(ARGV[5]), ARGV[7], 7
 
-local taken = ARGV[6] == '2'
+brings_expiry = ARGV[6] == '3' or (queue_expire ~= '' and queue_expire ~= '0')
+local taken = ARGV[6] == '2' or brings_expiry
 if ARGV[6] == '1' then
   local members = {}
   for i = 1, n do members[i] = ARGV[first + 2 * i - 1] end

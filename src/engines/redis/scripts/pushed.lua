@@ -12,13 +12,14 @@ local function attempt()
   if redis.acl_check_cmd and not redis.acl_check_cmd('HINCRBY', META, '', 0) then
     return refuse('NOPERM this user may not count')
   end
-  local generation, largest, head, watched =
-    unpack(call('HMGET', META, 'generation', 'largest', 'head', 'watched'))
+  local generation, largest, head, watched, settings =
+    unpack(call('HMGET', META, 'generation', 'largest', 'head', 'watched', 'settings'))
   if not generation then return refuse('GONE the queue is not there') end
   if generation ~= ARGV[1] then return refuse('STALE the queue has other shards now') end
   if not tonumber(largest or 0) or not tonumber(watched or 0) then
     return refuse('BROKEN ' .. META .. ' watched ' .. tostring(watched) .. ', largest ' .. tostring(largest))
   end
+  if string.find(settings or '', '%a %d+ [1-9]') then return refuse('EXPIRES the messages of this queue') end
   local first = sub(ARGV[8], 1, 6)
   if not call('ZSCORE', DUE, first) or call('HEXISTS', MSGS, first) == 0 then
     return refuse('BROKEN ' .. MSGS .. ' or ' .. DUE .. ' took nothing')

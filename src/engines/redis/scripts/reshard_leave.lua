@@ -10,6 +10,7 @@ for _, member in ipairs(in_hand()) do
     if copy and redis.sha1hex(copy) == sub(noted, 2) then
       if set == 2 then take_waiting(member, score, 0) else call('ZREM', PLACES[set], member) end
       count('left_' .. SETS[set])
+      if expiry then expiry.leave({ member }) end
       forget_left(member)
     elseif not has_left(member) then
       void[#void + 1] = member

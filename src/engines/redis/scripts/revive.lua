@@ -7,7 +7,9 @@ local slice, revived = tonumber(ARGV[5]), 0
 local function revive_one(member, body)
   local past = read_past(call('HGET', PAST, member))
   past[1], past[6] = 0, past[6] + 1
-  put_waiting(member, now + 0.5, priority_of(body))
+  local moved = expiry and expiry.moved(body, now) or body
+  if moved ~= body then call('HSET', MSGS, member, moved) end
+  put_waiting(member, now + 0.5, moved)
   call('ZREM', DEAD, member)
   call('HSET', PAST, member, pack_past(past))
   count('revives')

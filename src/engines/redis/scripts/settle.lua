@@ -89,7 +89,7 @@ local function settle_one(fence, member, action, delay, priority, reason)
     score = due
   end
   call('HSET', PAST, member, pack_past(past))
-  put_waiting(member, floor(score) + 0.5, priority_of(body))
+  put_waiting(member, floor(score) + 0.5, body)
   leave(action == 'r' and 'releases' or 'retries')
   return due and format('%.0f', due) or 1
 end

@@ -81,7 +81,7 @@ end
 local function look_again(found)
   local again = found ~= '' and tonumber(found) or math.huge
   local lease = call('ZRANGE', LEASES, 0, 0, 'WITHSCORES')[2]
-  if lease ~= 'inf' then again = math.min(again, tonumber(lease)) end
+  if tonumber(lease) < BIG then again = math.min(again, tonumber(lease)) end  -- the next ones are expiries
   if paused then again = paused ~= '' and tonumber(paused) or math.huge end
   return again == math.huge and '' or format('%.0f', math.ceil(again))
 end

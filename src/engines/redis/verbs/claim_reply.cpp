@@ -107,6 +107,7 @@ std::optional<ClaimAnswer> append_claim(net::RedisView reply, const Place& place
   const std::int64_t now = told_time(reply[0]);
   ClaimAnswer answer;
   answer.claim = reply[2].text();
+  answer.has_expired_left = reply[1].integer() < 0;
   if (!reply[6].text().empty()) {
     answer.again_ms = std::max<std::int64_t>(told_time(reply[6]) - now, 0);
   }

@@ -19,6 +19,8 @@ struct ClaimAnswer {
   std::optional<std::int64_t> again_ms;
   std::string claim;                 // its number, for damaged messages
   std::vector<std::string> damaged;  // members whose bodies have a wrong checksum
+  bool has_expired_left =
+      false;  // nothing was claimed, because more have expired than one call ends
 };
 
 /// Nothing if the answer cannot be read or has more than `most` messages; then `into` is unchanged.

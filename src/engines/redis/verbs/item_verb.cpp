@@ -92,6 +92,7 @@ void run_plainly(const JobPtr& job, const QueuePtr& queue, const Place& place, c
       [job, chunk](net::RedisCommand& command) { job->verb->build_after(command, *chunk); },
       [job, chunk, queue, &place](Result<net::RedisReply> reply) {
         if (!reply && reply.error().code == ErrorCode::misuse) {
+          queue->expires = reply.error().message.starts_with("EXPIRES");
           return run_script(job, queue, place, chunk);  // this learns why
         }
         take_answer(job, queue, chunk, place, std::move(reply));
@@ -101,7 +102,7 @@ void run_plainly(const JobPtr& job, const QueuePtr& queue, const Place& place, c
 void send_chunk(const JobPtr& job, const QueuePtr& queue, const Place& place, Items items) {
   job->countdown->begin();
   const auto chunk = std::make_shared<Items>(std::move(items));
-  if (!job->verb->is_plain(*chunk)) return run_script(job, queue, place, chunk);
+  if (queue->expires || !job->verb->is_plain(*chunk)) return run_script(job, queue, place, chunk);
   run_plainly(job, queue, place, chunk);
 }
 

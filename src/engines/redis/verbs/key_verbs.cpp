@@ -3,9 +3,12 @@
 #include <iterator>
 #include <utility>
 
+#include "core/expiry.h"
 #include "core/partly_done.h"
 #include "core/validation.h"
+#include "engines/redis/records/body.h"
 #include "engines/redis/records/member.h"
+#include "engines/redis/records/told_time.h"
 #include "engines/redis/verbs/verbs.h"
 
 namespace tarry::redis {
@@ -52,9 +55,10 @@ class KeyVerbOf : public KeyVerb {
 // {'settled', how, when}
 bool read_settled(RedisView given, core::ItemResult& result) {
   if (given.size() != 3 || given[0].text() != "settled") return false;
+  const auto ending = ending_of(given[1].integer());
+  if (!ending) return false;
   result.outcome = Outcome::settled;
-  result.settlement = Settlement{given[1].integer() == 0 ? Ending::acked : Ending::cancelled,
-                                 Time(Millis(given[2].integer()))};
+  result.settlement = Settlement{*ending, Time(Millis(given[2].integer()))};
   return true;
 }
 
@@ -140,8 +144,12 @@ class RescheduleVerb final : public KeyVerbOf<core::RescheduleRequest> {
       return true;
     }
     if (read_settled(given, told)) return true;
-    if (given.size() != 2) return false;
     const std::string_view outcome = given[0].text();
+    if (outcome == "late" && given.size() == 3) {
+      told.error = core::check_reschedule({told_time(given[2]), 0}, told_time(given[1]));
+      return told.error.has_value();
+    }
+    if (given.size() != 2) return false;
     if (outcome == "in_flight") {
       told.outcome = Outcome::in_flight;
     } else if (outcome == "rescheduled") {

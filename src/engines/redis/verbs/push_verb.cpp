@@ -43,6 +43,14 @@ void add_due(RedisCommand& command, Due due) {
   command.add(text + std::to_string(due.millis()));
 }
 
+// The expiry as a push names it: a relative one has no moment yet, unless it had one elsewhere.
+core::Expiry expiry_of(const core::PushItem& item) noexcept {
+  core::Expiry expiry;
+  if (item.expire_at) expiry.at_ms = item.expire_at->time_since_epoch().count();
+  if (item.expire && (!item.expire_at || expiry.at_ms != 0)) expiry.after_ms = item.expire->count();
+  return expiry;
+}
+
 // The common part of the two requests that add messages: push and move.
 class PutVerb : public ItemVerb {
  public:
@@ -104,6 +112,18 @@ class PutVerb : public ItemVerb {
         result.error = too_far(item_at(item).due);
         continue;
       }
+      if (given[at + 1].text() == "expires") {
+        const auto refused = core::expiry_of(item_at(item), told_time(given[at + 3]), Millis(0));
+        if (refused) return false;
+        result.error = refused.error();
+        continue;
+      }
+      if (given[at + 1].text() == "late") {
+        const core::Expiry there{told_time(given[at + 2]), 0};
+        result.error = core::check_reschedule(there, told_time(given[at + 3]));
+        if (!result.error) return false;
+        continue;
+      }
       const auto outcome = pushed_outcome(given[at + 1].text());
       if (!outcome) return false;
       result.outcome = *outcome;
@@ -123,7 +143,7 @@ class PutVerb : public ItemVerb {
 
   /// An upper bound for the length of the longest body.
   [[nodiscard]] std::int64_t longest(ItemSpan items) const {
-    constexpr std::size_t kHead = 32;
+    constexpr std::size_t kHead = 36;
     std::size_t most = 0;
     for (const std::uint32_t item : items) {
       const core::PushItem& push = item_at(item);
@@ -157,6 +177,7 @@ class PutVerb : public ItemVerb {
     body.id = push.key.size == 0 ? 0 : first_id_ + item;
     body.priority = push.priority;
     body.max_attempts = static_cast<std::uint16_t>(push.max_attempts);
+    body.expiry = expiry_of(push);
     if (context_.identity.keeps_push_times()) body.pushed_ms = pushed_at(item);
     body.headers = core::view(bytes_, push.headers);
     body.payload = core::view(bytes_, push.payload);
@@ -213,7 +234,7 @@ class PushVerb final : public PutVerbOf<core::PushRequest> {
     for (const std::uint32_t item : items) {
       const core::PushItem& push = request_.items[item];
       if (push.key.size > 0 || push.priority != kDefaultPriority || push.due.is_relative() ||
-          push.due.millis() > kPlainUntilMs) {
+          push.due.millis() > kPlainUntilMs || expiry_of(push) != core::Expiry()) {
         return false;
       }
       bytes += push.payload.size;
@@ -256,6 +277,10 @@ class PushVerb final : public PutVerbOf<core::PushRequest> {
   std::string_view mode_of(ItemSpan items) {
     std::unordered_set<std::string_view> keys;
     bool keyed = false;
+    const auto expires = [this](std::uint32_t item) {
+      return expiry_of(request_.items[item]) != core::Expiry();
+    };
+    if (std::ranges::any_of(items, expires)) return "3";
     for (const std::uint32_t item : items) {
       const core::PushItem& push = request_.items[item];
       if (push.priority != kDefaultPriority) return "2";
@@ -313,6 +338,19 @@ void take_ids(Context& context, std::uint64_t count, Ids::Taken done) {
   });
 }
 
+// In a body, the moment 0 means that there is none; so it does in a move.
+std::optional<Error> refuse_zero(const Context& context, const core::PushRequest& /*request*/,
+                                 const core::PushItem& item) {
+  if (item.expire_at != Time()) return std::nullopt;
+  const std::int64_t now = context.server.clock().now_ms();
+  return core::expiry_of(item, item.due.millis() + (item.due.is_relative() ? now : 0), Millis(0))
+      .error();
+}
+std::optional<Error> refuse_zero(const Context& /*context*/, const core::MoveRequest& /*request*/,
+                                 const core::PushItem& /*item*/) {
+  return std::nullopt;
+}
+
 const core::PushItem& push_of(const core::PushItem& item) { return item; }
 const core::PushItem& push_of(const core::MoveItem& item) { return item.push; }
 
@@ -325,7 +363,9 @@ void put(Context& context, const AskedPtr& asked, const core::Limits& limits, Pi
   for (std::uint32_t i = 0; i < request.items.size(); ++i) {
     reply.items[i].error = core::check_item(request, request.items[i], limits);
     if (!reply.items[i].error) {
-      reply.items[i].error = core::refuse_expiry("redis", push_of(request.items[i]));
+      const core::PushItem& push = push_of(request.items[i]);
+      if (push.expire || push.expire_at) reply.items[i].error = context.identity.refuse_expiry();
+      if (!reply.items[i].error) reply.items[i].error = refuse_zero(context, request, push);
     }
     if (!reply.items[i].error) good.push_back(i);
   }

@@ -154,7 +154,7 @@ void configure(Context& context, const AskedPtr& asked) {
   };
   look->done = [&context, asked, now, &patch = request.patch](std::optional<Error> error) {
     if (!error) error = core::check_patch(patch, *now);
-    if (!error) error = core::refuse_expiry("redis", patch);
+    if (!error && core::refuse_expiry("", patch)) error = context.identity.refuse_expiry();
     if (!error) error = core::refuse_limits("redis", patch);
     if (error) return asked->fail(std::move(*error));
     write_settings(context, asked);

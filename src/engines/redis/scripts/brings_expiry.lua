@@ -1,0 +1,2 @@
+-- The script may bring this shard its first message that expires.
+brings_expiry = true
