@@ -26,13 +26,14 @@ void append_escaped(std::string& out, std::string_view value) {
   }
 }
 
-}  // namespace
-
+// The shortest text that reads back as `value`.
 std::string number_text(double value) {
   std::array<char, 32> digits{};
   const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
   return {digits.data(), static_cast<std::size_t>(end - digits.data())};
 }
+
+}  // namespace
 
 void Exposition::family(std::string_view name, Kind kind, std::string_view help) {
   name_ = name;

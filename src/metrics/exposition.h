@@ -39,7 +39,4 @@ class Exposition {
   std::string name_;
 };
 
-/// A sample's number as text: the shortest one that reads back as `value`.
-[[nodiscard]] std::string number_text(double value);
-
 }  // namespace tarry::metrics

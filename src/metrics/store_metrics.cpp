@@ -1,6 +1,7 @@
 #include "metrics/store_metrics.h"
 
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -140,6 +141,15 @@ void write_objectives(Exposition& out, const LatenessMeter& meter, const Shown& 
   }
 }
 
+// A bound is a label, and so a text: 0.0001, not 1e-04.
+std::string bound_text(double bound) {
+  std::array<char, 32> digits{};
+  const char* const end =
+      std::to_chars(digits.data(), digits.data() + digits.size(), bound, std::chars_format::fixed)
+          .ptr;
+  return {digits.data(), static_cast<std::size_t>(end - digits.data())};
+}
+
 // Any histogram whose buckets are counted each on its own.
 template <std::size_t Bounds>
 void write_buckets(Exposition& out, Label label, const std::array<double, Bounds>& bounds,
@@ -147,7 +157,7 @@ void write_buckets(Exposition& out, Label label, const std::array<double, Bounds
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < Bounds; ++i) {
     count += counts[i];
-    out.sample("_bucket", {label, {"le", number_text(bounds[i])}}, count);
+    out.sample("_bucket", {label, {"le", bound_text(bounds[i])}}, count);
   }
   count += counts.back();
   out.sample("_bucket", {label, {"le", "+Inf"}}, count);
