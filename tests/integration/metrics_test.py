@@ -72,7 +72,8 @@ class Metrics(ProgramTest):
     def test_the_reference_lists_all_and_the_figures_are_right(self):
         with Server(self.store) as server:
             remote = {"store": server.url}
-            self.asked("queue", "set", "orders", "--objective", "99% within 1s", **remote)
+            self.asked("queue", "set", "orders", "--objective", "99% within 1s",
+                       "--max-leased", "100", **remote)
             for key in "abcd":
                 self.asked("push", "orders", "x", "--key", key, **remote)
             self.asked("push", "orders", "x", "--key", "later", "--in", "1h", **remote)
@@ -97,6 +98,7 @@ class Metrics(ProgramTest):
             self.assertEqual(
                 page.value("tarry_http_requests_total", route="/v1/claim", code="200"), 1)
             self.assertGreater(page.value("tarry_oldest_due_age_seconds", queue="orders"), 0)
+            self.assertEqual(page.value("tarry_max_leased", queue="orders"), 100)
             self.assertGreater(page.value("tarry_journal_syncs_total"), 0)
             # Six pushes, cancels and settlements, and a claim, each made durable and answered.
             for step in ("sync", "answer"):
@@ -151,8 +153,10 @@ class Metrics(ProgramTest):
             self.asked("push", "orders", "x", store=server.url)
             self.asked("claim", "orders", store=server.url)
             before = scrape(server)
+            before.families.pop("tarry_max_leased")  # Redis has no such limit, so no sample
             self.assertEqual(before.families, reference(
-                but=("tarry_journal_", "tarry_relay_", "tarry_token_")))
+                but=("tarry_journal_", "tarry_commit_", "tarry_max_leased", "tarry_relay_",
+                     "tarry_token_")))
             self.assertGreater(before.value("tarry_redis_connections_total"), 0)
             self.asked("push", "orders", "x", store=server.url)
             self.assertGreater(scrape(server).value("tarry_redis_round_trips_total"),
@@ -162,7 +166,8 @@ class Metrics(ProgramTest):
         file = self.directory / "tarry.toml"
         file.write_text('[[relay]]\nqueue = "orders"\nto = "command"\ncommand = ["cat"]\n')
         with Server(self.store, "--config", str(file)) as server:
-            self.asked("queue", "set", "mails", "--objective", "99% within 1s", store=server.url)
+            self.asked("queue", "set", "mails", "--objective", "99% within 1s",
+                       "--max-leased", "100", store=server.url)
             self.asked("push", "mails", "x", store=server.url)
             self.asked("claim", "mails", store=server.url)
             page = scrape(server)
