@@ -24,6 +24,16 @@ struct Objective {
   friend bool operator==(const Objective&, const Objective&) = default;
 };
 
+/// How many messages of a queue are claimed at most: "100/1s burst 20". In any stretch of time
+/// there are at most `burst` claims, plus `count` for each `per` of it.
+struct DeliveryRate {
+  std::uint32_t count = 0;  ///< 1 .. 1'000'000 messages; 0: no rate
+  Millis per{0};            ///< in this time, 1 ms .. 7 d
+  std::uint32_t burst = 0;  ///< 1 .. 1'000'000 messages at once, after a rest
+
+  friend bool operator==(const DeliveryRate&, const DeliveryRate&) = default;
+};
+
 /// What becomes of a message that expires.
 enum class OnExpiry : std::uint8_t {
   end,   ///< it ends: counted as expired, and remembered for the queue's `remember`
@@ -51,6 +61,7 @@ struct QueueSettings {
   OnExpiry on_expiry = OnExpiry::end;
   /// 1 .. 1'000'000 messages leased at once, over all consumers; 0: no limit.
   std::uint32_t max_leased = 0;
+  DeliveryRate rate;  ///< none
 
   friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
 };
@@ -68,6 +79,7 @@ struct SettingsPatch {
   std::optional<Millis> expire = {};
   std::optional<OnExpiry> on_expiry = {};
   std::optional<std::uint32_t> max_leased = {};
+  std::optional<DeliveryRate> rate = {};
 
   friend bool operator==(const SettingsPatch&, const SettingsPatch&) = default;
 };
@@ -106,7 +118,7 @@ struct ObjectiveStats {
   std::uint64_t late_engine = 0;     ///< although claims were waiting
   std::uint64_t late_unclaimed = 0;  ///< no claim was waiting: no consumers, or too few
   std::uint64_t late_paused = 0;
-  std::uint64_t late_limited = 0;  ///< a limit of the queue held them: `max_leased`
+  std::uint64_t late_limited = 0;  ///< a limit of the queue held them: `max_leased` or `rate`
 
   friend bool operator==(const ObjectiveStats&, const ObjectiveStats&) = default;
 };
@@ -124,8 +136,9 @@ struct QueueStats {
   std::uint64_t remembered = 0;
   std::uint64_t waiting_claims = 0;
   bool paused = false;
-  std::optional<Time> paused_until;  ///< empty while paused: until resumed
-  std::optional<Time> oldest_ready;  ///< due time of the oldest ready message
+  std::optional<Time> paused_until;    ///< empty while paused: until resumed
+  std::optional<Time> oldest_ready;    ///< due time of the oldest ready message
+  std::optional<Time> rate_next = {};  ///< the queue's `rate` permits no claim before this time
   QueueCounters counters;
   /// Empty if the queue has no objective, or if it is not measured: only servers measure.
   std::optional<ObjectiveStats> objective = {};

@@ -21,7 +21,7 @@ enum class Cause : std::uint8_t {
   leased,          ///< a consumer has it
   stopping,        ///< a consumer has it, and it was cancelled meanwhile
   paused,          ///< due, but its queue is paused
-  limited,         ///< due, but a limit of its queue holds it: `max_leased`
+  limited,         ///< due, but a limit of its queue holds it: `max_leased` or `rate`
   relay_down,      ///< due, but the sink of a relay that serves the queue does not take it
   no_consumer,     ///< due, but no claim waits, and no message of the queue is leased
   consumers_busy,  ///< due, but no claim waits; consumers have other messages of the queue

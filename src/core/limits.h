@@ -48,6 +48,8 @@ inline constexpr std::int64_t kMaxRememberMs = 365 * kDayMs;
 inline constexpr std::int64_t kMaxDeadKeepMs = 3650 * kDayMs;
 inline constexpr std::uint32_t kMaxAttempts = 65'535;
 inline constexpr std::uint32_t kMaxMaxLeased = 1'000'000;
+inline constexpr std::uint32_t kMaxRateCount = 1'000'000;  // also of a burst
+inline constexpr std::int64_t kMaxRatePerMs = 7 * kDayMs;
 
 /// Limits of one store; all other limits are the same for every store.
 struct Limits {

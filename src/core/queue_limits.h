@@ -1,5 +1,5 @@
-// The limits of a queue: how many of its messages may be leased at once. Their texts, and the
-// refusal of engines that cannot hold them.
+// The limits of a queue: how many of its messages may be leased at once, and at which rate they are
+// claimed (core/delivery_rate.h). Their texts, and the refusal of engines that cannot hold them.
 //
 // Pure functions.
 #pragma once
@@ -22,6 +22,9 @@ namespace tarry::core {
 
 /// True if a claim gets nothing now because of a limit of the queue.
 [[nodiscard]] bool is_limited(const QueueStats& queue) noexcept;
+
+/// Which limit that is: "held by max_leased: 5 of 5 leased".
+[[nodiscard]] std::string limit_held(const QueueStats& queue);
 
 /// For engines that hold no limits: `unsupported`, which names the first limit.
 [[nodiscard]] std::optional<Error> refuse_limits(std::string_view engine,

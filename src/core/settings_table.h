@@ -59,6 +59,9 @@ struct LimitSetting : SettingRow<std::uint32_t> {
   std::uint32_t max;
 };
 
+/// A text: core/delivery_rate.h. Engines that hold no limits refuse all but none.
+struct RateSetting : SettingRow<DeliveryRate> {};
+
 /// A text: core/objective.h.
 struct ObjectiveSetting : SettingRow<Objective> {};
 
@@ -107,6 +110,8 @@ inline constexpr std::tuple kSettingsTable{
     LimitSetting{{"max_leased", &QueueSettings::max_leased, &SettingsPatch::max_leased,
                   "Messages leased at once, over all consumers: 1 to 1000000, or none"},
                  kMaxMaxLeased},
+    RateSetting{{"rate", &QueueSettings::rate, &SettingsPatch::rate,
+                 "Claims at most: \"100/1s\", \"100/1s burst 20\", or none"}},
 };
 
 inline constexpr std::size_t kSettings = std::tuple_size_v<decltype(kSettingsTable)>;

@@ -11,14 +11,14 @@ namespace {
 
 // These two lines do not compile if a struct has more members than the table has rows.
 TEST(SettingsTable, HasARowForEachMember) {
-  auto [lease, attempts, least, most, remember, keep, rule, aim, expire, end, leased] =
+  auto [lease, attempts, least, most, remember, keep, rule, aim, expire, end, leased, rate] =
       QueueSettings();
-  auto [a, b, c, d, e, f, g, h, i, j, k] = SettingsPatch();
-  EXPECT_EQ(kSettings, 11u);
+  auto [a, b, c, d, e, f, g, h, i, j, k, l] = SettingsPatch();
+  EXPECT_EQ(kSettings, 12u);
   (void)lease, (void)attempts, (void)least, (void)most, (void)remember, (void)keep, (void)rule;
-  (void)aim, (void)expire, (void)end, (void)leased;
+  (void)aim, (void)expire, (void)end, (void)leased, (void)rate;
   (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h;
-  (void)i, (void)j, (void)k;
+  (void)i, (void)j, (void)k, (void)l;
 }
 
 TEST(SettingsTable, NoTwoRowsAreOfOneMemberOrOfOneName) {
@@ -47,6 +47,7 @@ QueueSettings others() {
   settings.expire = Millis(1000);
   settings.on_expiry = OnExpiry::dead;
   settings.max_leased = 5;
+  settings.rate = {100, Millis(1000), 20};
   each_setting_of<ObjectiveSetting>(
       [&](const auto& row) { settings.*row.value = {99'000, Millis(1000)}; });
   return settings;

@@ -1,4 +1,5 @@
 #include "core/validation.h"
+#include "core/delivery_rate.h"
 
 #include <algorithm>
 #include <concepts>
@@ -318,6 +319,12 @@ MaybeError check_setting(const OnExpirySetting&, OnExpiry value) {
 }
 MaybeError check_setting(const LimitSetting& row, std::uint32_t value) {
   return check_number(row.name, value, 0, row.max);
+}
+MaybeError check_setting(const RateSetting&, DeliveryRate value) {
+  if (is_delivery_rate(value)) return {};
+  return invalid("rate " + delivery_rate_text(value) +
+                 ": the count and the burst must be from 1 to " + std::to_string(kMaxRateCount) +
+                 ", the time from 1ms to 7d");
 }
 MaybeError check_setting(const ObjectiveSetting&, Objective value) {
   if (is_objective(value)) return {};

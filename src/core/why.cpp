@@ -23,11 +23,6 @@ std::string pause_text(const QueueStats& queue) {
   return "the queue is paused until " + until;
 }
 
-std::string limit_held(const QueueStats& queue) {
-  return "held by max_leased: " + std::to_string(queue.leased) + " of " +
-         std::to_string(queue.settings.max_leased) + " leased";
-}
-
 std::string attempts_text(const MessageInfo& message, const QueueStats& queue) {
   const std::uint32_t most =
       message.max_attempts > 0 ? message.max_attempts : queue.settings.max_attempts;

@@ -63,6 +63,16 @@ TEST(WhyTest, DueButHeldByALimit) {
   EXPECT_EQ(core::why(message(State::leased), stats).cause, Cause::leased);
 }
 
+TEST(WhyTest, DueButHeldByTheRate) {
+  QueueStats stats = queue();
+  stats.rate_next = kDue + std::chrono::seconds(30);
+  const Why why = core::why(message(State::ready), stats);
+  EXPECT_EQ(why.cause, Cause::limited);
+  EXPECT_EQ(why.text,
+            "It has been due since 2030-01-01T00:00:00.000Z, but it is held by rate: next at "
+            "2030-01-01T00:00:30.000Z.");
+}
+
 TEST(WhyTest, DueButPaused) {
   QueueStats stats = queue();
   stats.paused = true;

@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "core/delivery_rate.h"
 #include "core/expiry.h"
 #include "core/if_exists.h"
 #include "core/objective.h"
@@ -26,6 +27,9 @@ void write_setting(JsonWriter& out, const core::RuleSetting& row, IfExists value
 void write_setting(JsonWriter& out, const core::OnExpirySetting& row, OnExpiry value) {
   out.field(row.name, to_string(value));
 }
+void write_setting(JsonWriter& out, const core::RateSetting& row, DeliveryRate value) {
+  out.text_field(row.name, core::delivery_rate_text(value));
+}
 void write_setting(JsonWriter& out, const core::ObjectiveSetting& row, Objective value) {
   out.text_field(row.name, core::objective_text(value));
 }
@@ -46,6 +50,13 @@ std::optional<IfExists> read_setting(Fields& fields, const core::RuleSetting& ro
 }
 std::optional<OnExpiry> read_setting(Fields& fields, const core::OnExpirySetting& row) {
   return fields.choice(row.name, core::kEveryOnExpiry);
+}
+std::optional<DeliveryRate> read_setting(Fields& fields, const core::RateSetting& row) {
+  const auto text = fields.text(row.name);
+  if (!text) return std::nullopt;
+  const auto rate = core::parse_delivery_rate(*text);
+  if (!rate) fields.fail(rate.error());
+  return rate ? std::optional(*rate) : std::nullopt;
 }
 std::optional<Objective> read_setting(Fields& fields, const core::ObjectiveSetting& row) {
   const auto text = fields.text(row.name);
@@ -71,6 +82,9 @@ std::optional<IfExists> ask_setting(Fields& fields, const core::RuleSetting& row
 std::optional<OnExpiry> ask_setting(Fields& fields, const core::OnExpirySetting& row) {
   return read_setting(fields, row);
 }
+std::optional<DeliveryRate> ask_setting(Fields& fields, const core::RateSetting& row) {
+  return read_setting(fields, row);
+}
 std::optional<Objective> ask_setting(Fields& fields, const core::ObjectiveSetting& row) {
   return read_setting(fields, row);
 }
@@ -85,7 +99,8 @@ void write_settings(JsonWriter& out, const QueueSettings& settings) {
     if constexpr (std::is_same_v<Row, core::ObjectiveSetting> ||
                   std::is_same_v<Row, core::ExpireSetting> ||
                   std::is_same_v<Row, core::OnExpirySetting> ||
-                  std::is_same_v<Row, core::LimitSetting>) {  // absent in older versions
+                  std::is_same_v<Row, core::LimitSetting> ||
+                  std::is_same_v<Row, core::RateSetting>) {  // absent in older versions
       if (settings.*row.value == QueueSettings().*row.value) return;
     }
     write_setting(out, row, settings.*row.value);

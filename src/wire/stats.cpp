@@ -86,6 +86,7 @@ MaybeError read_queue(const boost::json::value& value, QueueStats& stats) {
   stats.paused = fields.boolean("paused").value_or(false);
   stats.paused_until = fields.time("paused_until_ms");
   stats.oldest_ready = fields.time("oldest_ready_ms");
+  stats.rate_next = fields.time("rate_next_ms");
   if (const boost::json::value* settings = fields.any("settings")) {
     Fields inner(*settings, "\"settings\"", Unknown::ignored);
     stats.settings = read_settings(inner);
@@ -122,6 +123,7 @@ void write_queue_stats(JsonWriter& out, const QueueStats& stats) {
   out.field_bool("paused", stats.paused);
   if (stats.paused_until) out.time_field("paused_until", *stats.paused_until);
   if (stats.oldest_ready) out.time_field("oldest_ready", *stats.oldest_ready);
+  if (stats.rate_next) out.time_field("rate_next", *stats.rate_next);
   out.name("counters").begin_object();
   for (const Counter& counter : kCounters) {
     out.field(counter.name, stats.counters.*counter.member);

@@ -9,6 +9,7 @@
 
 #include "app/output/exit_codes.h"
 #include "base/text.h"
+#include "core/delivery_rate.h"
 #include "core/headers.h"
 #include "core/objective.h"
 #include "core/queue_limits.h"
@@ -207,6 +208,9 @@ class Speaker {
     }
     if (patch.max_leased) {
       words.insert(words.end(), {"--max-leased", core::limit_text(*patch.max_leased)});
+    }
+    if (patch.rate) {
+      words.insert(words.end(), {"--rate", core::delivery_rate_text(*patch.rate)});
     }
     if (words.size() == 2) {
       // The command needs at least one setting. So read the settings of the queue, or, if there is

@@ -220,6 +220,10 @@ TEST_P(NoLimits, AreRefusedByName) {
   ASSERT_FALSE(refused) << "was taken";
   EXPECT_EQ(refused.error().code, ErrorCode::unsupported) << refused.error().message;
   expect_names(refused.error(), {"max_leased 5"});
+  const auto too = queue().configure({.rate = DeliveryRate{100, 1s, 20}});
+  ASSERT_FALSE(too) << "was taken";
+  EXPECT_EQ(too.error().code, ErrorCode::unsupported) << too.error().message;
+  expect_names(too.error(), {"rate 100/1s burst 20"});
   (void)must(queue().configure({.max_leased = 0}));
 }
 

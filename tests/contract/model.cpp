@@ -275,13 +275,37 @@ std::vector<ModelMessage> Model::claim(std::uint32_t max, std::optional<std::int
 }
 
 std::uint32_t Model::room() const {
-  const std::uint32_t most = settings_.max_leased;
-  if (most == 0) return std::numeric_limits<std::uint32_t>::max();
-  const auto leased = static_cast<std::uint32_t>(stats().leased);
-  return most - std::min(most, leased);
+  std::uint32_t room = std::numeric_limits<std::uint32_t>::max();
+  if (const std::uint32_t most = settings_.max_leased; most != 0) {
+    room = most - std::min(most, static_cast<std::uint32_t>(stats().leased));
+  }
+  if (settings_.rate == DeliveryRate()) return room;
+  Model now = *this;
+  now.refill();
+  return std::min(room, static_cast<std::uint32_t>(now.tokens_));
+}
+
+void Model::opened() {
+  tokens_ = settings_.rate.burst;
+  token_parts_ = 0;
+  tokens_at_ = boottime_;
+}
+
+void Model::refill() {
+  const DeliveryRate& rate = settings_.rate;
+  if (rate == DeliveryRate() || boottime_ <= tokens_at_) return;
+  token_parts_ += (boottime_ - tokens_at_) * rate.count;
+  tokens_at_ = boottime_;
+  tokens_ += token_parts_ / rate.per.count();
+  token_parts_ %= rate.per.count();
+  if (tokens_ < rate.burst) return;
+  tokens_ = rate.burst;
+  token_parts_ = 0;
 }
 
 void Model::lease_out(ModelMessage& message, std::optional<std::int64_t> lease) {
+  refill();
+  --tokens_;
   if (message.stage == Stage::dead) message.attempt = 0;
   message.stage = Stage::leased;
   message.stopping = false;
@@ -426,6 +450,7 @@ std::optional<std::uint64_t> Model::remove(bool force) {
   messages_.clear();
   settings_ = {};
   counters_ = {};
+  opened();
   paused_ = false;
   return gone.scheduled + gone.ready + gone.leased + gone.dead;
 }
@@ -451,6 +476,12 @@ void Model::configure(const SettingsPatch& patch) {
   settings_.expire = patch.expire.value_or(settings_.expire);
   settings_.on_expiry = patch.on_expiry.value_or(settings_.on_expiry);
   settings_.max_leased = patch.max_leased.value_or(settings_.max_leased);
+  const DeliveryRate before = settings_.rate;
+  settings_.rate = patch.rate.value_or(before);
+  if (settings_.rate == before) return;
+  if (before == DeliveryRate()) return opened();
+  tokens_ = std::min<std::int64_t>(tokens_, settings_.rate.burst);
+  token_parts_ = 0;
 }
 
 // ---- questions

@@ -129,6 +129,8 @@ class Model {
   void never_limit() noexcept { limits_ = false; }
   /// Whether the queue may get limits. Of several shards nobody knows whose messages a limit holds.
   [[nodiscard]] bool limits() const noexcept { return limits_ && !claims_all_; }
+  /// The store was opened: the rate permits a whole burst.
+  void opened();
   /// How many messages may be claimed now by the queue's limits.
   [[nodiscard]] std::uint32_t room() const;
   /// False if the push or the reschedule would be refused, because the message would expire before
@@ -197,6 +199,7 @@ class Model {
   void set_due(ModelMessage& message, Due due) const;
   void move_due(ModelMessage& message, Due due) const;
   [[nodiscard]] std::int64_t moment(Due due) const noexcept;
+  void refill();
   [[nodiscard]] bool is_due(const ModelMessage& message) const noexcept;
   [[nodiscard]] std::uint32_t max_attempts(const ModelMessage& message) const noexcept;
   ModelMessage* find_claim(std::size_t claim);
@@ -214,6 +217,10 @@ class Model {
   bool expires_ = true;
   bool limits_ = true;
   Tie tie_;
+  // Of the rate: so many claims are permitted at this boottime, and parts of one that comes back.
+  std::int64_t tokens_ = 0;
+  std::int64_t token_parts_ = 0;  // of `per` parts
+  std::int64_t tokens_at_ = 0;
   std::map<KeyId, ModelMessage> messages_;
   QueueSettings settings_;
   QueueCounters counters_;

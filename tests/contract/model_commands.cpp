@@ -450,6 +450,9 @@ class ConfigureAct final : public Act {
     }
     if (chance(3)) patch_.if_exists = *rc::gen::element(IfExists::reject, IfExists::replace);
     if (model.limits() && chance(3)) patch_.max_leased = *rc::gen::element(0u, 1u, 3u);
+    if (model.limits() && chance(3)) {
+      patch_.rate = *rc::gen::element(DeliveryRate(), DeliveryRate{3, Millis(1'000), 2});
+    }
     if (!model.expires()) return;
     if (chance(3)) patch_.expire = Millis(*rc::gen::element(0, 1, 10'000));
     if (chance(3)) patch_.on_expiry = *rc::gen::element(OnExpiry::end, OnExpiry::dead);
@@ -469,6 +472,7 @@ class ConfigureAct final : public Act {
     if (patch_.expire) os << " expire " << patch_.expire->count();
     if (patch_.on_expiry) os << " on_expiry " << to_string(*patch_.on_expiry);
     show_optional(os, "max_leased", patch_.max_leased);
+    if (patch_.rate) os << " rate " << patch_.rate->count << " burst " << patch_.rate->burst;
   }
 
  private:
@@ -514,6 +518,7 @@ class ReopenAct final : public Act {
  public:
   explicit ReopenAct(const Model&) {}
   void play(Model& model, ModelBench* bench) const override {
+    model.opened();
     if (bench == nullptr) return;
     bench->reopen();
     bench->check_all(model, 100);

@@ -84,7 +84,7 @@ class Measured(ProgramTest):
         self.assertEqual(samples["tarry_objective_claims_total", (label,)], 23)
         late = {dict(labels)["cause"]: value for (name, labels), value in samples.items()
                 if name == "tarry_objective_late_total"}
-        self.assertEqual(late, {"engine": 0, "unclaimed": 1, "paused": 2})
+        self.assertEqual(late, {"engine": 0, "unclaimed": 1, "paused": 2, "limited": 0})
 
         # An hour later nothing is left of it.
         self.tarry("clock", "advance", "1h")

@@ -199,11 +199,17 @@ class Agreement(ProgramTest):
         self.ask("configureQueue", queue="brief", body={
             "lease": "1m", "max_attempts": 1, "backoff_min": "1s", "backoff_max": "2s",
             "remember": "1h", "dead_keep": "1d", "if_exists": "reject",
-            "objective": "99.9% within 1s", "expire": "2h", "on_expiry": "dead", "max_leased": 5})
+            "objective": "99.9% within 1s", "expire": "2h", "on_expiry": "dead",
+            "max_leased": 5, "rate": "100/1s burst 20"})
         self.ask("getQueue", queue="brief")
         self.ask("configureQueue", queue="brief", body={
             "lease_ms": 60_000, "backoff_min_ms": 1, "backoff_max_ms": 2, "remember_ms": 3_600_000,
-            "dead_keep_ms": 1000, "expire_ms": 0, "on_expiry": "end", "max_leased": 0})
+            "dead_keep_ms": 1000, "expire_ms": 0, "on_expiry": "end", "max_leased": 0,
+            "rate": "none"})
+        self.ask("configureQueue", queue="slow", body={"rate": "1/1h"})
+        self.ask("pushMessage", queue="slow", body={"key": "first"})
+        self.ask("claimMessages", body={"queues": ["slow"]})
+        self.assertIn("rate_next_ms", self.ask("getQueue", queue="slow").json)
         self.ask("pushMessage", queue="brief", body={"key": "k"})
         claimed, = self.ask("claimMessages", body={"queues": ["brief"]}).json["messages"]
         self.ask("settleClaims", body={"items": [{"receipt": claimed["receipt"], "action": "ack"}]})

@@ -156,7 +156,8 @@ class Reference(unittest.TestCase):
         # These are left out where they say nothing.
         self.assertEqual(schemas["Settings"]["required"],
                          [name for name in answered
-                          if name not in ("objective", "expire_ms", "on_expiry", "max_leased")])
+                          if name not in ("objective", "expire_ms", "on_expiry", "max_leased",
+                                           "rate")])
         self.assertEqual(list(schemas["Settings"]["properties"]), answered)
         patch = schemas["SettingsPatch"]
         self.assertEqual(set(patch["properties"]), set(names) | set(answered))

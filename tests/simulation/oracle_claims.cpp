@@ -71,7 +71,7 @@ void Oracle::take(const std::string& name, const Message& message,
   Queue& queue = this->queue(name);
   if (queue.model.room() == 0) {
     return fail(5, "a message was delivered beyond max_leased " +
-                       std::to_string(queue.model.settings().max_leased));
+                       std::to_string(queue.model.settings().max_leased) + " or the rate");
   }
   Claim claim;
   claim.queue = name;

@@ -295,6 +295,7 @@ void Oracle::opened(const OneShard& shard, std::uint64_t last_batch, std::uint64
   if (!turns_.empty()) adopt(shard, last_batch);
   if (failure_) return;
   settle_leases(shard.state());
+  for (auto& [name, queue] : truth_.queues) queue.model.opened();
   // If a claim is lost, its receipt names nothing, and the next claim may get the same receipt.
   std::erase_if(claims_, [&](const auto& entry) {
     const Claim& claim = entry.second;

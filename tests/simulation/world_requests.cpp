@@ -159,6 +159,9 @@ core::Request World::configure(const Step& step) {
     request.patch.on_expiry = step.b % 2 == 0 ? OnExpiry::dead : OnExpiry::end;
   }
   if (options_.limits && step.c % 2 == 0) request.patch.max_leased = step.b % 4;
+  if (options_.limits && step.c % 5 == 0) {
+    request.patch.rate = step.b % 3 == 0 ? DeliveryRate() : DeliveryRate{3, Millis(1'000), 2};
+  }
   if (step.a % 7 == 0) request.patch.if_exists = static_cast<IfExists>(step.b % 5);
   if (step.a % 11 == 0) request.patch.lease = Millis((1 + step.b) * 100);
   if (step.a % 13 == 0) request.patch.backoff_min = Millis(step.b % 10 * 50);

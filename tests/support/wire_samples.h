@@ -211,6 +211,8 @@ inline core::Request any_request() {
       r.patch.objective = maybe<Objective>(any_objective);
       r.patch.expire = maybe_millis();
       r.patch.max_leased = maybe<std::uint32_t>(any_u32);
+      r.patch.rate = maybe<DeliveryRate>(
+          [] { return one_of({DeliveryRate(), DeliveryRate{100, Millis(1'000), 20}}); });
       r.patch.on_expiry = maybe<OnExpiry>([] { return one_of({OnExpiry::end, OnExpiry::dead}); });
       return r;
     }

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/delivery_rate.h"
 #include "core/headers.h"
 #include "core/objective.h"
 #include "core/reply.h"
@@ -72,7 +73,8 @@ class Text {
         .add("", core::objective_text(s.objective))
         .add("", s.expire)
         .add("", to_string(s.on_expiry))
-        .add("", s.max_leased);
+        .add("", s.max_leased)
+        .add("", core::delivery_rate_text(s.rate));
   }
   Text& add(std::string_view name, core::SettleAction action) {
     return add(name, static_cast<std::uint64_t>(action));
@@ -168,6 +170,7 @@ inline std::string text_of(const core::Request& request) {
       t.add("max", r.patch.backoff_max).add("remember", r.patch.remember);
       t.add("keep", r.patch.dead_keep).add("if_exists", r.patch.if_exists);
       t.add("expire", r.patch.expire).add("max_leased", r.patch.max_leased);
+      if (r.patch.rate) t.add("rate", core::delivery_rate_text(*r.patch.rate));
       if (r.patch.on_expiry) t.add("on_expiry", to_string(*r.patch.on_expiry));
       if (r.patch.objective) t.add("objective", core::objective_text(*r.patch.objective));
     }
@@ -267,7 +270,7 @@ inline std::string text_of(const core::Reply& reply) {
         t.add("scheduled", q.scheduled).add("ready", q.ready).add("leased", q.leased);
         t.add("dead", q.dead).add("remembered", q.remembered).add("waiting", q.waiting_claims);
         t.add("paused", q.paused).add("until", q.paused_until);
-        t.add("oldest", q.oldest_ready);
+        t.add("oldest", q.oldest_ready).add("next", q.rate_next);
         if (const auto& kept = q.objective) {
           t.add("burning", kept->burning).add("overdue", kept->overdue).add("claims", kept->claims);
           t.add("late", kept->late).add("", kept->late_engine).add("", kept->late_unclaimed);

@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "base/text.h"
+#include "core/delivery_rate.h"
 #include "core/expiry.h"
 #include "core/if_exists.h"
 #include "core/objective.h"
@@ -221,14 +222,30 @@ CLI::Option* add_limit(CLI::App& command, const std::string& setting, const std:
              });
 }
 
-CLI::Option* add_objective(CLI::App& command, const std::string& name,
-                           std::optional<Objective>& into, const std::string& help) {
-  return add(command, name, help, "OBJECTIVE", [&into](const std::string& word) -> Result<void> {
-    const auto objective = core::parse_objective(word);
-    if (!objective) return objective.error();
-    into = *objective;
+namespace {
+
+/// `parse` reads one word.
+template <typename Value, typename Parse>
+CLI::Option* add_parsed(CLI::App& command, const std::string& name, std::optional<Value>& into,
+                        const std::string& type, const Parse& parse, const std::string& help) {
+  return add(command, name, help, type, [&into, parse](const std::string& word) -> Result<void> {
+    const auto value = parse(word);
+    if (!value) return value.error();
+    into = *value;
     return {};
   });
+}
+
+}  // namespace
+
+CLI::Option* add_delivery_rate(CLI::App& command, const std::string& name,
+                               std::optional<DeliveryRate>& into, const std::string& help) {
+  return add_parsed(command, name, into, "RATE", core::parse_delivery_rate, help);
+}
+
+CLI::Option* add_objective(CLI::App& command, const std::string& name,
+                           std::optional<Objective>& into, const std::string& help) {
+  return add_parsed(command, name, into, "OBJECTIVE", core::parse_objective, help);
 }
 
 Due When::due() const noexcept {

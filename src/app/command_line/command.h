@@ -76,6 +76,8 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name,
 CLI::Option* add_limit(CLI::App& command, const std::string& setting, const std::string& name,
                        std::optional<std::uint32_t>& into, std::uint32_t max,
                        const std::string& help);
+CLI::Option* add_delivery_rate(CLI::App& command, const std::string& name,
+                               std::optional<DeliveryRate>& into, const std::string& help);
 CLI::Option* add_objective(CLI::App& command, const std::string& name,
                            std::optional<Objective>& into, const std::string& help);
 CLI::Option* add_rule(CLI::App& command, const std::string& name, std::optional<IfExists>& into,

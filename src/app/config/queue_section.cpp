@@ -1,9 +1,11 @@
 #include "app/config/queue_section.h"
 
 #include <array>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "core/delivery_rate.h"
 #include "core/expiry.h"
 #include "core/if_exists.h"
 #include "core/objective.h"
@@ -34,12 +36,22 @@ std::optional<std::uint32_t> read_setting(Section& section, const core::LimitSet
   const auto limit = section.count_or_none(row.name, row.max);
   return limit ? std::optional(static_cast<std::uint32_t>(*limit)) : std::nullopt;
 }
-std::optional<Objective> read_setting(Section& section, const core::ObjectiveSetting& row) {
+
+/// `parse` reads the setting's text.
+template <typename Row, typename Parse>
+auto read_text(Section& section, const Row& row, const Parse& parse) {
+  using Value = std::remove_cvref_t<decltype(*parse(""))>;
   const auto text = section.text(row.name);
-  if (!text) return std::nullopt;
-  const auto objective = core::parse_objective(*text);
-  if (!objective) section.fail(row.name, objective.error().message);
-  return objective ? std::optional(*objective) : std::nullopt;
+  if (!text) return std::optional<Value>();
+  const auto value = parse(*text);
+  if (!value) section.fail(row.name, value.error().message);
+  return value ? std::optional<Value>(*value) : std::nullopt;
+}
+std::optional<DeliveryRate> read_setting(Section& section, const core::RateSetting& row) {
+  return read_text(section, row, core::parse_delivery_rate);
+}
+std::optional<Objective> read_setting(Section& section, const core::ObjectiveSetting& row) {
+  return read_text(section, row, core::parse_objective);
 }
 
 SettingsPatch read_patch(Section& section) {

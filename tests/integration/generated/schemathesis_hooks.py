@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 schemathesis.openapi.format(
     "tarry-duration", st.integers(1, 50).map(lambda milliseconds: f"{milliseconds}ms"))
 schemathesis.openapi.format(
+    "tarry-rate", st.builds("{}/{}ms burst {}".format, st.integers(1, 1_000_000),
+                            st.integers(1, 604_800_000), st.integers(1, 1_000_000)))
+schemathesis.openapi.format(
     "tarry-objective", st.builds("{}% within {}ms".format, st.integers(1, 99),
                                  st.integers(1, 5_000)))
 schemathesis.openapi.format(

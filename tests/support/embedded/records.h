@@ -63,6 +63,7 @@ inline QueueRecord any_queue(AnyRecord& owner) {
   if (any<bool>()) r.settings.expire = Millis(any<std::int32_t>());
   if (any<bool>()) r.settings.on_expiry = any_up_to(OnExpiry::dead);
   if (any<bool>()) r.settings.max_leased = any<std::uint32_t>();
+  if (any<bool>()) r.settings.rate = {100, Millis(1'000), 20};
   r.paused = any<bool>();
   r.paused_until_ms = maybe_time();
   if (any<bool>()) {

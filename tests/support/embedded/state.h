@@ -50,7 +50,8 @@ inline std::string queue_line(const QueueState& queue) {
   out << "queue " << queue.name << " settings " << s.lease.count() << ' ' << s.max_attempts << ' '
       << s.backoff_min.count() << ' ' << s.backoff_max.count() << ' ' << s.remember.count() << ' '
       << s.dead_keep.count() << ' ' << static_cast<int>(s.if_exists) << ' ' << s.expire.count()
-      << ' ' << to_string(s.on_expiry) << ' ' << s.max_leased << " paused " << queue.paused << ' '
+      << ' ' << to_string(s.on_expiry) << ' ' << s.max_leased << ' ' << s.rate.count << '/'
+      << s.rate.per.count() << '/' << s.rate.burst << " paused " << queue.paused << ' '
       << queue.paused_until_ms.value_or(-1) << " counters ";
   tell(out, queue.counters);
   out << " pending " << queue.in(Stage::scheduled) + queue.in(Stage::ready) << " leased "

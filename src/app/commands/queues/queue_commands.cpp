@@ -12,6 +12,7 @@
 #include "app/output/json.h"
 #include "app/output/progress.h"
 #include "core/engine.h"
+#include "core/queue_limits.h"
 #include "open/server_call.h"
 #include "wire/stats.h"
 
@@ -104,6 +105,7 @@ void print_sheet(Output& output, const core::Capabilities& can, const QueueStats
   sheet.add_parts("messages", messages);
   sheet.add("oldest ready", optional_time(stats.oldest_ready));
   sheet.add("paused", paused_text(stats));
+  if (core::is_limited(stats)) sheet.add("limits", core::limit_held(stats));
   sheet.add("waiting claims", grouped(stats.waiting_claims));
   add_settings(sheet, settings);
   if (stats.objective) sheet.add("objective is", kept_text(*stats.objective));

@@ -47,6 +47,9 @@ void add_flag(CLI::App& command, const core::LimitSetting& row, SettingsPatch& p
   add_limit(command, std::string(row.name), flag_of(row.name), patch.*row.change, row.max,
             std::string(row.help));
 }
+void add_flag(CLI::App& command, const core::RateSetting& row, SettingsPatch& patch) {
+  add_delivery_rate(command, flag_of(row.name), patch.*row.change, std::string(row.help));
+}
 void add_flag(CLI::App& command, const core::ObjectiveSetting& row, SettingsPatch& patch) {
   add_objective(command, flag_of(row.name), patch.*row.change, std::string(row.help));
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "core/delivery_rate.h"
 #include "core/objective.h"
 #include "core/queue_limits.h"
 #include "core/settings_table.h"
@@ -23,6 +24,9 @@ std::string shown(const core::RuleSetting&, IfExists value) {
 }
 std::string shown(const core::OnExpirySetting&, OnExpiry value) {
   return std::string(to_string(value));
+}
+std::string shown(const core::RateSetting&, DeliveryRate value) {
+  return core::delivery_rate_text(value);
 }
 std::string shown(const core::ObjectiveSetting&, Objective value) {
   return core::objective_text(value);

@@ -11,6 +11,7 @@
 #include "app/commands/service/serve_flags.h"
 #include "app/serve/servable.h"
 #include "base/text.h"
+#include "core/delivery_rate.h"
 #include "core/objective.h"
 #include "core/queue_limits.h"
 #include "core/settings_table.h"
@@ -26,6 +27,7 @@ std::string as_written(Millis value) { return base::format_duration_ms(value.cou
 std::string as_written(std::uint32_t value) { return core::limit_text(value); }
 std::string as_written(IfExists value) { return std::string(to_string(value)); }
 std::string as_written(OnExpiry value) { return std::string(to_string(value)); }
+std::string as_written(DeliveryRate value) { return core::delivery_rate_text(value); }
 std::string as_written(Objective value) { return core::objective_text(value); }
 
 // A rule's settings in the form in which users write them.

@@ -16,6 +16,7 @@ void add(QueueStats& to, const QueueStats& from) {
   // A claim waits at every shard at once.
   to.waiting_claims = std::max(to.waiting_claims, from.waiting_claims);
   to.paused = to.paused || from.paused;
+  if (!to.rate_next) to.rate_next = from.rate_next;
   core::add(to.counters, from.counters);
 }
 

@@ -1,4 +1,4 @@
-// QueueGate: the limit of one queue, which its shards hold together. A shard asks the gate before
+// QueueGate: the limits of one queue, which its shards hold together. A shard asks the gate before
 // it leases messages, and gives back what their leases no longer need.
 //
 // A shard may use a lease again that has ended in the same turn: its journal has the end before the
@@ -17,8 +17,12 @@
 #include <bitset>
 #include <cstdint>
 #include <mutex>
+#include <optional>
+
+#include <tarry/settings.h>
 
 #include "core/limits.h"
+#include "engines/embedded/gates/token_bucket.h"
 
 namespace tarry::embedded {
 
@@ -30,8 +34,8 @@ class QueueGate {
   explicit QueueGate(std::uint64_t number) : number_(number) {}
 
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
-  /// Call `set` when the queue's settings have changed. 0: no limit.
-  void set(std::uint32_t max_leased);
+  /// Call `set` when the queue's settings have changed.
+  void set(const QueueSettings& settings);
 
   /// A shard joins with the messages that it has leased, and leaves with them.
   void join(std::uint64_t leased);
@@ -43,20 +47,28 @@ class QueueGate {
   };
   /// Takes up to `most` leases. `freed`: how many the shard has freed and not yet given back. It
   /// may not use these again while another shard waits for one.
-  [[nodiscard]] Taken take(std::uint32_t shard, std::uint32_t most, std::uint32_t freed);
+  /// `now_ms`: BOOTTIME, for the rate.
+  [[nodiscard]] Taken take(std::uint32_t shard, std::uint32_t most, std::uint32_t freed,
+                           std::int64_t now_ms);
+  /// So many of the leases that were taken are not used. The shard gives them back later.
+  void note_unused(std::uint32_t leases);
   /// True if `take` would give something. Else the shard waits for it.
-  [[nodiscard]] bool has_room(std::uint32_t shard, std::uint32_t freed);
+  [[nodiscard]] bool has_room(std::uint32_t shard, std::uint32_t freed, std::int64_t now_ms);
   /// Returns the shards that wait; they wait no more.
   [[nodiscard]] Shards give_back(std::uint64_t leases);
+  /// Until when the rate permits nothing; empty if it does now.
+  [[nodiscard]] std::optional<std::int64_t> rate_next_ms(std::int64_t now_ms);
 
  private:
-  [[nodiscard]] std::uint64_t room(std::uint32_t shard, std::uint32_t freed) const noexcept;
+  [[nodiscard]] std::uint64_t room(std::uint32_t shard, std::uint32_t freed,
+                                   std::int64_t now_ms) noexcept;
 
   const std::uint64_t number_;
   std::mutex mutex_;
   std::uint64_t max_leased_ = 0;
   std::uint64_t used_ = 0;
   Shards waiting_;
+  TokenBucket bucket_;
 };
 
 }  // namespace tarry::embedded

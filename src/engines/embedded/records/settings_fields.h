@@ -13,6 +13,7 @@
 #include <tarry/settings.h>
 
 #include "base/bytes.h"
+#include "core/delivery_rate.h"
 #include "core/objective.h"
 #include "core/settings_table.h"
 
@@ -26,11 +27,11 @@ inline constexpr std::size_t kObjectiveSettingsBytes = kPlainSettingsBytes + 8;
 /// With `expire` and `on_expiry`.
 inline constexpr std::size_t kExpirySettingsBytes = kObjectiveSettingsBytes + 8 + 4;
 /// The most bytes that settings take: with limits.
-inline constexpr std::size_t kSettingsBytes = kExpirySettingsBytes + 4;
+inline constexpr std::size_t kSettingsBytes = kExpirySettingsBytes + 4 + 4 + 8 + 4;
 
 /// The size of the settings.
 [[nodiscard]] inline std::size_t settings_bytes(const QueueSettings& settings) noexcept {
-  if (settings.max_leased != 0) return kSettingsBytes;
+  if (settings.max_leased != 0 || settings.rate != DeliveryRate()) return kSettingsBytes;
   if (settings.expire.count() != 0 || settings.on_expiry != OnExpiry::end) {
     return kExpirySettingsBytes;
   }
@@ -48,7 +49,11 @@ inline void write_settings(base::ByteFiller& to, const QueueSettings& settings) 
   if (bytes <= kObjectiveSettingsBytes) return;
   to.i64(settings.expire.count());
   to.u32(static_cast<std::uint32_t>(settings.on_expiry));
-  if (bytes > kExpirySettingsBytes) to.u32(settings.max_leased);
+  if (bytes <= kExpirySettingsBytes) return;
+  to.u32(settings.max_leased);
+  to.u32(settings.rate.count);
+  to.i64(settings.rate.per.count());
+  to.u32(settings.rate.burst);
 }
 
 /// `bytes`: how many bytes of the record are settings. False if that number is wrong, or if a rule
@@ -84,7 +89,13 @@ inline void write_settings(base::ByteFiller& to, const QueueSettings& settings) 
     settings.expire = Millis(expire);
     if (good) settings.on_expiry = static_cast<OnExpiry>(rule);
   }
-  if (bytes == kSettingsBytes) good = good && in.u32(settings.max_leased);
+  if (bytes == kSettingsBytes) {
+    std::int64_t per = 0;
+    good = good && in.u32(settings.max_leased) && in.u32(settings.rate.count) && in.i64(per) &&
+           in.u32(settings.rate.burst);
+    settings.rate.per = Millis(per);
+    good = good && core::is_delivery_rate(settings.rate);
+  }
   return good && settings_bytes(settings) == bytes;
 }
 

@@ -252,6 +252,7 @@ std::optional<std::int64_t> Shard::next_boottime_ms() const {
   const auto sooner = [&next](std::int64_t at) { next = next ? std::min(*next, at) : at; };
   if (const auto end = context_.waiting.next_deadline()) sooner(*end);
   if (const auto until = context_.cleaner.held_off_until()) sooner(*until);
+  if (const auto wake = claims_.next_wake_boot_ms()) sooner(*wake);
   if (const auto again = time_events_.expiry_again_at()) sooner(*again);
   return next;
 }

@@ -5,7 +5,7 @@ namespace tarry::embedded {
 void GatedQueues::fit(std::uint32_t queue, const std::string& name, const QueueSettings& settings,
                       std::uint64_t leased, AtGate& at) {
   if (!is_open()) return;
-  if (settings.max_leased == 0) return drop(queue, leased, at);
+  if (settings.max_leased == 0 && settings.rate == DeliveryRate()) return drop(queue, leased, at);
   if (!at.is_limited()) {
     freed_.reserve(queues_.size() + 1);
     std::shared_ptr<QueueGate> gate = gates_->find_or_make(name);
@@ -13,7 +13,7 @@ void GatedQueues::fit(std::uint32_t queue, const std::string& name, const QueueS
     at.gate = std::move(gate);
     at.gate->join(leased);
   }
-  at.gate->set(settings.max_leased);
+  at.gate->set(settings);
 }
 
 void GatedQueues::drop(std::uint32_t queue, std::uint64_t leased, AtGate& at) {

@@ -31,6 +31,7 @@ namespace tarry::redis {
 [[nodiscard]] std::string spell_setting(IfExists value);
 [[nodiscard]] std::string spell_setting(Objective value);
 [[nodiscard]] std::string spell_setting(OnExpiry value);
+[[nodiscard]] std::string spell_setting(DeliveryRate none);
 [[nodiscard]] std::string spell_settings(const QueueSettings& settings);
 [[nodiscard]] QueueSettings read_settings(std::string_view text);
 

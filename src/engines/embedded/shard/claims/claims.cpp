@@ -174,6 +174,19 @@ void Claims::wake_held() {
                        [&](const std::string& name) { return state_of(name) == Held::woken; });
 }
 
+std::optional<std::int64_t> Claims::next_wake_boot_ms() const {
+  std::optional<std::int64_t> next;
+  shard_.waiting.each_held([&](const std::string& name) {
+    const QueueId id = shard_.state.find_queue(name);
+    if (id == kNoQueue || !shard_.state.queue(id).at_gate.is_limited()) return;
+    const QueueState& queue = shard_.state.queue(id);
+    if (queue.lanes.empty() || queue.is_paused(shard_.now.realtime_ms)) return;
+    const auto at = queue.at_gate.gate->rate_next_ms(shard_.now.boottime_ms);
+    if (at) next = next ? std::min(*next, *at) : *at;
+  });
+  return next;
+}
+
 std::optional<std::int64_t> Claims::next_wake_ms() const {
   std::optional<std::int64_t> next;
   const auto sooner = [&next](std::int64_t at) { next = next ? std::min(*next, at) : at; };

@@ -46,6 +46,8 @@ class Claims {
   void wake_held();
   /// When `wake_held` will next wake a queue, by REALTIME. Empty if no such time is known.
   [[nodiscard]] std::optional<std::int64_t> next_wake_ms() const;
+  /// The same by BOOTTIME: when the rate of a held queue permits a claim.
+  [[nodiscard]] std::optional<std::int64_t> next_wake_boot_ms() const;
   /// Ends all waiting claims with `error`, and also every later claim that would wait.
   void stop_waiting(const Error& error);
 

@@ -192,6 +192,12 @@ QueueStats Queries::stats_of(QueueId id) const {
   }
   if (!queue.lanes.empty()) stats.oldest_ready = Time(Millis(queue.lanes.oldest_due_ms()));
   stats.counters = queue.counters;
+  if (queue.at_gate.is_limited()) {
+    const auto next = queue.at_gate.gate->rate_next_ms(shard_.now.boottime_ms);
+    if (next) {
+      stats.rate_next = Time(Millis(shard_.now.realtime_ms + *next - shard_.now.boottime_ms));
+    }
+  }
   return stats;
 }
 
