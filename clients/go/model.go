@@ -149,9 +149,11 @@ type Settings struct {
 	RememberMS   int64    `json:"remember_ms"`
 	DeadKeepMS   int64    `json:"dead_keep_ms"`
 	IfExists     IfExists `json:"if_exists"`
-	Objective    string   `json:"objective,omitempty"` // such as "99% within 1s"; empty: none
-	ExpireMS     int64    `json:"expire_ms,omitempty"` // 0: never
-	OnExpiry     string   `json:"on_expiry,omitempty"` // empty: end
+	Objective    string   `json:"objective,omitempty"`  // such as "99% within 1s"; empty: none
+	ExpireMS     int64    `json:"expire_ms,omitempty"`  // 0: never
+	OnExpiry     string   `json:"on_expiry,omitempty"`  // empty: end
+	MaxLeased    int64    `json:"max_leased,omitempty"` // 0: no limit
+	Rate         string   `json:"rate,omitempty"`       // such as "100/1s burst 20"; empty: none
 }
 
 // SettingsPatch changes settings; nil leaves a setting as it is. Ptr makes the pointers.
@@ -166,6 +168,8 @@ type SettingsPatch struct {
 	Objective   *string // such as "99% within 1s"; "none" removes it
 	Expire      *time.Duration
 	OnExpiry    *string // end or dead
+	MaxLeased   *int    // messages leased at once, over all consumers; 0 removes the limit
+	Rate        *string // claims at most, such as "100/1s burst 20"; "none" removes it
 }
 
 // Ptr is a pointer to a value, for SettingsPatch.
@@ -183,6 +187,7 @@ type QueueInfo struct {
 	Paused        bool             `json:"paused"`
 	PausedUntilMS int64            `json:"paused_until_ms,omitempty"`
 	OldestReadyMS int64            `json:"oldest_ready_ms,omitempty"`
+	RateNextMS    int64            `json:"rate_next_ms,omitempty"` // the rate permits no claim before
 	Settings      Settings         `json:"settings"`
 	Counters      map[string]int64 `json:"counters"`
 	Objective     *ObjectiveInfo   `json:"objective,omitempty"` // nil: none, or not measured
@@ -197,6 +202,7 @@ type ObjectiveInfo struct {
 	LateEngine    int64 `json:"late_engine"`
 	LateUnclaimed int64 `json:"late_unclaimed"`
 	LatePaused    int64 `json:"late_paused"`
+	LateLimited   int64 `json:"late_limited"` // held by MaxLeased or Rate
 }
 
 // Why says why a message has not been delivered, or what has become of it. Cause is one of those in

@@ -221,6 +221,12 @@ func (q *Queue) Configure(ctx context.Context, patch SettingsPatch) (Settings, e
 	if patch.OnExpiry != nil {
 		body["on_expiry"] = *patch.OnExpiry
 	}
+	if patch.MaxLeased != nil {
+		body["max_leased"] = *patch.MaxLeased
+	}
+	if patch.Rate != nil {
+		body["rate"] = *patch.Rate
+	}
 	err := q.ask(ctx, "PUT", "", body, true, &answer)
 	return answer, err
 }

@@ -152,6 +152,8 @@ export function readSettings(said: Said): Settings {
     objective: (said["objective"] ?? "none") as string,
     expireMs: (said["expire_ms"] ?? 0) as number,
     onExpiry: (said["on_expiry"] ?? "end") as Settings["onExpiry"],
+    maxLeased: (said["max_leased"] ?? 0) as number,
+    rate: (said["rate"] ?? "none") as string,
   };
 }
 

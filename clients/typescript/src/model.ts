@@ -173,6 +173,10 @@ export interface Settings {
   readonly objective: string;
   readonly expireMs: number;
   readonly onExpiry: "end" | "dead";
+  /** How many messages may be leased at once, over all consumers; 0: no limit. */
+  readonly maxLeased: number;
+  /** How many are claimed at most, such as `100/1s burst 20`; or `none`. */
+  readonly rate: string;
 }
 
 /** A queue's figures. `raw` is the server's whole answer. */

@@ -97,6 +97,10 @@ export interface SettingsPatch {
   objective?: string;
   expire?: Duration;
   onExpiry?: "end" | "dead";
+  /** 0 removes the limit. */
+  maxLeased?: number;
+  /** Such as `100/1s burst 20`; `none` removes it. */
+  rate?: string;
 }
 
 export function pushItem(
@@ -282,6 +286,8 @@ export function configure(queue: string, patch: SettingsPatch): Call<Settings> {
   if (patch.objective !== undefined) body["objective"] = patch.objective;
   putDuration(body, "expire", patch.expire);
   if (patch.onExpiry !== undefined) body["on_expiry"] = patch.onExpiry;
+  if (patch.maxLeased !== undefined) body["max_leased"] = patch.maxLeased;
+  if (patch.rate !== undefined) body["rate"] = patch.rate;
   const call = post(queuePath(queue), body, answers.readSettings, true);
   return { ...call, method: "PUT" };
 }

@@ -75,6 +75,18 @@ public final class QueueSettings {
     return this;
   }
 
+  /** How many messages are leased at once, over all consumers; 0: no limit. */
+  public QueueSettings maxLeased(int most) {
+    body.put("max_leased", most);
+    return this;
+  }
+
+  /** How many are claimed at most, such as {@code 100/1s burst 20}; {@code none} removes it. */
+  public QueueSettings rate(String rate) {
+    body.put("rate", rate);
+    return this;
+  }
+
   /** A setting under its name in the HTTP interface. */
   public QueueSettings set(String name, Object value) {
     body.put(name, value);
