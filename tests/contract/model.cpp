@@ -523,13 +523,15 @@ Forecast Model::forecast(const ForecastOptions& options) const {
     if (state == State::ready) ++forecast.due_now;
     if (state != State::scheduled) continue;
     const auto begin = options.from ? options.from->time_since_epoch().count() : realtime_;
-    if (message.due <= begin) {
+    // A message that a step of the clock would make due is scheduled until its delay has passed.
+    const auto due = std::max(message.due, realtime_ + 1);
+    if (due <= begin) {
       ++forecast.due_now;
       continue;
     }
     std::size_t bucket = 0;
     auto end = begin + options.width.count();
-    for (; bucket < options.buckets && message.due > end; ++bucket) end += options.width.count();
+    for (; bucket < options.buckets && due > end; ++bucket) end += options.width.count();
     ++(bucket < options.buckets ? forecast.buckets[bucket] : forecast.later);
   }
   return forecast;

@@ -15,6 +15,7 @@ export interface Settings {
   expire_ms?: number;
   on_expiry?: string;
   max_leased?: number;
+  rate?: string;
   objective?: string;
 }
 

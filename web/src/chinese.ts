@@ -192,6 +192,7 @@ export const chinese: Record<Word, string> = {
   set_max_leased: "同时被领取的上限（0：不限）",
   set_objective: "延迟目标",
   set_on_expiry: "过期后",
+  set_rate: "领取速率（例如 100/1s burst 20）",
   set_remember_ms: "记住键的时间",
   settings: "设置",
   skip: "跳到正文",

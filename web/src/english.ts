@@ -192,6 +192,7 @@ export const english = {
   set_max_leased: "Leased at once (0: no limit)",
   set_objective: "Lateness objective",
   set_on_expiry: "When they expire",
+  set_rate: "Claims (such as 100/1s burst 20)",
   set_remember_ms: "Remember keys",
   settings: "Settings",
   skip: "Skip to the content",

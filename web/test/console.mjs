@@ -90,6 +90,7 @@ const tests = {
     await page.getByLabel("Expire after the due time").fill("30d");
     await page.getByLabel("When they expire").selectOption("dead");
     await page.getByLabel("Leased at once", { exact: false }).fill("7");
+    await page.getByLabel("Claims (such as", { exact: false }).fill("1000000/1s");
     await button(page, "Save").click();
     await outcome(page, "Saved.");
     const saved = await page.evaluate(async () => {
@@ -100,6 +101,7 @@ const tests = {
     assert.equal(saved.expire_ms, 30 * 86_400_000);
     assert.equal(saved.on_expiry, "dead");
     assert.equal(saved.max_leased, 7);
+    assert.equal(saved.rate, "1000000/1s");
     await page.getByLabel("Lease", { exact: true }).fill("soon");
     await button(page, "Save").click();
     await page.getByRole("alert").filter({ hasText: "lease" }).waitFor();

@@ -23,6 +23,8 @@ const durations = [
 
 const counts = ["max_attempts", "max_leased"] as const;
 
+const texts = ["objective", "rate"] as const; // "none" if there is none
+
 // What the server leaves out.
 const defaults: Partial<Settings> = { expire_ms: 0, on_expiry: "end", max_leased: 0 };
 
@@ -104,12 +106,15 @@ function SettingsForm({ queue, locked }: { queue: Queue; locked: boolean }): JSX
         ))}
         {choice("if_exists")}
         {choice("on_expiry")}
-        <Input
-          label={t("set_objective")}
-          value={shown("objective")}
-          disabled={locked}
-          onValue={set("objective")}
-        />
+        {texts.map((name) => (
+          <Input
+            key={name}
+            label={t(`set_${name}`)}
+            value={shown(name)}
+            disabled={locked}
+            onValue={set(name)}
+          />
+        ))}
         <button class="main" disabled={locked}>
           {t("save")}
         </button>
