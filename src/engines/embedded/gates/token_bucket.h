@@ -5,7 +5,9 @@
 //
 // Invariants
 //  1. Between any two moments at most `burst` tokens were taken, plus those that came back in
-//     between. The arithmetic is exact: no token comes too early, and none is lost.
+//     between. The arithmetic is exact: no token comes too early, and no part of one is lost
+//     unless the bucket is full. So a burst of 1 loses what is left of the millisecond in which a
+//     token came: 3 a second are then one each 334 ms.
 //  2. A new bucket is full.
 #pragma once
 

@@ -27,9 +27,9 @@ TEST(TokenBucket, IsFullAtFirstAndComesBackAtTheRate) {
   EXPECT_EQ(bucket.tokens(9'000), 3u);
 }
 
-TEST(TokenBucket, LosesNoPartOfAToken) {
+TEST(TokenBucket, LosesNoPartOfATokenUnlessItIsFull) {
   TokenBucket bucket;
-  bucket.set({3, 1s, 1});
+  bucket.set({3, 1s, 2});
   bucket.take(bucket.tokens(0));
   std::uint32_t taken = 0;
   for (std::int64_t ms = 1; ms <= 10'000; ++ms) {
