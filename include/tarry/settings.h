@@ -56,12 +56,12 @@ struct QueueSettings {
   Millis remember{0};  ///< 0 .. 365 d: how long an ended message's key stays known
   Millis dead_keep = std::chrono::hours(24 * 30);  ///< 1 s .. 3650 d
   IfExists if_exists = IfExists::reject;
-  Objective objective;  ///< none
+  Objective objective = {};  ///< none
   Millis expire{0};     ///< 0 .. 100 years; of pushes that name no expiry; 0: these never expire
   OnExpiry on_expiry = OnExpiry::end;
   /// 1 .. 1'000'000 messages leased at once, over all consumers; 0: no limit.
   std::uint32_t max_leased = 0;
-  DeliveryRate rate;  ///< none
+  DeliveryRate rate = {};  ///< none
 
   friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
 };

@@ -40,15 +40,18 @@ class Kept(ProgramTest):
         self.kept.mkdir(exist_ok=True)
 
     def made(self, name, made_from, make):
-        """The folder NAME. `make` fills it, unless an earlier run made it from the same texts."""
+        """The folder NAME. `make` fills it, unless an earlier run made it from the same texts.
+        Of tests that want it at the same time, one makes it and the others wait."""
         mark = hashlib.sha256("\0".join(made_from).encode()).hexdigest()[:16]
         folder = self.kept / f"{name}-{mark}"
-        if not folder.exists():
-            new = folder.with_suffix(".new")
-            shutil.rmtree(new, ignore_errors=True)
-            new.mkdir()
-            make(new)
-            new.rename(folder)
+        with open(self.kept / f"{name}.lock", "w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not folder.exists():
+                new = folder.with_suffix(".new")
+                shutil.rmtree(new, ignore_errors=True)
+                new.mkdir()
+                make(new)
+                new.rename(folder)
         return folder
 
     def node_modules(self):
@@ -58,10 +61,8 @@ class Kept(ProgramTest):
                 shutil.copy(TYPESCRIPT / name, work)
             run("npm", "ci", "--silent", "--prefer-offline", "--ignore-scripts", cwd=work)
 
-        with open(self.kept / "node-modules.lock", "w", encoding="utf-8") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            texts = [(TYPESCRIPT / "package-lock.json").read_text()]
-            return self.made("node-modules", texts, make) / "node_modules"
+        texts = [(TYPESCRIPT / "package-lock.json").read_text()]
+        return self.made("node-modules", texts, make) / "node_modules"
 
     def pip(self, python, *words):
         """Runs pip for that python, which needs none of its own: to install it takes 6 s."""
