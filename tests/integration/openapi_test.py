@@ -142,6 +142,10 @@ class Agreement(ProgramTest):
         self.ask("cancelMessages", body={"keys": [], "keys_base64": [NOT_UTF8, "", "a" * 1024]})
         self.ask("forecastQueue", query={"width": "1h", "buckets": 3})
         self.ask("forecastQueue", query={"width_ms": 5})
+        self.ask("forecastQueue", query={"from": "2030-01-31T00:00:00Z"})
+        self.ask("forecastQueue", query={"from_ms": 1_896_048_000_000})
+        self.ask("forecastQueue", 400, query={"from_ms": -1})
+        self.ask("forecastQueue", 400, query={"from_ms": 1, "rate": 1})
         self.ask("forecastQueue", query={"rate": 0.5, "arrivals": "none"})
         self.ask("forecastQueue", query={"rate": 1, "arrivals": 120})
 
