@@ -57,7 +57,7 @@ struct QueueSettings {
   Millis dead_keep = std::chrono::hours(24 * 30);  ///< 1 s .. 3650 d
   IfExists if_exists = IfExists::reject;
   Objective objective = {};  ///< none
-  Millis expire{0};     ///< 0 .. 100 years; of pushes that name no expiry; 0: these never expire
+  Millis expire{0};  ///< 0 .. 100 years; of pushes that name no expiry; 0: these never expire
   OnExpiry on_expiry = OnExpiry::end;
   /// 1 .. 1'000'000 messages leased at once, over all consumers; 0: no limit.
   std::uint32_t max_leased = 0;

@@ -370,7 +370,7 @@ TEST_P(Limits, Settings) {
   refused(q.configure({.max_leased = 1'000'001}), kInvalid, {"max_leased", "1000001", "1000000"});
   refused(q.configure({.rate = DeliveryRate{0, 1s, 1}}), kInvalid, {"rate", "1000000"});
   refused(q.configure({.rate = DeliveryRate{1, 1s, 1'000'001}}), kInvalid, {"rate", "1000000"});
-  refused(q.configure({.rate = DeliveryRate{1, day(8), 1}}), kInvalid, {"rate 1/8d", "7d"});
+  refused(q.configure({.rate = DeliveryRate{1, day(8), 1}}), kInvalid, {"rate", "1/8d", "7d"});
   refused(q.configure({.objective = Objective{100'000, 1s}}), kInvalid, {"100%", "99.999"});
   refused(q.configure({.objective = Objective{999, 1s}}), kInvalid, {"0.999%", "99.999"});
   refused(q.configure({.objective = Objective{99'000, 0ms}}), kInvalid, {"0s", "7d"});
