@@ -47,7 +47,7 @@ struct Capabilities {
   bool joins = false;            // a claim with settlements is one request to a server, not two
   bool push_times = false;       // keeps when a message was pushed, for `get`
   bool expiry = false;           // messages can expire
-  bool limits = false;           // holds limits of queues: max_leased
+  bool limits = false;           // holds limits of queues: max_leased, rate
   bool counts = true;            // counts accepted and ended messages
   bool forecast = false;
   bool durable = false;  // survives the end of the process

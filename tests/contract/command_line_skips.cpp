@@ -30,6 +30,7 @@ constexpr std::array kSkips = {
     Skip{"ByKey", "AForecastOfManyBuckets", kMany},
     Skip{"ClaimSize", "IsAtMost64MiB", "one line of an answer would have 64 MiB"},
     Skip{"Expiry", "IsNoObstacleForAClaimByKey", kByKey},
+    Skip{"Expiry", "OneThatWasOverIsThereUntilTheEnd", "a command pushes messages one by one"},
     Skip{"Limits", "Delays", kNegative},
     Skip{"Limits", "Moments", "milliseconds before 2001 are refused: they look like seconds"},
     Skip{"Limits", "LeasesOfClaims", kNegative},

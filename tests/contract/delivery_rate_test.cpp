@@ -1,26 +1,11 @@
 // rate: how many messages of a queue are claimed at most in a stretch of time.
-#include "contract.h"
+#include "limited_queues.h"
 
 namespace tarry::contract {
 namespace {
 
-std::vector<EngineSpec> rated(const std::vector<EngineSpec>& engines) {
-  std::vector<EngineSpec> chosen;
-  for (const EngineSpec& spec : engines) {
-    if (spec.kind == Kind::memory || spec.kind == Kind::file) chosen.push_back(spec);
-  }
-  return chosen;
-}
-
-class Rate : public Contract {
+class Rate : public LimitedQueues {
  protected:
-  static void push(const Queue& q, int count) {
-    std::vector<std::string> keys;
-    for (int i = 0; i < count; ++i) keys.push_back("k" + std::to_string(i));
-    std::vector<Push> pushes;
-    for (const std::string& key : keys) pushes.push_back({.key = key, .payload = "x"});
-    for (const auto& pushed : must(q.push(pushes))) EXPECT_EQ(must(pushed), Outcome::pushed);
-  }
   static void set(const Queue& q, const DeliveryRate& rate) {
     EXPECT_EQ(must(q.configure({.rate = rate})).rate, rate);
   }
@@ -34,7 +19,7 @@ class Rate : public Contract {
     return count;
   }
 };
-INSTANTIATE_TEST_SUITE_P(On, Rate, testing::ValuesIn(rated(all_engines())), EngineName());
+INSTANTIATE_TEST_SUITE_P(On, Rate, testing::ValuesIn(limiting(all_engines())), EngineName());
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Rate);
 
 TEST_P(Rate, IsHeldForAllClaims) {
@@ -146,7 +131,7 @@ TEST_P(Rate, HoldsTogetherWithMaxLeased) {
 }
 
 class RateReopened : public Rate {};
-INSTANTIATE_TEST_SUITE_P(On, RateReopened, testing::ValuesIn(rated(durable_engines())),
+INSTANTIATE_TEST_SUITE_P(On, RateReopened, testing::ValuesIn(limiting(durable_engines())),
                          EngineName());
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RateReopened);
 

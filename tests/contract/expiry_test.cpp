@@ -61,7 +61,6 @@ TEST_P(Expiry, OneThatWasOverBeforeThePushIsNotDelivered) {
 
 // A request is carried out at one moment: what it pushes is there for the rest of it.
 TEST_P(Expiry, OneThatWasOverIsThereUntilTheEndOfItsRequest) {
-  if (is_by(By::command_line)) GTEST_SKIP() << "pushes one by one";
   const Queue q = queue();
   const std::vector<Push> pushes = {
       {.key = "k", .payload = "x", .due = at(clock().now() - 2h), .expire = 1h},

@@ -1,29 +1,13 @@
 // max_leased: how many messages of a queue are leased at once, over all claims.
-#include "contract.h"
+#include "limited_queues.h"
 
 namespace tarry::contract {
 namespace {
 
-std::vector<EngineSpec> limiting(const std::vector<EngineSpec>& engines, bool limit) {
-  std::vector<EngineSpec> chosen;
-  for (const EngineSpec& spec : engines) {
-    const bool can = spec.kind == Kind::memory || spec.kind == Kind::file;
-    if (spec.kind != Kind::rabbitmq && can == limit) chosen.push_back(spec);
-  }
-  return chosen;
-}
-
 const ClaimOptions kLimitWait{.max = 10, .lease = kLongLease, .wait = 1h};
 
-class MaxLeased : public Contract {
+class MaxLeased : public LimitedQueues {
  protected:
-  static void push(const Queue& q, int count) {
-    std::vector<std::string> keys;
-    for (int i = 0; i < count; ++i) keys.push_back("k" + std::to_string(i));
-    std::vector<Push> pushes;
-    for (const std::string& key : keys) pushes.push_back({.key = key, .payload = "x"});
-    for (const auto& pushed : must(q.push(pushes))) EXPECT_EQ(must(pushed), Outcome::pushed);
-  }
   static void limit(const Queue& q, std::uint32_t most) {
     EXPECT_EQ(must(q.configure({.max_leased = most})).max_leased, most);
   }
@@ -37,8 +21,7 @@ class MaxLeased : public Contract {
     return all;
   }
 };
-INSTANTIATE_TEST_SUITE_P(On, MaxLeased, testing::ValuesIn(limiting(all_engines(), true)),
-                         EngineName());
+INSTANTIATE_TEST_SUITE_P(On, MaxLeased, testing::ValuesIn(limiting(all_engines())), EngineName());
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MaxLeased);
 
 TEST_P(MaxLeased, IsOverAllClaims) {

@@ -217,9 +217,9 @@ class Model {
   bool expires_ = true;
   bool limits_ = true;
   Tie tie_;
-  // Of the rate: so many claims are permitted at this boottime, and parts of one that comes back.
+  // The rate permitted `tokens_` claims at the boottime `tokens_at_`.
   std::int64_t tokens_ = 0;
-  std::int64_t token_parts_ = 0;  // of `per` parts
+  std::int64_t token_parts_ = 0;  // of the next token, which has `per` parts
   std::int64_t tokens_at_ = 0;
   std::map<KeyId, ModelMessage> messages_;
   QueueSettings settings_;

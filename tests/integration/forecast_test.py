@@ -123,6 +123,8 @@ class Compared(ProgramTest):
         answer = self.tarry("forecast", "orders", "--rate", "2")
         self.assertIn("no arrivals are foreseen, since this store's clock is moved by hand",
                       answer.err)
+        self.refused("forecast", "orders", "--rate", "1", "--from", "2030-01-01T00:00:00Z",
+                     code=USAGE, says="--from and --rate: give one of them")
         self.refused("forecast", "orders", "--rate", "lately", code=FAILED,
                      says="this store's clock is moved by hand: give numbers")
 

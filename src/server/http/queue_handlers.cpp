@@ -89,13 +89,15 @@ Routed forecast(Asked& asked) {
   const auto options = wire::read_projection(asked.query);
   auto forecast = wire::decode_forecast(std::move(asked.name), asked.query);
   if (!forecast) return problem(forecast.error());
+  if (options && forecast->from) {
+    return problem({ErrorCode::invalid_argument,
+                    "from and rate: give one of them; what is foreseen at a rate begins now"});
+  }
   const Millis width = forecast->width;
-  const auto from = forecast->from;
   return ask<core::ForecastReply>(
-      std::move(*forecast), [width, from, options](const core::ForecastReply& reply) {
+      std::move(*forecast), [width, options](const core::ForecastReply& reply) {
         if (!options) return ok(wire::encode_forecast_reply(reply, width));
-        auto projection =
-            project({width, reply.due_now, reply.buckets, reply.later, from}, *options);
+        auto projection = project({width, reply.due_now, reply.buckets, reply.later}, *options);
         if (!projection) return problem(projection.error());
         return ok(wire::encode_forecast_reply(reply, width,
                                               wire::Projected{*options, *std::move(projection)}));

@@ -127,6 +127,10 @@ ExitCode print_foreseen(Invocation& invocation, const Queue& queue, const Foreca
 
 ExitCode forecast(Invocation& invocation, const ForecastWords& words) {
   if (const auto wrong = check_rates(words.rates)) return invocation.output.usage(wrong->message);
+  if (words.from && words.rates.rate) {
+    return invocation.output.usage(
+        "--from and --rate: give one of them; what is foreseen at a rate begins now");
+  }
   ExitCode code{};
   auto store = invocation.open(code);
   if (!store) return code;

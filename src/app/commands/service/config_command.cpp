@@ -11,9 +11,7 @@
 #include "app/commands/service/serve_flags.h"
 #include "app/serve/servable.h"
 #include "base/text.h"
-#include "core/delivery_rate.h"
-#include "core/objective.h"
-#include "core/queue_limits.h"
+#include "core/setting_text.h"
 #include "core/settings_table.h"
 #include "schedule/definition.h"
 #include "wire/json_writer.h"
@@ -23,18 +21,12 @@ namespace {
 
 using Words = std::vector<std::pair<std::string, std::string>>;
 
-std::string as_written(Millis value) { return base::format_duration_ms(value.count()); }
-std::string as_written(std::uint32_t value) { return core::limit_text(value); }
-std::string as_written(IfExists value) { return std::string(to_string(value)); }
-std::string as_written(OnExpiry value) { return std::string(to_string(value)); }
-std::string as_written(DeliveryRate value) { return core::delivery_rate_text(value); }
-std::string as_written(Objective value) { return core::objective_text(value); }
-
 // A rule's settings in the form in which users write them.
 Words words_of(const SettingsPatch& patch) {
   Words words;
   core::each_setting([&](const auto& row) {
-    if (const auto& change = patch.*row.change) words.emplace_back(row.name, as_written(*change));
+    if (const auto& change = patch.*row.change)
+      words.emplace_back(row.name, core::setting_text(*change));
   });
   return words;
 }

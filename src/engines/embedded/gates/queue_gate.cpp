@@ -26,13 +26,16 @@ void QueueGate::leave(std::uint64_t leased) {
   used_ -= leased;
 }
 
+bool QueueGate::others_wait(std::uint32_t shard) const noexcept {
+  return waiting_.count() > (waiting_.test(shard) ? 1u : 0u);
+}
+
 std::uint64_t QueueGate::room(std::uint32_t shard, std::uint32_t freed,
                               std::int64_t now_ms) noexcept {
   const std::uint64_t tokens =
       bucket_.is_unlimited() ? std::numeric_limits<std::uint32_t>::max() : bucket_.tokens(now_ms);
   if (max_leased_ == 0) return tokens;
-  const bool others_wait = waiting_.count() > (waiting_.test(shard) ? 1u : 0u);
-  const std::uint64_t used = others_wait ? used_ : used_ - freed;
+  const std::uint64_t used = others_wait(shard) ? used_ : used_ - freed;
   const std::uint64_t most = max_leased_ + (TARRY_PLANTED_BUG(limit_passed_by_one) ? 1 : 0);
   return std::min(tokens, used < most ? most - used : 0);
 }
@@ -42,8 +45,7 @@ QueueGate::Taken QueueGate::take(std::uint32_t shard, std::uint32_t most, std::u
   const std::scoped_lock lock(mutex_);
   Taken taken;
   taken.all = static_cast<std::uint32_t>(std::min<std::uint64_t>(most, room(shard, freed, now_ms)));
-  const bool others_wait = waiting_.count() > (waiting_.test(shard) ? 1u : 0u);
-  if (!others_wait) taken.own = std::min(taken.all, freed);
+  if (!others_wait(shard)) taken.own = std::min(taken.all, freed);
   used_ += taken.all - taken.own;
   if (!bucket_.is_unlimited()) bucket_.take(taken.all);
   return taken;

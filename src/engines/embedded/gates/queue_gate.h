@@ -11,7 +11,8 @@
 // Invariants
 //  1. `used_` is at least the number of messages that are leased in all shards that have joined.
 //     Nothing is taken while it is at the limit or above.
-//  2. A shard that was refused is told when it may ask again: `give_back` returns it.
+//  2. A shard that was refused asks again when `give_back` returns it, or when `rate_next_ms` says
+//     that the rate permits a claim.
 #pragma once
 
 #include <bitset>
@@ -50,7 +51,8 @@ class QueueGate {
   /// `now_ms`: BOOTTIME, for the rate.
   [[nodiscard]] Taken take(std::uint32_t shard, std::uint32_t most, std::uint32_t freed,
                            std::int64_t now_ms);
-  /// So many of the leases that were taken are not used. The shard gives them back later.
+  /// Gives back the tokens of `leases` that `take` gave and nobody used. The shard gives the leases
+  /// themselves back later.
   void note_unused(std::uint32_t leases);
   /// True if `take` would give something. Else the shard waits for it.
   [[nodiscard]] bool has_room(std::uint32_t shard, std::uint32_t freed, std::int64_t now_ms);
@@ -60,6 +62,7 @@ class QueueGate {
   [[nodiscard]] std::optional<std::int64_t> rate_next_ms(std::int64_t now_ms);
 
  private:
+  [[nodiscard]] bool others_wait(std::uint32_t shard) const noexcept;
   [[nodiscard]] std::uint64_t room(std::uint32_t shard, std::uint32_t freed,
                                    std::int64_t now_ms) noexcept;
 

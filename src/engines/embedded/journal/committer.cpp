@@ -143,6 +143,7 @@ void Committer::run(CommitJob job) {
     fail({ErrorCode::io_error, "the journal's directory failed; the store has stopped"});
   }
   const bool timed = !failure_ && !job.batches.empty();
+  std::chrono::nanoseconds durable{};
   if (!failure_) {
     reads_->expect(job.expected);  // the disk reads while we write
     const auto began = timed ? clock_->monotonic() : std::chrono::nanoseconds();
@@ -150,14 +151,16 @@ void Committer::run(CommitJob job) {
       times_->record(CommitClock::Step::gather, began - job.waits_since);
     }
     if (auto done = commit(job); !done) fail(std::move(done).error());
-    if (timed && !failure_) times_->record(CommitClock::Step::sync, clock_->monotonic() - began);
+    if (timed && !failure_) {
+      durable = clock_->monotonic();
+      times_->record(CommitClock::Step::sync, durable - began);
+    }
   }
   CommitOutcome outcome;
   outcome.failure = failure_ ? &*failure_ : nullptr;
   outcome.committed_boot_ms = clock_->now().boottime_ms;
   if (!failure_) outcome.answers = &job.answers;
   if (!failure_ && when_durable_) when_durable_();
-  const auto durable = timed ? clock_->monotonic() : std::chrono::nanoseconds();
   for (CommitTask& task : job.tasks) task(outcome);
   if (timed && !failure_) time_answers(job.answers, durable);
   outcome.answers = nullptr;

@@ -1,0 +1,35 @@
+// What the suites of a queue's limits share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "contract.h"
+
+namespace tarry::contract {
+
+/// Those of the engines that hold limits of queues; if not `limits`, those that refuse them.
+/// RabbitMQ is never among them: it refuses all settings.
+inline std::vector<EngineSpec> limiting(const std::vector<EngineSpec>& engines,
+                                        bool limits = true) {
+  std::vector<EngineSpec> chosen;
+  for (const EngineSpec& spec : engines) {
+    const bool can = spec.kind == Kind::memory || spec.kind == Kind::file;
+    if (spec.kind != Kind::rabbitmq && can == limits) chosen.push_back(spec);
+  }
+  return chosen;
+}
+
+class LimitedQueues : public Contract {
+ protected:
+  /// Pushes messages with the keys k0, k1, ...
+  static void push(const Queue& q, int count) {
+    std::vector<std::string> keys;
+    for (int i = 0; i < count; ++i) keys.push_back("k" + std::to_string(i));
+    std::vector<Push> pushes;
+    for (const std::string& key : keys) pushes.push_back({.key = key, .payload = "x"});
+    for (const auto& pushed : must(q.push(pushes))) EXPECT_EQ(must(pushed), Outcome::pushed);
+  }
+};
+
+}  // namespace tarry::contract
