@@ -27,19 +27,19 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{60};  // a wait that lasts this long has failed
 
-// A clock by which each sync takes twenty hours, and nothing else takes any time. The clock is read
-// when a job begins, when it is durable, and when it is answered. So a wait in vain would also take
-// twenty hours.
+// A clock by which each sync takes twenty hours, and nothing else takes any time. So a wait in vain
+// would also take twenty hours.
 class SlowSyncs final : public timing::Clock {
  public:
   [[nodiscard]] timing::Instant now() const override { return timing::ManualClock::kStart; }
   [[nodiscard]] std::uint64_t boot_id() const override { return 1; }
   [[nodiscard]] std::chrono::nanoseconds monotonic() const override {
-    return std::chrono::hours(20 * ((asked_++ + 2) / 3));
+    return std::chrono::hours(20 * (1 + syncs_));
   }
+  void count(std::string_view call) { syncs_ += call.starts_with("sync_data") ? 1 : 0; }
 
  private:
-  mutable std::atomic<int> asked_{0};
+  std::atomic<int> syncs_{0};
 };
 
 // A file that can be read only while its gate is open. It counts reads; nothing is written to it.
@@ -104,6 +104,10 @@ class CommitThreadTest : public testing::Test {
     thread.emplace(
         *committer, reads, clock, answers, [this] { ++failures; }, [this] { ++ends; },
         GroupCommitDelay(std::chrono::hours(100)));
+  }
+  void start_slow() {
+    faults->watch([this](std::string_view call) { slow.count(call); });
+    start(slow);
   }
   void start(const timing::Clock& clock) {
     make(clock, SyncPolicy::always);
@@ -245,7 +249,7 @@ TEST_F(CommitThreadTest, AJobWithoutRecordsIsDoneAtOnce) {
 // Three callers share a sync. Then each sends its next request on its own, and they share the next
 // sync too.
 TEST_F(CommitThreadTest, WaitsForCallersWhoComeBackAtOnce) {
-  start(slow);
+  start_slow();
   CommitJob first = job("a");
   for (const char* name : {"b", "c"}) {
     CommitJob more = job(name);
@@ -263,7 +267,7 @@ TEST_F(CommitThreadTest, WaitsForCallersWhoComeBackAtOnce) {
 
 // If the shard would have to wait for room, no other caller can come.
 TEST_F(CommitThreadTest, AFullSlotIsNotKeptForCallers) {
-  start(slow);
+  start_slow();
   commit_two();
   thread->commit(job(std::string(33 << 20, 'c')));  // one of the two callers
   wait_for(3);
@@ -272,7 +276,7 @@ TEST_F(CommitThreadTest, AFullSlotIsNotKeptForCallers) {
 
 // A stop does not wait for the callers' next requests.
 TEST_F(CommitThreadTest, StopsWhileItWaitsForCallers) {
-  start(slow);
+  start_slow();
   commit_two();
   thread->commit(job("c"));
   thread->stop();
