@@ -584,12 +584,12 @@ class Webhook(ProgramTest):
 
     def test_what_is_not_listed_is_not_called(self):
         """hook.localhost leads to 127.0.0.1 and ::1, which is known only when it is called."""
+        self.push("k")
         for allow, address in (("public", r"\S+"), ("::1", "127.0.0.1"),
                                ("127.0.0.0/32,*.hook.localhost,localhost", r"\S+"),
                                ("10.0.0.0/8,0.0.0.0,::/64", "127.0.0.1")):
             with self.subTest(allow):
                 relay = self.start_with(allow, "hook.localhost")
-                self.remote("push", "q", "x", "--key", "k", "--if-exists", "keep")
                 said = relay.stderr.readline().decode()
                 self.assertRegex(said, f' is down: host "hook.localhost" leads to {address}, which '
                                  f"is not permitted by allow={re.escape(allow)}")
