@@ -39,8 +39,8 @@ TEST_F(HungNode, WithAQueueWhoseRecordIsLostDoesNotGetItMadeElsewhere) {
   for (std::size_t i = 0; i < servers_.masters(); ++i) {
     options.cluster.push_back({"127.0.0.1", servers_.server(i).port()});
   }
-  options.server.command_timeout_ms = 300;
-  options.server.connect_timeout_ms = 300;
+  options.server.command_timeout_ms = 3'000;
+  options.server.connect_timeout_ms = 3'000;
   const auto open = [&] {
     auto opened = open_redis(options);
     if (!opened) throw std::runtime_error(opened.error().message);
@@ -92,7 +92,7 @@ TEST_F(HungNode, WithTheRecordOfTheStoreHoldsUpNoOther) {
   for (std::size_t i = 0; i < servers_.masters(); ++i) {
     options.cluster.push_back({"127.0.0.1", servers_.server(i).port()});
   }
-  options.server.command_timeout_ms = 300;
+  options.server.command_timeout_ms = 3'000;
   options.server.connect_timeout_ms = 60'000;  // the node hangs for less than that
   auto opened = open_redis(std::move(options));
   if (!opened) throw std::runtime_error(opened.error().message);

@@ -150,12 +150,12 @@ TEST_F(ReplicasInClusterTest, EachNodeIsAskedForItsOwn) {
     nth_of.emplace(master_of(nth % 16), nth);
   }
   ASSERT_EQ(nth_of.size(), kMasters);
-  const auto hasty = open({1, 50});
+  const auto hasty = open({1, 2'000});
   servers_.server(replica_of(0)).pause();
   const std::string doubt = push(*hasty, name_of(nth_of.at(0)), 10, 1);
   EXPECT_EQ(doubt,
             "unknown_outcome: Redis at 127.0.0.1:" + std::to_string(servers_.server(0).port()) +
-                " has done it, but only 0 of 1 replicas had it within 50 ms");
+                " has done it, but only 0 of 1 replicas had it within 2000 ms");
   EXPECT_EQ(push(*engine, name_of(nth_of.at(1)), 10, 1), "");
   EXPECT_EQ(push(*engine, name_of(nth_of.at(2)), 10, 1), "");
   servers_.server(replica_of(0)).cont();

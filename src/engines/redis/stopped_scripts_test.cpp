@@ -429,8 +429,9 @@ class StoppedLife : protected test::EngineCalls {
   StringSet ended_;
 };
 
-// How many stops are tried for each script, spread over its calls. The first stop is the one that
-// TARRY_SEED picks, or call 1. With TARRY_ALL_STOPS in the environment, every call is tried.
+// How many stops are tried at most for each script, spread over its calls. The first stop is the
+// one that TARRY_SEED picks, or call 1. With TARRY_ALL_STOPS in the environment, every call is
+// tried.
 constexpr int kStops = 12;
 
 class StoppedScriptsTest : public ::testing::TestWithParam<Script> {};
@@ -448,7 +449,7 @@ TEST_P(StoppedScriptsTest, AtEachCallAndAskedAgainLosesNothing) {
   const int calls = StoppedLife(script, 0).run();
   ASSERT_GT(calls, 0) << "no verb of this test's life runs it";
   const bool all = std::getenv("TARRY_ALL_STOPS") != nullptr;
-  const int step = all ? 1 : std::max(1, calls / kStops);
+  const int step = all ? 1 : (calls + kStops - 1) / kStops;
   const char* seed = std::getenv("TARRY_SEED");
   const int first = (seed == nullptr ? 0 : std::atoi(seed) % step) + 1;
   for (int at = first; at <= calls && !HasFailure(); at += step) {
