@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <string_view>
 
 namespace tarry::base {
@@ -29,6 +30,14 @@ namespace tarry::base {
 
 [[nodiscard]] constexpr bool equals_ignoring_case(std::string_view a, std::string_view b) noexcept {
   return std::ranges::equal(a, b, [](char x, char y) { return to_lower(x) == to_lower(y); });
+}
+
+/// The text without any of `spaces` at its beginning and its end.
+[[nodiscard]] constexpr std::string_view trimmed(std::string_view text,
+                                                 std::string_view spaces = " \t") noexcept {
+  const std::size_t begin = text.find_first_not_of(spaces);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(spaces) + 1 - begin);
 }
 
 }  // namespace tarry::base

@@ -39,5 +39,14 @@ TEST(Ascii, EqualsIgnoringCaseComparesAllOfBoth) {
   EXPECT_FALSE(equals_ignoring_case("\xC4", "\xE4"));
 }
 
+TEST(Ascii, TrimmedIsWithoutTheSpacesAroundIt) {
+  EXPECT_EQ(trimmed(""), "");
+  EXPECT_EQ(trimmed(" \t "), "");
+  EXPECT_EQ(trimmed("a b"), "a b");
+  EXPECT_EQ(trimmed("\t a b  "), "a b");
+  EXPECT_EQ(trimmed(" a\r", " \r"), "a");
+  EXPECT_EQ(trimmed("\ta ", " "), "\ta");
+}
+
 }  // namespace
 }  // namespace tarry::base

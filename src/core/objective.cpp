@@ -17,12 +17,6 @@ Error refuse_objective(std::string_view text, std::string_view why) {
   return {ErrorCode::invalid_argument, "objective " + base::quoted(text) + ": " + std::string(why)};
 }
 
-std::string_view trimmed(std::string_view text) noexcept {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
-
 /// `99` or `99.9`, in thousandths. A number that is too large answers one that is.
 std::optional<std::uint32_t> read_share(std::string_view text) noexcept {
   const std::size_t point = std::min(text.find('.'), text.size());
@@ -47,19 +41,19 @@ std::optional<std::uint32_t> read_share(std::string_view text) noexcept {
 }  // namespace
 
 Result<Objective> parse_objective(std::string_view text) {
-  const std::string_view given = trimmed(text);
+  const std::string_view given = base::trimmed(text);
   if (given == kNone) return Objective();
   const std::size_t percent = given.find('%');
   const std::string_view rest =
-      percent == std::string_view::npos ? "" : trimmed(given.substr(percent + 1));
-  const auto share = read_share(trimmed(given.substr(0, std::min(percent, given.size()))));
+      percent == std::string_view::npos ? "" : base::trimmed(given.substr(percent + 1));
+  const auto share = read_share(base::trimmed(given.substr(0, std::min(percent, given.size()))));
   if (!share || !rest.starts_with(kWithin)) {
     return refuse_objective(text, R"(it must be like "99% within 1s", or "none")");
   }
   if (*share < kMinObjectiveShare || *share > kMaxObjectiveShare) {
     return refuse_objective(text, "the percentage must be from 1 to 99.999");
   }
-  const auto ms = base::parse_duration_ms(trimmed(rest.substr(kWithin.size())));
+  const auto ms = base::parse_duration_ms(base::trimmed(rest.substr(kWithin.size())));
   if (!ms) return refuse_objective(text, ms.error().message);
   if (*ms < 1 || *ms > kMaxObjectiveMs) {
     return refuse_objective(text, "the time must be from 1ms to 7d");

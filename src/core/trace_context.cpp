@@ -51,12 +51,6 @@ bool is_state(std::string_view text) noexcept {
          std::ranges::all_of(text, [](char c) { return c >= ' ' && c < '\x7f'; });
 }
 
-std::string trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return std::string(text.substr(begin, text.find_last_not_of(" \t") + 1 - begin));
-}
-
 /// The two headers, encoded, and what they count against the limit of headers.
 struct Added {
   std::string encoded;
@@ -93,14 +87,14 @@ std::uint64_t bytes_of(const PushRequest& request) noexcept {
 
 TraceContext read_trace(std::string_view parent, std::string_view state) {
   TraceContext trace;
-  const std::string field = trimmed(parent);
+  const std::string field(base::trimmed(parent));
   if (!is_parent(field)) return trace;
   trace.parent = field.substr(0, kParentSize);
   if (!field.starts_with("00")) {
     trace.parent.replace(0, 2, "00");
     trace.parent.replace(kFlags, 2, is_sampled(field[kFlags + 1]) ? "01" : "00");
   }
-  trace.state = trimmed(state);
+  trace.state = base::trimmed(state);
   if (!is_state(trace.state)) trace.state.clear();
   return trace;
 }

@@ -24,10 +24,7 @@ std::string in_brackets(const std::string& host) {
 
 std::vector<std::string_view> items(std::string_view list) {
   std::vector<std::string_view> found = base::split(list, ',');
-  for (std::string_view& item : found) {
-    while (item.starts_with(' ')) item.remove_prefix(1);
-    while (item.ends_with(' ')) item.remove_suffix(1);
-  }
+  for (std::string_view& item : found) item = base::trimmed(item, " ");
   return found;
 }
 

@@ -34,9 +34,7 @@ std::string framing_text(std::string_view rest, const HttpMessage& before) {
   const std::string_view line = rest.substr(0, rest.find("\r\n"));
   const std::size_t colon = std::min(line.find(':'), line.size());
   const std::string_view name = line.substr(0, colon);
-  std::string_view value = line.substr(std::min(colon + 1, line.size()));
-  while (value.starts_with(' ') || value.starts_with('\t')) value.remove_prefix(1);
-  while (value.ends_with(' ') || value.ends_with('\t')) value.remove_suffix(1);
+  const std::string_view value = base::trimmed(line.substr(std::min(colon + 1, line.size())));
   const std::string given = std::string(name) + " " + base::quoted(value);
   for (const std::string_view other : {"Content-Length", "Transfer-Encoding"}) {
     const std::string* first = before.find(other);

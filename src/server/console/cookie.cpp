@@ -11,12 +11,6 @@ namespace {
 constexpr std::string_view kName = "tarry_session";
 constexpr std::string_view kRules = "; Path=/; HttpOnly; SameSite=Strict";
 
-std::string_view trimmed(std::string_view text) noexcept {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
-
 std::string with_rules(std::string cookie, bool secure) {
   cookie += kRules;
   if (secure) cookie += "; Secure";
@@ -32,7 +26,7 @@ std::optional<std::string_view> session_in(const net::HttpMessage& message) {
     std::string_view rest = field.value;
     while (!rest.empty()) {
       const std::size_t end = std::min(rest.find(';'), rest.size());
-      const std::string_view pair = trimmed(rest.substr(0, end));
+      const std::string_view pair = base::trimmed(rest.substr(0, end));
       rest.remove_prefix(std::min(end + 1, rest.size()));
       const std::size_t equals = pair.find('=');
       if (equals == std::string_view::npos || pair.substr(0, equals) != kName) continue;

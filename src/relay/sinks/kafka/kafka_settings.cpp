@@ -7,17 +7,13 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/ascii.h"
 #include "base/text.h"
 
 namespace tarry::relay {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpaces = " \t\r";
-  const std::size_t from = text.find_first_not_of(kSpaces);
-  if (from == std::string_view::npos) return {};
-  return text.substr(from, text.find_last_not_of(kSpaces) - from + 1);
-}
+std::string_view trimmed(std::string_view text) { return base::trimmed(text, " \t\r"); }
 
 Unexpected not_read(std::string message) {
   return {ErrorCode::invalid_argument, std::move(message)};
