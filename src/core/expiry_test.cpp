@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::int64_t kDue = 1'900'000'000'000;
+constexpr std::int64_t kDueMs = 1'900'000'000'000;
 
 PushItem item_of(std::optional<Millis> expire, std::optional<std::int64_t> at = {}) {
   PushItem item;
@@ -20,14 +20,14 @@ PushItem item_of(std::optional<Millis> expire, std::optional<std::int64_t> at = 
 }
 
 TEST(Expiry, IsThePushsElseTheQueues) {
-  EXPECT_EQ(*expiry_of(item_of({}), kDue, 0ms), Expiry());
-  EXPECT_EQ(*expiry_of(item_of({}), kDue, 5s), (Expiry{kDue + 5'000, 5'000}));
-  EXPECT_EQ(*expiry_of(item_of(2s), kDue, 5s), (Expiry{kDue + 2'000, 2'000}));
-  EXPECT_EQ(*expiry_of(item_of({}, kDue + 1), kDue, 5s), (Expiry{kDue + 1, 0}));
+  EXPECT_EQ(*expiry_of(item_of({}), kDueMs, 0ms), Expiry());
+  EXPECT_EQ(*expiry_of(item_of({}), kDueMs, 5s), (Expiry{kDueMs + 5'000, 5'000}));
+  EXPECT_EQ(*expiry_of(item_of(2s), kDueMs, 5s), (Expiry{kDueMs + 2'000, 2'000}));
+  EXPECT_EQ(*expiry_of(item_of({}, kDueMs + 1), kDueMs, 5s), (Expiry{kDueMs + 1, 0}));
 }
 
 TEST(Expiry, IsAfterTheDueTime) {
-  const auto refused = expiry_of(item_of({}, kDue), kDue, 5s);
+  const auto refused = expiry_of(item_of({}, kDueMs), kDueMs, 5s);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message,
             "expire_at 2030-03-17T17:46:40.000Z must be after the due time, "
@@ -36,25 +36,25 @@ TEST(Expiry, IsAfterTheDueTime) {
 
 // A message that was retried there is due later than when it was pushed, perhaps after its expiry.
 TEST(Expiry, OfAMovedMessageIsWhatItWas) {
-  EXPECT_EQ(moved_expiry(item_of({}), kDue), Expiry());
-  EXPECT_EQ(moved_expiry(item_of(2s, kDue - 7), kDue), (Expiry{kDue - 7, 2'000}));
-  EXPECT_EQ(moved_expiry(item_of({}, kDue - 7), kDue), (Expiry{kDue - 7, 0}));
-  EXPECT_EQ(moved_expiry(item_of(2s), kDue), (Expiry{kDue + 2'000, 2'000}));
-  EXPECT_EQ(moved_expiry(item_of(2s, 0), kDue), Expiry());
+  EXPECT_EQ(moved_expiry(item_of({}), kDueMs), Expiry());
+  EXPECT_EQ(moved_expiry(item_of(2s, kDueMs - 7), kDueMs), (Expiry{kDueMs - 7, 2'000}));
+  EXPECT_EQ(moved_expiry(item_of({}, kDueMs - 7), kDueMs), (Expiry{kDueMs - 7, 0}));
+  EXPECT_EQ(moved_expiry(item_of(2s), kDueMs), (Expiry{kDueMs + 2'000, 2'000}));
+  EXPECT_EQ(moved_expiry(item_of(2s, 0), kDueMs), Expiry());
 }
 
 TEST(Expiry, MovesWithTheDueTimeUnlessItIsFixed) {
-  EXPECT_EQ(rescheduled({kDue - 7, 2'000}, kDue), (Expiry{kDue + 2'000, 2'000}));
-  EXPECT_EQ(rescheduled({kDue + 1, 0}, kDue), (Expiry{kDue + 1, 0}));
-  EXPECT_EQ(rescheduled({kDue, 0}, kDue), Expiry());
-  EXPECT_EQ(rescheduled({}, kDue), Expiry());
+  EXPECT_EQ(rescheduled({kDueMs - 7, 2'000}, kDueMs), (Expiry{kDueMs + 2'000, 2'000}));
+  EXPECT_EQ(rescheduled({kDueMs + 1, 0}, kDueMs), (Expiry{kDueMs + 1, 0}));
+  EXPECT_EQ(rescheduled({kDueMs, 0}, kDueMs), Expiry());
+  EXPECT_EQ(rescheduled({}, kDueMs), Expiry());
 }
 
 TEST(Expiry, AFixedOneRefusesALaterDueTime) {
-  EXPECT_FALSE(check_reschedule({}, kDue));
-  EXPECT_FALSE(check_reschedule({kDue, 2'000}, kDue));
-  EXPECT_FALSE(check_reschedule({kDue + 1, 0}, kDue));
-  EXPECT_EQ(check_reschedule({kDue, 0}, kDue)->message,
+  EXPECT_FALSE(check_reschedule({}, kDueMs));
+  EXPECT_FALSE(check_reschedule({kDueMs, 2'000}, kDueMs));
+  EXPECT_FALSE(check_reschedule({kDueMs + 1, 0}, kDueMs));
+  EXPECT_EQ(check_reschedule({kDueMs, 0}, kDueMs)->message,
             "due time 2030-03-17T17:46:40.000Z must be before the message expires, at "
             "2030-03-17T17:46:40.000Z");
 }
@@ -63,7 +63,7 @@ TEST(Expiry, IsRefusedByNameWhereMessagesCannotExpire) {
   EXPECT_FALSE(refuse_expiry("redis", item_of({})));
   EXPECT_EQ(refuse_expiry("redis", item_of(90s))->message,
             "redis cannot expire messages (expire 1m30s); a file: store can");
-  EXPECT_NE(refuse_expiry("redis", item_of({}, kDue))->message.find("expire_at 2030"),
+  EXPECT_NE(refuse_expiry("redis", item_of({}, kDueMs))->message.find("expire_at 2030"),
             std::string::npos);
   EXPECT_FALSE(refuse_expiry("redis", SettingsPatch{.expire = 0ms, .on_expiry = OnExpiry::end}));
   EXPECT_EQ(refuse_expiry("redis", SettingsPatch{.on_expiry = OnExpiry::dead})->code,
