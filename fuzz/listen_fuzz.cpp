@@ -6,7 +6,7 @@
 
 #include "app/config/listen.h"
 #include "base/assert.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "fuzz/input.h"
 #include "server/listening/ip_address.h"
 

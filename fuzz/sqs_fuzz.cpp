@@ -9,16 +9,16 @@
 #include <boost/json/object.hpp>
 
 #include "base/assert.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "fuzz/input.h"
 #include "net/http/http_parser.h"
-#include "server/sqs/batch.h"
-#include "server/sqs/message_attributes.h"
-#include "server/sqs/protocol.h"
-#include "server/sqs/queue_attributes.h"
-#include "server/sqs/queue_record.h"
-#include "server/sqs/signature.h"
-#include "server/sqs/xml.h"
+#include "server/sqs/operations/batch.h"
+#include "server/sqs/protocol/protocol.h"
+#include "server/sqs/protocol/signature.h"
+#include "server/sqs/protocol/xml.h"
+#include "server/sqs/queues/message_attributes.h"
+#include "server/sqs/queues/queue_attributes.h"
+#include "server/sqs/queues/queue_record.h"
 
 namespace tarry::fuzz {
 namespace {

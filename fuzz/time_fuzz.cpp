@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/assert.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "fuzz/input.h"
 
 namespace tarry::fuzz {

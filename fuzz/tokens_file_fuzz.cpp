@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/assert.h"
-#include "base/text.h"
-#include "core/queue_pattern.h"
+#include "base/text/text.h"
+#include "core/rules/queue_pattern.h"
 #include "fuzz/input.h"
 #include "server/identity/tokens.h"
 #include "server/identity/tokens_file.h"

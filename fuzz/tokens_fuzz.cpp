@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "base/assert.h"
-#include "base/base64.h"
-#include "core/headers.h"
+#include "base/text/base64.h"
+#include "core/rules/headers.h"
 #include "engines/embedded/records/tokens.h"
 #include "fuzz/input.h"
 

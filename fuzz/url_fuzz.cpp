@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "base/assert.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/limits.h"
 #include "fuzz/input.h"
 #include "open/store_url.h"

@@ -13,7 +13,7 @@
 #include <tarry/result.h>
 #include <tarry/settings.h>
 
-#include "base/boot_clock.h"
+#include "base/threads/boot_clock.h"
 #include "core/request.h"
 
 namespace tarry::core {

@@ -48,15 +48,15 @@ struct Slice {
 struct PushItem {
   Slice key;  // empty: the store makes one
   Slice payload;
-  Slice headers;  // encoded: core/headers.h
+  Slice headers;  // encoded: core/rules/headers.h
   Due due;
   std::uint32_t priority = kDefaultPriority;
   std::uint32_t max_attempts = 0;     // 0: the queue's
   std::optional<IfExists> if_exists;  // empty: the queue's
-  // core/expiry.h. A push may name one of the two; a move both, or neither for none.
+  // core/rules/expiry.h. A push may name one of the two; a move both, or neither for none.
   std::optional<Millis> expire = {};  // empty: the queue's
   std::optional<Time> expire_at = {};
-  // Pushes only: the due time may be later by up to this. core/spread.h chooses it.
+  // Pushes only: the due time may be later by up to this. core/engine_parts/spread.h chooses it.
   Millis spread{0};
 };
 struct PushRequest {

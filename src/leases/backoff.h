@@ -7,7 +7,7 @@
 
 #include <tarry/result.h>
 
-#include "core/away.h"
+#include "core/engine_parts/away.h"
 
 namespace tarry::leases {
 

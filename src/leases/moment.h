@@ -6,7 +6,7 @@
 
 #include <chrono>
 
-#include "base/boot_clock.h"
+#include "base/threads/boot_clock.h"
 
 namespace tarry::leases {
 

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <string>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/limits.h"
 
 namespace tarry::leases {

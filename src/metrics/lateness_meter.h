@@ -19,7 +19,7 @@
 #include <tarry/time.h>
 
 #include "core/engine.h"
-#include "core/lateness_histogram.h"
+#include "core/figures/lateness_histogram.h"
 #include "metrics/objective_tally.h"
 
 namespace tarry::metrics {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/thread.h"
+#include "base/threads/thread.h"
 #include "core/reply.h"
 #include "core/request.h"
 

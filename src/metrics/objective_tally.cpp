@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/queue_limits.h"
+#include "core/settings/queue_limits.h"
 
 namespace tarry::metrics {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/queue_sums.h"
+#include "core/figures/queue_sums.h"
 
 namespace tarry::metrics {
 

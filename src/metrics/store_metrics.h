@@ -11,7 +11,7 @@
 #include <tarry/settings.h>
 #include <tarry/time.h>
 
-#include "core/lateness_histogram.h"
+#include "core/figures/lateness_histogram.h"
 #include "metrics/exposition.h"
 #include "metrics/store_meter.h"
 

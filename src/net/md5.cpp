@@ -5,7 +5,7 @@
 #include <array>
 
 #include "base/assert.h"
-#include "base/hex.h"
+#include "base/text/hex.h"
 
 namespace tarry::net {
 

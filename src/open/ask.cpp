@@ -4,8 +4,8 @@
 #include <string>
 #include <thread>
 
-#include "base/semaphore.h"
-#include "base/thread.h"
+#include "base/threads/semaphore.h"
+#include "base/threads/thread.h"
 
 namespace tarry::detail {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "core/headers.h"
 #include "core/reply.h"
+#include "core/rules/headers.h"
 
 namespace tarry {
 namespace {

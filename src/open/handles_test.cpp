@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/headers.h"
 #include "core/limits.h"
+#include "core/rules/headers.h"
 #include "open/store_state.h"
 #include "support/scripted_engine.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry {
 namespace {

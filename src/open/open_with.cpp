@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/closable_engine.h"
+#include "core/engine_parts/closable_engine.h"
 #include "open/store_state.h"
 #include "open/store_tools.h"
 #include "timing/manual_clock.h"

@@ -7,7 +7,7 @@
 
 #include <tarry/result.h>
 
-#include "base/url_parts.h"
+#include "base/text/url_parts.h"
 #include "core/limits.h"
 
 namespace tarry::detail {

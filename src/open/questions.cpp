@@ -6,11 +6,11 @@
 #include <utility>
 #include <variant>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/claimed.h"
-#include "core/headers.h"
 #include "core/reply_as.h"
-#include "core/validation.h"
+#include "core/rules/headers.h"
+#include "core/rules/validation.h"
 
 namespace tarry::detail {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/why.h"
+#include "core/figures/why.h"
 #include "open/ask.h"
 #include "open/claim.h"
 #include "open/questions.h"

@@ -5,8 +5,8 @@
 #include <array>
 #include <utility>
 
-#include "base/text.h"
-#include "base/url_parts.h"
+#include "base/text/text.h"
+#include "base/text/url_parts.h"
 #include "core/limits.h"
 #include "engines/rabbitmq/rabbitmq_engine.h"
 #include "net/rabbit/library.h"

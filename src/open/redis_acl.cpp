@@ -2,7 +2,7 @@
 
 #include <variant>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "engines/redis/node/acl.h"
 #include "open/store_url.h"
 

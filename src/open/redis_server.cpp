@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/secret_file.h"
+#include "base/secrets/secret_file.h"
 #include "open/tls_of.h"
 
 namespace tarry::detail {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
-#include "base/url_parts.h"
+#include "base/text/text.h"
+#include "base/text/url_parts.h"
 #include "core/limits.h"
 #include "open/payload_option.h"
 #include "open/store_url.h"

@@ -26,7 +26,7 @@
 
 #include <tarry/result.h>
 
-#include "base/url_parts.h"
+#include "base/text/url_parts.h"
 #include "engines/redis/records/layout_spec.h"
 
 namespace tarry::detail {

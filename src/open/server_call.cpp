@@ -3,7 +3,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "net/http/http_once.h"
 #include "open/server_token.h"
 #include "open/store_url.h"

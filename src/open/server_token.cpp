@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/secret_file.h"
-#include "base/token.h"
+#include "base/secrets/secret_file.h"
+#include "base/secrets/token.h"
 
 namespace tarry::detail {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "base/thread.h"
-#include "core/closable_engine.h"
+#include "base/threads/thread.h"
+#include "core/engine_parts/closable_engine.h"
 
 namespace tarry::detail {
 

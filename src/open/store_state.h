@@ -21,8 +21,8 @@
 #include <tarry/clock.h>
 #include <tarry/store.h>
 
-#include "core/answer_thread.h"
 #include "core/engine.h"
+#include "core/engine_parts/answer_thread.h"
 #include "open/fork_mark.h"
 
 namespace tarry::detail {

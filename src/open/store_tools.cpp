@@ -5,8 +5,8 @@
 #include <utility>
 #include <variant>
 
-#include "base/ascii.h"
-#include "base/text.h"
+#include "base/text/ascii.h"
+#include "base/text/text.h"
 #include "engines/embedded/journal/journal_format.h"
 #include "engines/embedded/store/store_files.h"
 #include "engines/embedded/store/store_lock.h"

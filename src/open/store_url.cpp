@@ -7,10 +7,10 @@
 
 #include <tarry/store.h>
 
-#include "base/ascii.h"
-#include "base/nearest.h"
-#include "base/text.h"
-#include "base/url_parts.h"
+#include "base/text/ascii.h"
+#include "base/text/nearest.h"
+#include "base/text/text.h"
+#include "base/text/url_parts.h"
 #include "core/limits.h"
 #include "open/payload_option.h"
 #include "open/redis_url.h"

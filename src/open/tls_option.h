@@ -8,7 +8,7 @@
 
 #include <tarry/result.h>
 
-#include "base/url_parts.h"
+#include "base/text/url_parts.h"
 
 namespace tarry::detail {
 

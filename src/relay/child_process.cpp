@@ -20,7 +20,7 @@
 #include <fmt/format.h>
 
 #include "base/assert.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "relay/start_process.h"
 
 namespace tarry::relay {

@@ -12,7 +12,7 @@
 #include <future>
 #include <sstream>
 
-#include "base/thread.h"
+#include "base/threads/thread.h"
 
 namespace tarry::relay {
 namespace {

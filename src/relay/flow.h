@@ -5,7 +5,7 @@
 // Order: messages go to the sink in the order in which the store gave them out, which is by
 // priority and due time within a shard. One claim is outstanding at a time, so claims do not
 // overtake each other. A message that is tried again comes after later ones. Its delay is the
-// sink's Retry-After or, without that, the queue's backoff (core/retry_policy.h).
+// sink's Retry-After or, without that, the queue's backoff (core/settings/retry_policy.h).
 //
 // Not thread safe.
 //

@@ -1,6 +1,6 @@
 #include "relay/message_text.h"
 
-#include "core/trace_context.h"
+#include "core/rules/trace_context.h"
 #include "wire/headers.h"
 #include "wire/json_writer.h"
 

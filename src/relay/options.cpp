@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/limits.h"
-#include "core/queue_pattern.h"
-#include "core/validation.h"
+#include "core/rules/queue_pattern.h"
+#include "core/rules/validation.h"
 
 namespace tarry::relay {
 Result<void> check(const RelayOptions& options) {

@@ -10,7 +10,7 @@
 #include <tarry/result.h>
 #include <tarry/time.h>
 
-#include "core/lateness_histogram.h"
+#include "core/figures/lateness_histogram.h"
 #include "leases/book.h"
 #include "relay/breaker.h"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/thread.h"
-#include "core/queue_pattern.h"
+#include "base/threads/thread.h"
 #include "core/reply_as.h"
+#include "core/rules/queue_pattern.h"
 #include "leases/settlement.h"
 
 namespace tarry::relay {

@@ -4,9 +4,9 @@
 #include <random>
 #include <utility>
 
-#include "base/thread.h"
-#include "core/queue_pattern.h"
-#include "core/validation.h"
+#include "base/threads/thread.h"
+#include "core/rules/queue_pattern.h"
+#include "core/rules/validation.h"
 
 namespace tarry::relay {
 namespace {

@@ -4,10 +4,10 @@
 #include <optional>
 #include <utility>
 
-#include "base/ascii.h"
-#include "base/text.h"
-#include "core/headers.h"
-#include "core/validation.h"
+#include "base/text/ascii.h"
+#include "base/text/text.h"
+#include "core/rules/headers.h"
+#include "core/rules/validation.h"
 #include "wire/headers.h"
 
 namespace tarry::schedule {

@@ -13,7 +13,7 @@
 #include <tarry/message.h>
 #include <tarry/result.h>
 
-#include "schedule/recurrence.h"
+#include "schedule/calendar/recurrence.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"
 

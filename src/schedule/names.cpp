@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <random>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::schedule {
 namespace {

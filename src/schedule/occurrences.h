@@ -12,8 +12,8 @@
 #include <tarry/result.h>
 #include <tarry/time.h>
 
+#include "schedule/calendar/recurrence.h"
 #include "schedule/definition.h"
-#include "schedule/recurrence.h"
 #include "wire/json_writer.h"
 
 namespace tarry::schedule {

@@ -4,9 +4,9 @@
 #include <system_error>
 #include <utility>
 
+#include "schedule/calendar/recurrence.h"
 #include "schedule/definition.h"
 #include "schedule/occurrences.h"
-#include "schedule/recurrence.h"
 #include "schedule/scheduler.h"
 #include "schedule/schedules.h"
 

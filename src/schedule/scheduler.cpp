@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "base/thread.h"
+#include "base/threads/thread.h"
 #include "core/engine.h"
 #include "core/limits.h"
 #include "schedule/names.h"

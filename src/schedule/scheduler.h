@@ -30,8 +30,8 @@
 #include <tarry/store.h>
 
 #include "leases/backoff.h"
+#include "schedule/calendar/recurrence.h"
 #include "schedule/definition.h"
-#include "schedule/recurrence.h"
 
 namespace tarry::schedule {
 

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "schedule/calendar/recurrence.h"
 #include "schedule/names.h"
-#include "schedule/recurrence.h"
 #include "schedule/schedules.h"
 #include "schedule/turn.h"
 

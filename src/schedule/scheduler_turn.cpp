@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "base/boot_clock.h"
-#include "base/text.h"
+#include "base/text/text.h"
+#include "base/threads/boot_clock.h"
 #include "leases/backoff.h"
 #include "schedule/scheduler_work.h"
 

@@ -10,7 +10,7 @@
 
 #include <tarry/queue.h>
 
-#include "base/boot_clock.h"
+#include "base/threads/boot_clock.h"
 #include "schedule/names.h"
 #include "schedule/scheduler.h"
 #include "schedule/turn.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/engine.h"
+#include "schedule/calendar/recurrence.h"
 #include "schedule/names.h"
-#include "schedule/recurrence.h"
 #include "schedule/steps.h"
 
 namespace tarry::schedule {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "open/questions.h"
 #include "schedule/names.h"
 

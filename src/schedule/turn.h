@@ -12,8 +12,8 @@
 
 #include <tarry/time.h>
 
+#include "schedule/calendar/recurrence.h"
 #include "schedule/definition.h"
-#include "schedule/recurrence.h"
 
 namespace tarry::schedule {
 

@@ -9,7 +9,7 @@
 
 #include <tarry/server.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/engine.h"
 #include "server/http/server.h"
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <variant>
 
-#include "base/text.h"
-#include "core/headers.h"
+#include "base/text/text.h"
 #include "core/limits.h"
+#include "core/rules/headers.h"
 #include "wire/batch.h"
 #include "wire/headers.h"
 #include "wire/json_reader.h"

@@ -13,9 +13,9 @@
 #include <tarry/result.h>
 #include <tarry/time.h>
 
-#include "core/message_filter.h"
 #include "core/reply.h"
 #include "core/request.h"
+#include "core/rules/message_filter.h"
 
 namespace tarry::wire {
 

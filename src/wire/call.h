@@ -12,7 +12,7 @@
 
 #include <tarry/result.h>
 
-#include "base/boot_clock.h"
+#include "base/threads/boot_clock.h"
 #include "core/reply.h"
 #include "core/request.h"
 

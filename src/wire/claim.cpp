@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "core/headers.h"
+#include "base/text/text.h"
 #include "core/limits.h"
+#include "core/rules/headers.h"
 #include "wire/headers.h"
 #include "wire/items.h"
 

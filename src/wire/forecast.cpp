@@ -3,9 +3,9 @@
 #include <limits>
 #include <string_view>
 
-#include "base/text.h"
+#include "base/text/text.h"
+#include "core/figures/rate.h"
 #include "core/limits.h"
-#include "core/rate.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"
 

@@ -7,7 +7,7 @@
 #include <boost/json/value_stack.hpp>
 
 #include "base/assert.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "wire/json_reader.h"
 
 namespace tarry::wire {

@@ -8,9 +8,9 @@
 
 #include <boost/json/serialize.hpp>
 
-#include "base/base64.h"
-#include "base/text.h"
-#include "core/time_number.h"
+#include "base/text/base64.h"
+#include "base/text/text.h"
+#include "core/rules/time_number.h"
 
 namespace tarry::wire {
 namespace {

@@ -26,7 +26,7 @@
 #include <tarry/time.h>
 
 #include "core/limits.h"
-#include "core/validation.h"
+#include "core/rules/validation.h"
 
 namespace tarry::wire {
 

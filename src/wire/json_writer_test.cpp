@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "wire/json_reader.h"
 
 namespace tarry::wire {

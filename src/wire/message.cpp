@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/limits.h"
 #include "wire/claim.h"
 #include "wire/headers.h"

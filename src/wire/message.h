@@ -16,9 +16,9 @@
 
 #include <tarry/result.h>
 
-#include "core/message_filter.h"
 #include "core/reply.h"
 #include "core/request.h"
+#include "core/rules/message_filter.h"
 #include "wire/batch.h"
 #include "wire/query.h"
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "wire/batch.h"
 #include "wire/json_reader.h"
 

@@ -1,8 +1,8 @@
 #include "wire/push.h"
 
-#include "core/headers.h"
-#include "core/if_exists.h"
 #include "core/limits.h"
+#include "core/rules/headers.h"
+#include "core/settings/if_exists.h"
 #include "wire/headers.h"
 
 namespace tarry::wire {

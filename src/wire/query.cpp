@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/ascii.h"
-#include "base/base64.h"
-#include "base/percent.h"
-#include "base/text.h"
-#include "core/time_number.h"
+#include "base/text/ascii.h"
+#include "base/text/base64.h"
+#include "base/text/percent.h"
+#include "base/text/text.h"
+#include "core/rules/time_number.h"
 
 namespace tarry::wire {
 namespace {

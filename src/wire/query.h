@@ -14,7 +14,7 @@
 #include <tarry/result.h>
 #include <tarry/time.h>
 
-#include "core/validation.h"
+#include "core/rules/validation.h"
 
 namespace tarry::wire {
 

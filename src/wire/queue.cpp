@@ -2,11 +2,11 @@
 
 #include <type_traits>
 
-#include "core/delivery_rate.h"
-#include "core/expiry.h"
-#include "core/if_exists.h"
-#include "core/objective.h"
-#include "core/settings_table.h"
+#include "core/rules/expiry.h"
+#include "core/settings/delivery_rate.h"
+#include "core/settings/if_exists.h"
+#include "core/settings/objective.h"
+#include "core/settings/settings_table.h"
 #include "wire/items.h"
 
 namespace tarry::wire {

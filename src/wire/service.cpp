@@ -1,6 +1,6 @@
 #include "wire/service.h"
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "wire/batch.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"

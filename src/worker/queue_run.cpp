@@ -5,8 +5,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/boot_clock.h"
-#include "base/thread.h"
+#include "base/threads/boot_clock.h"
+#include "base/threads/thread.h"
 
 namespace tarry::worker {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/claimed.h"
-#include "core/validation.h"
+#include "core/rules/validation.h"
 
 namespace tarry::worker {
 

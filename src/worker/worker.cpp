@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "base/histogram.h"
-#include "base/text.h"
-#include "base/thread.h"
-#include "core/validation.h"
+#include "base/text/text.h"
+#include "base/threads/thread.h"
+#include "core/rules/validation.h"
 #include "worker/counters.h"
 #include "worker/queue_run.h"
 #include "worker/turns.h"

@@ -1,8 +1,8 @@
 // Verbs that only the engine's contract has: claims by key, Move, and the end of a claim by
 // migration.
 #include "contract.h"
-#include "core/carried.h"
-#include "core/headers.h"
+#include "core/engine_parts/carried.h"
+#include "core/rules/headers.h"
 
 namespace tarry::contract {
 namespace {

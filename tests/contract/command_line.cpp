@@ -9,8 +9,8 @@
 #include <variant>
 
 #include "command_words.h"
-#include "core/answer_thread.h"
 #include "core/engine.h"
+#include "core/engine_parts/answer_thread.h"
 #include "open/store_state.h"
 
 namespace tarry::contract {

@@ -8,11 +8,11 @@
 #include <gtest/gtest.h>
 
 #include "app/output/exit_codes.h"
-#include "base/text.h"
-#include "core/delivery_rate.h"
-#include "core/headers.h"
-#include "core/objective.h"
-#include "core/queue_limits.h"
+#include "base/text/text.h"
+#include "core/rules/headers.h"
+#include "core/settings/delivery_rate.h"
+#include "core/settings/objective.h"
+#include "core/settings/queue_limits.h"
 #include "wire/batch.h"
 #include "wire/claim.h"
 #include "wire/forecast.h"

@@ -55,7 +55,7 @@ BANS = [
         and not p.startswith("src/base/thread"),
         r"\bstd::j?thread(\s+\w+)?\s*[({]|\bthreads?_?\.emplace_back\(|\bstd::async\b"
         r"|\bpthread_create\b|\bthread_pool\b",
-        "base/thread.h starts threads: named, and without the program's signals"),
+        "base/threads/thread.h starts threads: named, and without the program's signals"),
     Ban("coroutine", _is_cpp, r"\bco_(await|return|yield)\b", "g++ 12 miscompiles some"),
 ]
 _BANNED_HEADERS = {"format": "format", "coroutine": "coroutine", "print": "format"}

@@ -36,11 +36,11 @@ def constants():
     known = {"std::chrono::seconds": 1000, "std::chrono::minutes": 60_000}
     values = {}
     for path, kind, names in (("src/core/limits.h", r"constexpr [\w:]+", r"k\w+"),
-                              ("src/core/carried.h", r"constexpr [\w:]+", "kMaxTally"),
-                              ("src/base/text.h", r"constexpr [\w:]+", "kMaxDurationMs"),
-                              ("src/base/token.h", "constexpr std::size_t",
+                              ("src/core/engine_parts/carried.h", r"constexpr [\w:]+", "kMaxTally"),
+                              ("src/base/text/text.h", r"constexpr [\w:]+", "kMaxDurationMs"),
+                              ("src/base/secrets/token.h", "constexpr std::size_t",
                                "kMaxToken|kMinServerToken"),
-                              ("src/base/secret_file.h", "constexpr std::size_t",
+                              ("src/base/secrets/secret_file.h", "constexpr std::size_t",
                                "kMaxSecretLine"),
                               ("src/server/session/token_failures.h", "constexpr std::size_t",
                                r"kMost\w+"),
@@ -141,7 +141,7 @@ class Reference(unittest.TestCase):
         self.assertEqual(said, constants())
 
     def test_settings_of_queues(self):
-        table = text("src/core/settings_table.h")
+        table = text("src/core/settings/settings_table.h")
         rows = re.findall(r'(\w+)Setting{{+"(\w+)"', table)
         self.assertGreaterEqual(len(rows), 7)
         names = [name for _, name in rows]

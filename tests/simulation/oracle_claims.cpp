@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "core/headers.h"
+#include "core/rules/headers.h"
 #include "oracle.h"
 
 namespace tarry::simulation {

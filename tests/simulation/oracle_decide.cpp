@@ -1,7 +1,7 @@
 // Oracle: applies each request to the model as soon as the shard has decided it.
 #include <algorithm>
 
-#include "core/headers.h"
+#include "core/rules/headers.h"
 #include "engines/embedded/records/tokens.h"
 #include "oracle.h"
 

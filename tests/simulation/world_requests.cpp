@@ -1,5 +1,5 @@
 // World: the requests that steps make.
-#include "core/headers.h"
+#include "core/rules/headers.h"
 #include "world.h"
 
 namespace tarry::simulation {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/headers.h"
+#include "core/rules/headers.h"
 #include "relay/sink.h"
 #include "support/scripted_store.h"
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/thread.h"
+#include "base/threads/thread.h"
 #include "relay/sink.h"
 
 namespace tarry::relay {

@@ -8,10 +8,10 @@
 
 #include <rapidcheck.h>
 
-#include "base/text.h"
-#include "core/headers.h"
+#include "base/text/text.h"
 #include "core/reply.h"
 #include "core/request.h"
+#include "core/rules/headers.h"
 
 namespace tarry::testing {
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
-#include "core/delivery_rate.h"
-#include "core/headers.h"
-#include "core/objective.h"
 #include "core/reply.h"
 #include "core/request.h"
+#include "core/rules/headers.h"
+#include "core/settings/delivery_rate.h"
+#include "core/settings/objective.h"
 
 namespace tarry::testing {
 

@@ -4,14 +4,14 @@
 
 #include <fmt/format.h>
 
-#include "base/nearest.h"
-#include "base/text.h"
-#include "core/delivery_rate.h"
-#include "core/expiry.h"
-#include "core/if_exists.h"
-#include "core/objective.h"
-#include "core/queue_limits.h"
-#include "core/time_number.h"
+#include "base/text/nearest.h"
+#include "base/text/text.h"
+#include "core/rules/expiry.h"
+#include "core/rules/time_number.h"
+#include "core/settings/delivery_rate.h"
+#include "core/settings/if_exists.h"
+#include "core/settings/objective.h"
+#include "core/settings/queue_limits.h"
 
 namespace tarry::app {
 namespace {

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "app/command_line/command.h"
-#include "base/text.h"
-#include "core/time_number.h"
+#include "base/text/text.h"
+#include "core/rules/time_number.h"
 
 namespace tarry::app {
 namespace {

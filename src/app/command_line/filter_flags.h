@@ -13,7 +13,7 @@
 #include <tarry/result.h>
 #include <CLI/CLI.hpp>
 
-#include "core/message_filter.h"
+#include "core/rules/message_filter.h"
 
 namespace tarry::app {
 

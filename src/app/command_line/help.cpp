@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "app/command_line/command.h"
-#include "base/nearest.h"
-#include "base/text.h"
+#include "base/text/nearest.h"
+#include "base/text/text.h"
 
 namespace tarry::app {
 namespace {

@@ -17,7 +17,7 @@
 #include "app/output/printable.h"
 #include "app/relays/relay_coordination.h"
 #include "base/assert.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "open/store_url.h"
 
 namespace tarry::app::config {

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "app/system/replace_file.h"
-#include "base/ascii.h"
-#include "base/text.h"
-#include "base/url_parts.h"
+#include "base/text/ascii.h"
+#include "base/text/text.h"
+#include "base/text/url_parts.h"
 #include "server/listening/ip_address.h"
 
 namespace tarry::app {

@@ -5,14 +5,14 @@
 #include <utility>
 #include <vector>
 
-#include "core/delivery_rate.h"
-#include "core/expiry.h"
-#include "core/if_exists.h"
-#include "core/objective.h"
-#include "core/queue_limits.h"
-#include "core/queue_pattern.h"
-#include "core/settings_table.h"
-#include "core/validation.h"
+#include "core/rules/expiry.h"
+#include "core/rules/queue_pattern.h"
+#include "core/rules/validation.h"
+#include "core/settings/delivery_rate.h"
+#include "core/settings/if_exists.h"
+#include "core/settings/objective.h"
+#include "core/settings/queue_limits.h"
+#include "core/settings/settings_table.h"
 
 namespace tarry::app::config {
 namespace {

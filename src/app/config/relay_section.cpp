@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "app/relays/relay_coordination.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/limits.h"
-#include "core/queue_pattern.h"
+#include "core/rules/queue_pattern.h"
 
 namespace tarry::app::config {
 namespace {

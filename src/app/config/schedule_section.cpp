@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "schedule/declared.h"
 
 namespace tarry::app::config {

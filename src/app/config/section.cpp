@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "app/output/printable.h"
-#include "base/nearest.h"
-#include "base/text.h"
+#include "base/text/nearest.h"
+#include "base/text/text.h"
 
 namespace tarry::app::config {
 namespace {

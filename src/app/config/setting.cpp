@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/assert.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "open/store_url.h"
 
 namespace tarry::app::config {

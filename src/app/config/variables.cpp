@@ -9,7 +9,7 @@
 
 #include "app/config/setting.h"
 #include "app/output/printable.h"
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 
 namespace tarry::app::config {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "app/output/json.h"
 #include "base/assert.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "wire/batch.h"
 
 namespace tarry::app {

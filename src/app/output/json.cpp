@@ -1,6 +1,6 @@
 #include "app/output/json.h"
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/reply.h"
 #include "wire/claim.h"
 #include "wire/headers.h"

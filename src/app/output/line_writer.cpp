@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/thread.h"
+#include "base/threads/thread.h"
 
 namespace tarry::app {
 

@@ -4,7 +4,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::app {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "app/output/progress.h"
 #include "base/assert.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::app {
 namespace {

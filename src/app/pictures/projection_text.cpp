@@ -9,7 +9,7 @@
 
 #include "app/output/progress.h"
 #include "app/pictures/forecast_chart.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::app {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "base/hash.h"
 #include "base/loaded_library.h"
-#include "base/nearest.h"
-#include "base/text.h"
-#include "base/url_parts.h"
+#include "base/text/nearest.h"
+#include "base/text/text.h"
+#include "base/text/url_parts.h"
 #include "open/redis_connect.h"
 #include "open/redis_url.h"
 #include "open/store_url.h"

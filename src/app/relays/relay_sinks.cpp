@@ -6,8 +6,8 @@
 
 #include "app/system/descriptors.h"
 #include "base/loaded_library.h"
-#include "base/nearest.h"
-#include "base/text.h"
+#include "base/text/nearest.h"
+#include "base/text/text.h"
 #include "open/redis_server.h"
 #include "open/redis_url.h"
 #include "open/store_url.h"

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/relays/relay_coordination.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::app {
 namespace {

@@ -3,8 +3,8 @@
 #include <utility>
 #include <variant>
 
-#include "base/text.h"
-#include "core/settings_table.h"
+#include "base/text/text.h"
+#include "core/settings/settings_table.h"
 #include "open/ask.h"
 
 namespace tarry::app {

@@ -9,7 +9,7 @@
 #include "app/config/listen.h"
 #include "app/config/variables.h"
 #include "app/output/printable.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "open/server_call.h"
 #include "open/store_url.h"
 

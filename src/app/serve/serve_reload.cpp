@@ -12,8 +12,8 @@
 #include "app/serve/servable.h"
 #include "app/serve/serve_schedules.h"
 #include "app/system/descriptors.h"
-#include "base/secret_file.h"
-#include "base/text.h"
+#include "base/secrets/secret_file.h"
+#include "base/text/text.h"
 
 namespace tarry::app {
 namespace {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/output/progress.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::app {
 

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "app/output/progress.h"
-#include "base/secret_file.h"
-#include "base/text.h"
-#include "base/token.h"
+#include "base/secrets/secret_file.h"
+#include "base/secrets/token.h"
+#include "base/text/text.h"
 #include "server/identity/tokens_file.h"
 
 namespace tarry::app {

@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include "app/system/line_reader.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::app {
 namespace {

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::app {
 namespace {

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "base/thread.h"
+#include "base/threads/thread.h"
 
 namespace tarry::app {
 namespace {

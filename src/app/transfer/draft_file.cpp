@@ -16,7 +16,7 @@
 
 #include "app/system/line_reader.h"
 #include "app/transfer/push_line.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::app::transfer {
 namespace {

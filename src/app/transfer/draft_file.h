@@ -13,7 +13,7 @@
 
 #include <tarry/result.h>
 
-#include "base/stop_event.h"
+#include "base/threads/stop_event.h"
 
 namespace tarry::app::transfer {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "app/system/replace_file.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"
 

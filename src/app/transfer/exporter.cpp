@@ -8,7 +8,7 @@
 #include "app/transfer/line.h"
 #include "app/transfer/moved_message.h"
 #include "app/transfer/told_keys.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "open/ask.h"
 
 namespace tarry::app::transfer {

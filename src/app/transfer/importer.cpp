@@ -8,8 +8,8 @@
 
 #include "app/transfer/move_requests.h"
 #include "app/transfer/moved_message.h"
-#include "base/text.h"
-#include "core/settings_table.h"
+#include "base/text/text.h"
+#include "core/settings/settings_table.h"
 #include "open/ask.h"
 
 namespace tarry::app::transfer {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/validation.h"
+#include "core/rules/validation.h"
 #include "wire/claim.h"
 #include "wire/headers.h"
 #include "wire/json_reader.h"

@@ -10,8 +10,8 @@
 #include "app/transfer/migration_batch.h"
 #include "app/transfer/moved_message.h"
 #include "app/transfer/queue_hold.h"
-#include "base/text.h"
-#include "core/settings_table.h"
+#include "base/text/text.h"
+#include "core/settings/settings_table.h"
 #include "open/ask.h"
 
 namespace tarry::app {

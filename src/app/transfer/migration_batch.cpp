@@ -8,7 +8,7 @@
 #include "app/transfer/move_requests.h"
 #include "app/transfer/moved_message.h"
 #include "app/transfer/queue_hold.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "open/ask.h"
 
 namespace tarry::app {

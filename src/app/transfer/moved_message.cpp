@@ -5,8 +5,8 @@
 #include <utility>
 #include <variant>
 
-#include "core/carried.h"
-#include "core/headers.h"
+#include "core/engine_parts/carried.h"
+#include "core/rules/headers.h"
 #include "open/ask.h"
 
 namespace tarry::app {

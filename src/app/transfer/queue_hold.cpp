@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "open/ask.h"
 
 namespace tarry::app {

@@ -7,7 +7,7 @@
 #include <shared_mutex>
 #include <utility>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "engines/embedded/front/front.h"
 #include "engines/embedded/recovery/recovery.h"
 #include "engines/embedded/store/store_files.h"

@@ -14,7 +14,7 @@
 #include <iterator>
 #include <map>
 
-#include "core/validation.h"
+#include "core/rules/validation.h"
 #include "engines/embedded/journal/journal_format.h"
 #include "engines/embedded/store/store_files.h"
 #include "engines/embedded/tools/inspect.h"

@@ -33,7 +33,7 @@
 #include <tarry/settings.h>
 
 #include "base/histogram.h"
-#include "core/waiting_count.h"
+#include "core/engine_parts/waiting_count.h"
 #include "engines/rabbitmq/declarer.h"
 #include "engines/rabbitmq/ladder.h"
 #include "engines/rabbitmq/link_thread.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/claimed.h"
 #include "engines/rabbitmq/claim.h"
 #include "engines/rabbitmq/consumer.h"

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "core/headers.h"
+#include "core/rules/headers.h"
 #include "engines/rabbitmq/claim.h"
 #include "engines/rabbitmq/consumer.h"
 #include "engines/rabbitmq/names.h"

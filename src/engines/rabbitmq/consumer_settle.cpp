@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
-#include "core/queue_pattern.h"
-#include "core/retry_policy.h"
-#include "core/validation.h"
+#include "base/text/text.h"
+#include "core/rules/queue_pattern.h"
+#include "core/rules/validation.h"
+#include "core/settings/retry_policy.h"
 #include "engines/rabbitmq/claim.h"
 #include "engines/rabbitmq/consumer.h"
 

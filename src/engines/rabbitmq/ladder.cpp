@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::rabbitmq {
 namespace {

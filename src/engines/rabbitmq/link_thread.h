@@ -21,9 +21,9 @@
 
 #include <tarry/result.h>
 
-#include "base/thread.h"
+#include "base/threads/thread.h"
+#include "base/threads/wake_event.h"
 #include "base/unique_function.h"
-#include "base/wake_event.h"
 #include "net/rabbit/address.h"
 #include "net/rabbit/link.h"
 

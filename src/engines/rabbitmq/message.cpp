@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "core/carried.h"
+#include "core/engine_parts/carried.h"
 #include "net/rabbit/link.h"
 
 namespace tarry::rabbitmq {

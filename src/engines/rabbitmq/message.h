@@ -4,7 +4,7 @@
 //   tarry-queue, tarry-key   texts            tarry-due-ms             its due time, since 1970
 //   tarry-attempt            used so far      tarry-max-attempts       0: the default
 //   tarry-tallies            "claims run-outs releases buries revives"
-//   tarry-headers            the user's, as core/headers.h encodes them
+//   tarry-headers            the user's, as core/rules/headers.h encodes them
 //   tarry-reason             why it is dead
 //
 // A message that another program published has no such headers. It is due at once.

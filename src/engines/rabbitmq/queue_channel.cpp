@@ -1,7 +1,7 @@
 #include "engines/rabbitmq/queue_channel.h"
 
-#include "base/base64.h"
 #include "base/bytes.h"
+#include "base/text/base64.h"
 
 namespace tarry::rabbitmq {
 namespace {

@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include "core/answer_thread.h"
-#include "core/settle_first.h"
-#include "core/validation.h"
+#include "core/engine_parts/answer_thread.h"
+#include "core/engine_parts/settle_first.h"
+#include "core/rules/validation.h"
 #include "engines/rabbitmq/consumer.h"
 #include "engines/rabbitmq/pending_request.h"
 #include "engines/rabbitmq/publisher.h"

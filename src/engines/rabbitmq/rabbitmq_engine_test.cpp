@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/headers.h"
+#include "core/rules/headers.h"
 #include "support/engine_calls.h"
 #include "support/rabbit_server.h"
 #include "timing/real_clock.h"

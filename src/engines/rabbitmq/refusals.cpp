@@ -4,8 +4,8 @@
 #include <string_view>
 #include <variant>
 
-#include "core/expiry.h"
-#include "core/settings_table.h"
+#include "core/rules/expiry.h"
+#include "core/settings/settings_table.h"
 
 namespace tarry::rabbitmq {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/expiry.h"
+#include "core/rules/expiry.h"
 #include "engines/redis/records/body.h"
 #include "support/redis_engines.h"
 

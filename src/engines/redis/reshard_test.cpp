@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/base64.h"
+#include "base/text/base64.h"
 #include "support/redis_engines.h"
 
 namespace tarry::redis {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/settings_table.h"
+#include "core/settings/settings_table.h"
 #include "engines/redis/node/scripts.h"
 
 namespace tarry::redis {

@@ -21,11 +21,11 @@
 #include <tarry/version.h>
 
 #include "base/assert.h"
-#include "base/thread.h"
-#include "core/answer_thread.h"
+#include "base/threads/thread.h"
 #include "core/claimed.h"
-#include "core/settle_first.h"
-#include "core/validation.h"
+#include "core/engine_parts/answer_thread.h"
+#include "core/engine_parts/settle_first.h"
+#include "core/rules/validation.h"
 #include "net/http/http_client.h"
 #include "wire/call.h"
 #include "wire/problem.h"

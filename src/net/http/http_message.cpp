@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 namespace tarry::net {
 const std::string* HttpMessage::find(std::string_view name) const noexcept {

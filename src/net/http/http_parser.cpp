@@ -7,8 +7,8 @@
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 
-#include "base/ascii.h"
-#include "base/text.h"
+#include "base/text/ascii.h"
+#include "base/text/text.h"
 
 namespace tarry::net {
 namespace {

@@ -8,7 +8,7 @@
 #include <array>
 #include <utility>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "net/rabbit/library.h"
 
 namespace tarry::net::rabbit {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "base/secret_file.h"
-#include "base/text.h"
+#include "base/secrets/secret_file.h"
+#include "base/text/text.h"
 
 namespace tarry::net::rabbit {
 

@@ -12,7 +12,7 @@
 
 #include <tarry/result.h>
 
-#include "base/url_parts.h"
+#include "base/text/url_parts.h"
 #include "net/rabbit/address.h"
 
 namespace tarry::net::rabbit {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "net/redis/redis_stream.h"
 
 namespace tarry::net {

@@ -6,7 +6,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "net/redis/redis_sentinel_search.h"
 #include "net/redis/redis_sentinels.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "net/redis/redis_handshake.h"
 #include "net/redis/redis_stream.h"
 

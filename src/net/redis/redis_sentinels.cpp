@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "net/redis/redis_stream.h"
 #include "net/redis/redis_subscriber.h"
 

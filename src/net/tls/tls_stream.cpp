@@ -8,7 +8,7 @@
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/verify_context.hpp>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "net/tls/tls_words.h"
 
 namespace tarry::net {

@@ -12,7 +12,7 @@
 
 #include <boost/asio/ssl/error.hpp>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::net {
 namespace {

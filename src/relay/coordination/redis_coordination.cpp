@@ -14,7 +14,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 
-#include "base/thread.h"
+#include "base/threads/thread.h"
 
 namespace tarry::relay {
 namespace {

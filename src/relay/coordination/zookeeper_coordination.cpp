@@ -10,8 +10,8 @@
 #include <thread>
 #include <utility>
 
-#include "base/text.h"
-#include "base/thread.h"
+#include "base/text/text.h"
+#include "base/threads/thread.h"
 #include "relay/coordination/fair_part.h"
 #include "relay/coordination/zookeeper_session.h"
 #include "wire/query.h"

@@ -8,7 +8,7 @@
 #define THREADED
 #include <zookeeper/zookeeper.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::relay {
 namespace {

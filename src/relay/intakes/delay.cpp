@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/limits.h"
 #include "net/rabbit/link.h"
 

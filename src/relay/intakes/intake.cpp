@@ -10,10 +10,10 @@
 #include <variant>
 
 #include "base/loaded_library.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/limits.h"
 #include "core/reply_as.h"
-#include "core/validation.h"
+#include "core/rules/validation.h"
 #include "net/rabbit/library.h"
 #include "relay/intakes/mailbox.h"
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "core/headers.h"
 #include "core/limits.h"
+#include "core/rules/headers.h"
 
 namespace tarry::relay {
 namespace {

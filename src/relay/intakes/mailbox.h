@@ -11,7 +11,7 @@
 
 #include <tarry/result.h>
 
-#include "base/wake_event.h"
+#include "base/threads/wake_event.h"
 #include "core/reply.h"
 
 namespace tarry::relay {

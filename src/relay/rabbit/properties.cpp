@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/base64.h"
-#include "base/text.h"
-#include "core/headers.h"
+#include "base/text/base64.h"
+#include "base/text/text.h"
+#include "core/rules/headers.h"
 #include "leases/settlement.h"
 #include "net/rabbit/link.h"
 

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "core/headers.h"
+#include "core/rules/headers.h"
 #include "net/rabbit/link.h"
 #include "support/outgoing.h"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/thread.h"
+#include "base/threads/thread.h"
 
 namespace tarry::relay {
 

@@ -22,9 +22,9 @@
 #include <tarry/settings.h>
 #include <tarry/time.h>
 
-#include "core/message_filter.h"
 #include "core/reply.h"
 #include "core/request.h"
+#include "core/rules/message_filter.h"
 #include "server/audit/act.h"
 
 namespace tarry::audit {

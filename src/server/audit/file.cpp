@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::audit {
 namespace {

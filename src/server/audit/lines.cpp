@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "wire/headers.h"
 #include "wire/json_writer.h"
 #include "wire/problem.h"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/away.h"
+#include "core/engine_parts/away.h"
 #include "server/session/front.h"
 #include "server/session/holders.h"
 #include "server/session/server_context.h"

@@ -6,7 +6,7 @@
 #include <random>
 #include <utility>
 
-#include "base/boot_clock.h"
+#include "base/threads/boot_clock.h"
 #include "server/beanstalk/connection.h"
 
 namespace tarry::beanstalk {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/headers.h"
 #include "core/limits.h"
+#include "core/rules/headers.h"
 
 namespace tarry::beanstalk {
 namespace {

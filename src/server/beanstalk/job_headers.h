@@ -17,7 +17,7 @@ namespace tarry::beanstalk {
 /// put.
 inline constexpr std::uint32_t kForeignTtr = 120;
 
-/// Encoded, as core/headers.h says. A delay of 0 is left out.
+/// Encoded, as core/rules/headers.h says. A delay of 0 is left out.
 [[nodiscard]] std::string job_headers(std::uint32_t ttr_s, std::uint32_t delay_s);
 [[nodiscard]] std::uint32_t ttr_of(std::string_view encoded) noexcept;
 [[nodiscard]] std::uint32_t ttr_of(const Headers& headers) noexcept;

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 
 namespace tarry::console {
 namespace {

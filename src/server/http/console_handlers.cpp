@@ -2,7 +2,7 @@
 #include <string>
 #include <utility>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "server/console/assets.h"
 #include "server/console/cookie.h"
 #include "server/http/handlers.h"

@@ -4,9 +4,9 @@
 #include <utility>
 #include <variant>
 
-#include "base/ascii.h"
-#include "base/text.h"
-#include "core/away.h"
+#include "base/text/ascii.h"
+#include "base/text/text.h"
+#include "core/engine_parts/away.h"
 #include "server/http/acts.h"
 #include "server/http/sender_check.h"
 #include "server/session/store_error.h"

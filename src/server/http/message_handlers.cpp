@@ -2,10 +2,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/ascii.h"
-#include "base/text.h"
-#include "core/message_filter.h"
-#include "core/trace_context.h"
+#include "base/text/ascii.h"
+#include "base/text/text.h"
+#include "core/rules/message_filter.h"
+#include "core/rules/trace_context.h"
 #include "server/http/batches.h"
 #include "server/http/handlers.h"
 #include "wire/items.h"

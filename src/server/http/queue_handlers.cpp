@@ -3,7 +3,7 @@
 
 #include <tarry/projection.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "server/http/handlers.h"
 #include "wire/forecast.h"
 #include "wire/queue.h"

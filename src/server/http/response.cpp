@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/away.h"
+#include "core/engine_parts/away.h"
 #include "server/session/store_error.h"
 #include "wire/problem.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "base/text.h"
-#include "core/queue_pattern.h"
+#include "base/text/text.h"
+#include "core/rules/queue_pattern.h"
 
 namespace tarry::http {
 namespace {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/ascii.h"
-#include "base/text.h"
+#include "base/text/ascii.h"
+#include "base/text/text.h"
 #include "server/http/handlers.h"
 #include "wire/problem.h"
 

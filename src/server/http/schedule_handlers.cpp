@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "schedule/occurrences.h"
 #include "schedule/steps.h"
 #include "server/audit/entry.h"

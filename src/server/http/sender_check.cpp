@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/ascii.h"
-#include "base/text.h"
+#include "base/text/ascii.h"
+#include "base/text/text.h"
 #include "server/console/cookie.h"
 #include "server/http/routes.h"
 #include "server/http_session/hosts.h"

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "server/listening/ip_address.h"
 #include "server/listening/reserved_port.h"
 

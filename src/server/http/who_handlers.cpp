@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "server/console/cookie.h"
 #include "server/http/handlers.h"
 #include "wire/json_writer.h"

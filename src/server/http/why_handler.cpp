@@ -2,9 +2,9 @@
 #include <optional>
 #include <utility>
 
-#include "base/text.h"
-#include "core/queue_pattern.h"
-#include "core/why.h"
+#include "base/text/text.h"
+#include "core/figures/why.h"
+#include "core/rules/queue_pattern.h"
 #include "server/http/handlers.h"
 #include "wire/message.h"
 #include "wire/why.h"

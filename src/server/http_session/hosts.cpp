@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/ascii.h"
-#include "base/text.h"
+#include "base/text/ascii.h"
+#include "base/text/text.h"
 #include "server/listening/ip_address.h"
 
 namespace tarry::http_session {

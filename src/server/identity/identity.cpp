@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "core/queue_pattern.h"
+#include "core/rules/queue_pattern.h"
 
 namespace tarry::identity {
 

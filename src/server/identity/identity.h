@@ -59,7 +59,7 @@ class Scopes {
 struct Identity {
   std::string name;  // of the token; empty if the client sent none
   Scopes scopes;
-  std::vector<std::string> queues;  // the patterns (core/queue_pattern.h) of its queues
+  std::vector<std::string> queues;  // the patterns (core/rules/queue_pattern.h) of its queues
   std::optional<Time> ends = {};    // the first moment at which the token is refused
   std::string digest = {};          // SHA-256 of the token, in hex; empty if there is none
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/secret_file.h"
-#include "base/text.h"
+#include "base/secrets/secret_file.h"
+#include "base/text/text.h"
 #include "server/identity/tokens.h"
 
 namespace tarry::identity {

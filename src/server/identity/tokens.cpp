@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/token.h"
+#include "base/secrets/token.h"
 #include "net/sha256.h"
 
 namespace tarry::identity {

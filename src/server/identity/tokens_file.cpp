@@ -4,12 +4,12 @@
 #include <map>
 #include <utility>
 
-#include "base/ascii.h"
-#include "base/nearest.h"
-#include "base/secret_file.h"
-#include "base/text.h"
-#include "core/queue_pattern.h"
-#include "core/time_number.h"
+#include "base/secrets/secret_file.h"
+#include "base/text/ascii.h"
+#include "base/text/nearest.h"
+#include "base/text/text.h"
+#include "core/rules/queue_pattern.h"
+#include "core/rules/time_number.h"
 #include "net/sha256.h"
 #include "server/identity/tokens.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::listening {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <boost/asio/ip/address_v6.hpp>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::listening {
 

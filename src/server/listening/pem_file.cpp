@@ -13,8 +13,8 @@
 #include <optional>
 #include <utility>
 
-#include "base/secret_file.h"
-#include "base/text.h"
+#include "base/secrets/secret_file.h"
+#include "base/text/text.h"
 
 namespace tarry::listening {
 namespace {

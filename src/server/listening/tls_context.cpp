@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "server/listening/pem_file.h"
 
 namespace tarry::listening {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::listening {
 namespace {

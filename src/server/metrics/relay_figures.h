@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/lateness_histogram.h"
+#include "core/figures/lateness_histogram.h"
 
 namespace tarry::metrics {
 

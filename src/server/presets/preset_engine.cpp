@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/validation.h"
+#include "core/rules/validation.h"
 
 namespace tarry::presets {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "core/limits.h"
-#include "core/queue_pattern.h"
-#include "core/settings_table.h"
+#include "core/rules/queue_pattern.h"
+#include "core/settings/settings_table.h"
 
 namespace tarry::presets {
 namespace {

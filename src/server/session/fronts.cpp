@@ -12,7 +12,7 @@
 #include <boost/asio/post.hpp>
 
 #include "base/assert.h"
-#include "base/thread.h"
+#include "base/threads/thread.h"
 #include "server/listening/acceptor.h"
 #include "server/listening/unix_listener.h"
 #include "server/session/admission.h"

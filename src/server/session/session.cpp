@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/away.h"
+#include "core/engine_parts/away.h"
 #include "server/limits/permits.h"
 #include "server/session/connection.h"
 #include "server/session/engine_work.h"

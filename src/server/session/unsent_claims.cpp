@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "core/away.h"
 #include "core/claimed.h"
+#include "core/engine_parts/away.h"
 #include "server/session/engine_work.h"
 
 namespace tarry::session {

@@ -6,12 +6,12 @@
 #include <utility>
 #include <variant>
 
-#include "base/ascii.h"
-#include "base/text.h"
+#include "base/text/ascii.h"
+#include "base/text/text.h"
 #include "server/audit/entry.h"
 #include "server/http_session/hosts.h"
 #include "server/session/server_context.h"
-#include "server/sqs/reader.h"
+#include "server/sqs/protocol/reader.h"
 
 namespace tarry::sqs {
 namespace {

@@ -12,9 +12,9 @@
 #include "net/http/http_parser.h"
 #include "server/http_session/exchange.h"
 #include "server/sqs/front.h"
-#include "server/sqs/operations.h"
-#include "server/sqs/protocol.h"
-#include "server/sqs/signature.h"
+#include "server/sqs/operations/operations.h"
+#include "server/sqs/protocol/protocol.h"
+#include "server/sqs/protocol/signature.h"
 
 namespace tarry::sqs {
 

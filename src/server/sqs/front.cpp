@@ -4,7 +4,7 @@
 
 #include "server/identity/identity.h"
 #include "server/sqs/exchange.h"
-#include "server/sqs/protocol.h"
+#include "server/sqs/protocol/protocol.h"
 
 namespace tarry::sqs {
 

@@ -12,9 +12,9 @@
 #include "server/http_session/front.h"
 #include "server/http_session/options.h"
 #include "server/session/server_context.h"
-#include "server/sqs/call.h"
-#include "server/sqs/move_tasks.h"
-#include "server/sqs/queue_info.h"
+#include "server/sqs/protocol/call.h"
+#include "server/sqs/queues/move_tasks.h"
+#include "server/sqs/queues/queue_info.h"
 
 namespace tarry::sqs {
 

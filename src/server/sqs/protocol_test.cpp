@@ -1,6 +1,6 @@
 // Both protocols: requests read to the same objects, answers written from them, and MD5s as SDKs
 // compute them.
-#include "server/sqs/protocol.h"
+#include "server/sqs/protocol/protocol.h"
 
 #include <string>
 #include <utility>
@@ -10,11 +10,11 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-#include "server/sqs/message_attributes.h"
-#include "server/sqs/message_text.h"
-#include "server/sqs/query_form.h"
-#include "server/sqs/queue_info.h"
-#include "server/sqs/queue_record.h"
+#include "server/sqs/protocol/query_form.h"
+#include "server/sqs/queues/message_attributes.h"
+#include "server/sqs/queues/message_text.h"
+#include "server/sqs/queues/queue_info.h"
+#include "server/sqs/queues/queue_record.h"
 
 namespace tarry::sqs {
 namespace {

@@ -23,10 +23,10 @@
 #include "app/system/line_reader.h"
 #include "app/system/signals.h"
 #include "app/transfer/push_line.h"
-#include "base/stop_event.h"
-#include "base/text.h"
+#include "base/text/text.h"
+#include "base/threads/stop_event.h"
 #include "core/engine.h"
-#include "core/validation.h"
+#include "core/rules/validation.h"
 #include "wire/batch.h"
 
 namespace tarry::app {

@@ -12,7 +12,7 @@
 #include "app/output/progress.h"
 #include "app/system/signals.h"
 #include "app/transfer/told_keys.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::app {
 namespace {

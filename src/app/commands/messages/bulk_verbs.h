@@ -12,7 +12,7 @@
 #include <tarry/time.h>
 
 #include "app/command_line/invocation.h"
-#include "core/message_filter.h"
+#include "core/rules/message_filter.h"
 
 namespace tarry::app {
 

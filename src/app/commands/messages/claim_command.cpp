@@ -13,7 +13,7 @@
 #include "app/commands/commands.h"
 #include "app/output/json.h"
 #include "app/output/progress.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/engine.h"
 #include "core/limits.h"
 

@@ -13,7 +13,7 @@
 #include "app/commands/messages/key_pages.h"
 #include "app/output/answers.h"
 #include "app/output/progress.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::app {
 namespace {

@@ -11,7 +11,7 @@
 #include "app/commands/messages/bulk_verbs.h"
 #include "app/output/answers.h"
 #include "app/output/json.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "wire/batch.h"
 #include "wire/message.h"
 

@@ -11,7 +11,7 @@
 #include "app/commands/messages/bulk_push.h"
 #include "app/output/json.h"
 #include "app/system/line_reader.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/limits.h"
 
 namespace tarry::app {

@@ -12,7 +12,7 @@
 #include "app/output/progress.h"
 #include "app/pictures/lateness_plot.h"
 #include "app/system/signals.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/limits.h"
 
 namespace tarry::app {

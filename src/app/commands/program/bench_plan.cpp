@@ -12,7 +12,7 @@
 #include "app/output/progress.h"
 #include "app/output/table.h"
 #include "app/sizing/sizing.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::app {
 namespace {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/thread.h"
+#include "base/threads/thread.h"
 
 namespace tarry::app {
 namespace {

@@ -11,9 +11,9 @@
 #include "app/command_line/command.h"
 #include "app/commands/commands.h"
 #include "app/output/json.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/engine.h"
-#include "core/queue_pattern.h"
+#include "core/rules/queue_pattern.h"
 #include "wire/batch.h"
 
 namespace tarry::app {

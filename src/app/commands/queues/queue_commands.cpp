@@ -12,7 +12,7 @@
 #include "app/output/json.h"
 #include "app/output/progress.h"
 #include "core/engine.h"
-#include "core/queue_limits.h"
+#include "core/settings/queue_limits.h"
 #include "open/server_call.h"
 #include "wire/stats.h"
 

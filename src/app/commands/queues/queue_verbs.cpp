@@ -10,9 +10,9 @@
 #include "app/commands/queues/settings_sheet.h"
 #include "app/output/json.h"
 #include "app/output/progress.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/engine.h"
-#include "core/settings_table.h"
+#include "core/settings/settings_table.h"
 #include "wire/queue.h"
 
 namespace tarry::app {

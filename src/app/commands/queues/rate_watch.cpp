@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "app/pictures/queue_flow.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/engine.h"
-#include "core/rate.h"
+#include "core/figures/rate.h"
 
 namespace tarry::app {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "app/command_line/command.h"
 #include "app/output/output.h"
-#include "core/validation.h"
+#include "core/rules/validation.h"
 
 namespace tarry::app {
 

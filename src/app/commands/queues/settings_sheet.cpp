@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "core/setting_text.h"
-#include "core/settings_table.h"
+#include "core/settings/setting_text.h"
+#include "core/settings/settings_table.h"
 
 namespace tarry::app {
 void add_settings(Sheet& sheet, const QueueSettings& settings) {

@@ -11,7 +11,7 @@
 #include "app/output/printable.h"
 #include "app/output/screen.h"
 #include "app/pictures/top_reading.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "open/server_call.h"
 #include "open/store_url.h"
 #include "wire/problem.h"

@@ -14,7 +14,7 @@
 #include "app/commands/schedules/schedule_words.h"
 #include "app/output/json.h"
 #include "app/system/line_reader.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/limits.h"
 #include "schedule/schedules.h"
 

@@ -10,7 +10,7 @@
 #include "app/command_line/command.h"
 #include "app/commands/schedules/schedule_words.h"
 #include "app/output/json.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "schedule/occurrences.h"
 #include "schedule/schedules.h"
 

@@ -9,7 +9,7 @@
 #include <tarry/time.h>
 #include <CLI/CLI.hpp>
 
-#include "schedule/recurrence.h"
+#include "schedule/calendar/recurrence.h"
 
 namespace tarry::app {
 

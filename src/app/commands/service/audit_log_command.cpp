@@ -18,8 +18,8 @@
 #include "app/output/json.h"
 #include "app/output/printable.h"
 #include "app/system/line_reader.h"
-#include "base/text.h"
-#include "core/queue_pattern.h"
+#include "base/text/text.h"
+#include "core/rules/queue_pattern.h"
 #include "server/audit/act.h"
 #include "server/audit/told.h"
 

@@ -5,7 +5,7 @@
 
 #include "app/command_line/command.h"
 #include "app/commands/commands.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "open/server_call.h"
 #include "wire/problem.h"
 #include "wire/service.h"

@@ -10,9 +10,9 @@
 #include "app/commands/commands.h"
 #include "app/commands/service/serve_flags.h"
 #include "app/serve/servable.h"
-#include "base/text.h"
-#include "core/setting_text.h"
-#include "core/settings_table.h"
+#include "base/text/text.h"
+#include "core/settings/setting_text.h"
+#include "core/settings/settings_table.h"
 #include "schedule/definition.h"
 #include "wire/json_writer.h"
 

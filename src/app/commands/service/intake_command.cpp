@@ -15,8 +15,8 @@
 #include "app/output/json.h"
 #include "app/output/progress.h"
 #include "app/system/signals.h"
-#include "base/nearest.h"
-#include "base/text.h"
+#include "base/text/nearest.h"
+#include "base/text/text.h"
 #include "core/limits.h"
 #ifdef TARRY_WITH_RABBITMQ
 #include "relay/intakes/intake.h"

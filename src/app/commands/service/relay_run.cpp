@@ -9,7 +9,7 @@
 #include "app/output/printable.h"
 #include "app/output/progress.h"
 #include "app/system/signals.h"
-#include "core/queue_pattern.h"
+#include "core/rules/queue_pattern.h"
 
 namespace tarry::app {
 namespace {

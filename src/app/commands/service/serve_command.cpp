@@ -32,7 +32,7 @@
 #include "app/system/descriptors.h"
 #include "app/system/init_process.h"
 #include "app/system/signals.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "open/ask.h"
 #include "open/store_url.h"
 #include "schedule/scheduler.h"

@@ -11,7 +11,7 @@
 
 #include "app/commands/service/relay_figures.h"
 #include "app/output/printable.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/limits.h"
 #include "open/store_url.h"
 #include "server/beanstalk/front.h"

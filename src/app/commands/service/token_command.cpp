@@ -19,9 +19,9 @@
 #include "app/output/progress.h"
 #include "app/system/line_reader.h"
 #include "app/system/private_file.h"
-#include "base/base64.h"
-#include "base/text.h"
-#include "base/token.h"
+#include "base/secrets/token.h"
+#include "base/text/base64.h"
+#include "base/text/text.h"
 #include "server/identity/tokens.h"
 #include "server/identity/tokens_file.h"
 

@@ -21,8 +21,8 @@
 #include "app/relays/relays.h"
 #include "app/system/init_process.h"
 #include "app/system/signals.h"
-#include "base/text.h"
-#include "core/validation.h"
+#include "base/text/text.h"
+#include "core/rules/validation.h"
 #include "relay/child_process.h"
 #include "relay/message_text.h"
 

@@ -7,7 +7,7 @@
 #include "app/command_line/command.h"
 #include "app/commands/commands.h"
 #include "app/output/json.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "open/redis_acl.h"
 
 namespace tarry::app {

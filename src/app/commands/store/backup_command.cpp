@@ -6,7 +6,7 @@
 #include "app/command_line/command.h"
 #include "app/commands/commands.h"
 #include "app/output/progress.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "open/server_call.h"
 #include "open/store_tools.h"
 #include "wire/json_writer.h"

@@ -13,7 +13,7 @@
 #include "app/output/progress.h"
 #include "app/system/signals.h"
 #include "app/transfer/migration.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "open/store_tools.h"
 #include "open/store_url.h"
 

@@ -8,7 +8,7 @@
 #include "app/commands/store/shard_sum.h"
 #include "app/output/json.h"
 #include "app/output/progress.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "open/store_tools.h"
 
 namespace tarry::app {

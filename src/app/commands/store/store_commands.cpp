@@ -11,7 +11,7 @@
 #include "app/output/answers.h"
 #include "app/output/json.h"
 #include "app/output/progress.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/engine.h"
 #include "open/store_tools.h"
 

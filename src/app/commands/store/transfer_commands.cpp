@@ -23,7 +23,7 @@
 #include "app/transfer/importer.h"
 #include "app/transfer/moved_message.h"
 #include "app/transfer/push_line.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "open/store_url.h"
 #include "wire/json_writer.h"
 

@@ -6,8 +6,8 @@
 
 #include "base/assert.h"
 #include "core/claimed.h"
-#include "core/settle_first.h"
-#include "core/validation.h"
+#include "core/engine_parts/settle_first.h"
+#include "core/rules/validation.h"
 #include "engines/embedded/front/stats_sum.h"
 #include "engines/embedded/shard/requests/part_failure.h"
 

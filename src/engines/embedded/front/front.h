@@ -12,11 +12,11 @@
 
 #include <tarry/log.h>
 
-#include "core/answer_thread.h"
 #include "core/engine.h"
+#include "core/engine_parts/answer_thread.h"
+#include "core/engine_parts/spread.h"
+#include "core/engine_parts/waiting_count.h"
 #include "core/limits.h"
-#include "core/spread.h"
-#include "core/waiting_count.h"
 #include "engines/embedded/front/claim_tickets.h"
 #include "engines/embedded/front/queue_removals.h"
 #include "engines/embedded/front/request_split.h"

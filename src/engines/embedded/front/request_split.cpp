@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "base/crc32c.h"
-#include "base/text.h"
-#include "core/expiry.h"
-#include "core/queue_limits.h"
-#include "core/validation.h"
+#include "base/text/text.h"
+#include "core/rules/expiry.h"
+#include "core/rules/validation.h"
+#include "core/settings/queue_limits.h"
 #include "engines/embedded/records/tokens.h"
 #include "engines/embedded/store/key_route.h"
 

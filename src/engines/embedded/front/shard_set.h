@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/answer_thread.h"
 #include "core/engine.h"
+#include "core/engine_parts/answer_thread.h"
 #include "engines/embedded/shard/requests/operation.h"
 #include "engines/embedded/threads/shard_runner.h"
 #include "timing/clock.h"

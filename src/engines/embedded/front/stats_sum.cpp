@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "core/queue_sums.h"
+#include "core/figures/queue_sums.h"
 
 namespace tarry::embedded {
 namespace {

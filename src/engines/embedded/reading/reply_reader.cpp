@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "base/prefetch.h"
-#include "core/headers.h"
+#include "core/rules/headers.h"
 #include "engines/embedded/records/tokens.h"
 
 namespace tarry::embedded {

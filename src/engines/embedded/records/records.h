@@ -15,7 +15,7 @@
 #include <tarry/message.h>
 #include <tarry/settings.h>
 
-#include "core/expiry.h"
+#include "core/rules/expiry.h"
 #include "engines/embedded/records/handle.h"
 
 namespace tarry::embedded {

@@ -13,9 +13,9 @@
 #include <tarry/settings.h>
 
 #include "base/bytes.h"
-#include "core/delivery_rate.h"
-#include "core/objective.h"
-#include "core/settings_table.h"
+#include "core/settings/delivery_rate.h"
+#include "core/settings/objective.h"
+#include "core/settings/settings_table.h"
 
 namespace tarry::embedded {
 

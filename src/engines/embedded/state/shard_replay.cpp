@@ -4,7 +4,7 @@
 #include <string_view>
 #include <variant>
 
-#include "core/settings_table.h"
+#include "core/settings/settings_table.h"
 #include "engines/embedded/state/shard_state.h"
 
 namespace tarry::embedded {

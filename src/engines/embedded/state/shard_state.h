@@ -33,7 +33,7 @@
 #include <tarry/settings.h>
 
 #include "base/string_hash.h"
-#include "core/expiry.h"
+#include "core/rules/expiry.h"
 #include "engines/embedded/records/records.h"
 #include "engines/embedded/state/clock_eras.h"
 #include "engines/embedded/state/gated_queues.h"

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/headers.h"
+#include "core/rules/headers.h"
 #include "engines/embedded/journal/segment_scanner.h"
 #include "engines/embedded/store/store_files.h"
 #include "storage/memory_storage.h"

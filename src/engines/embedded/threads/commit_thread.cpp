@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "base/thread.h"
+#include "base/threads/thread.h"
 #include "core/engine.h"
 
 namespace tarry::embedded {

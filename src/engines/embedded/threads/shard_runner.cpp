@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/thread.h"
+#include "base/threads/thread.h"
 
 namespace tarry::embedded {
 namespace {

@@ -25,7 +25,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/answer_thread.h"
+#include "core/engine_parts/answer_thread.h"
 #include "engines/embedded/journal/committer.h"
 #include "engines/embedded/journal/journal.h"
 #include "engines/embedded/reading/record_reads.h"

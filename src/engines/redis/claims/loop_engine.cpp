@@ -7,9 +7,9 @@
 #include <boost/asio/post.hpp>
 
 #include "base/assert.h"
-#include "base/thread.h"
-#include "core/settle_first.h"
-#include "core/validation.h"
+#include "base/threads/thread.h"
+#include "core/engine_parts/settle_first.h"
+#include "core/rules/validation.h"
 
 namespace tarry::redis {
 namespace {

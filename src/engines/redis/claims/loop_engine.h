@@ -26,8 +26,8 @@
 #include <tarry/result.h>
 
 #include "base/unique_function.h"
-#include "core/answer_thread.h"
 #include "core/engine.h"
+#include "core/engine_parts/answer_thread.h"
 #include "engines/redis/claims/waiting_claims.h"
 #include "engines/redis/node/alarms.h"
 #include "engines/redis/node/server.h"

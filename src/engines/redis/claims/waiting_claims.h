@@ -36,8 +36,8 @@
 
 #include "base/histogram.h"
 #include "core/engine.h"
-#include "core/waiting_count.h"
-#include "core/waiting_lists.h"
+#include "core/engine_parts/waiting_count.h"
+#include "core/engine_parts/waiting_lists.h"
 #include "engines/redis/node/alarms.h"
 #include "engines/redis/verbs/asked.h"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "core/headers.h"
+#include "core/rules/headers.h"
 #include "core/shard_rule.h"
 #include "engines/redis/records/body.h"
 #include "engines/redis/records/if_exists_letter.h"

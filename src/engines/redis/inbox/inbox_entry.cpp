@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include "base/ascii.h"
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "base/text.h"
-#include "core/headers.h"
-#include "core/if_exists.h"
-#include "core/time_number.h"
-#include "core/validation.h"
+#include "base/text/ascii.h"
+#include "base/text/text.h"
+#include "core/rules/headers.h"
+#include "core/rules/time_number.h"
+#include "core/rules/validation.h"
+#include "core/settings/if_exists.h"
 
 namespace tarry::redis {
 namespace {

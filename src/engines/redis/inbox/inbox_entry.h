@@ -44,7 +44,7 @@ struct InboxEntry {
   std::string_view queue;
   std::string_view key;  // empty: the store makes one (push only)
   std::string_view payload;
-  std::string headers;  // encoded: core/headers.h
+  std::string headers;  // encoded: core/rules/headers.h
   std::int64_t due_ms = 0;
   std::int64_t sent_ms = 0;  // the entry's own time, but at most the time of reading
   std::optional<std::uint32_t> priority;

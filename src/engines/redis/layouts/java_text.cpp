@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::redis {
 namespace {

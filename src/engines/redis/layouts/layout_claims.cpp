@@ -6,8 +6,8 @@
 #include <random>
 #include <utility>
 
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "engines/redis/layouts/layout_look.h"
 #include "engines/redis/layouts/layout_verbs.h"
 

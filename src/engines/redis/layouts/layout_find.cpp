@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/hex.h"
-#include "base/text.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
 #include "engines/redis/layouts/layout_seen.h"
 
 namespace tarry::redis {

@@ -1,8 +1,8 @@
 // The verbs by key: cancel, reschedule and get.
 #include <utility>
 
-#include "base/text.h"
-#include "core/validation.h"
+#include "base/text/text.h"
+#include "core/rules/validation.h"
 #include "engines/redis/layouts/layout_find.h"
 #include "engines/redis/layouts/layout_info.h"
 #include "engines/redis/layouts/layout_verbs.h"

@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "base/text.h"
-#include "core/validation.h"
+#include "base/text/text.h"
+#include "core/rules/validation.h"
 
 namespace tarry::redis {
 namespace {

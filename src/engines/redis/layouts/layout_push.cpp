@@ -2,10 +2,10 @@
 #include <random>
 #include <utility>
 
-#include "base/hex.h"
-#include "base/text.h"
-#include "core/expiry.h"
-#include "core/validation.h"
+#include "base/text/hex.h"
+#include "base/text/text.h"
+#include "core/rules/expiry.h"
+#include "core/rules/validation.h"
 #include "engines/redis/layouts/layout_find.h"
 #include "engines/redis/layouts/layout_seen.h"
 #include "engines/redis/layouts/layout_verbs.h"

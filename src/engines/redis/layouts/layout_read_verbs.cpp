@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/base64.h"
-#include "base/text.h"
-#include "core/partly_done.h"
-#include "core/validation.h"
+#include "base/text/base64.h"
+#include "base/text/text.h"
+#include "core/engine_parts/partly_done.h"
+#include "core/rules/validation.h"
 #include "engines/redis/layouts/layout_info.h"
 #include "engines/redis/layouts/layout_verbs.h"
 #include "engines/redis/records/describe.h"

@@ -1,8 +1,8 @@
 // Requests for which the layouts' keys have no place.
 #include <type_traits>
 
-#include "base/text.h"
-#include "core/settings_table.h"
+#include "base/text/text.h"
+#include "core/settings/settings_table.h"
 #include "engines/redis/layouts/layout_verbs.h"
 
 namespace tarry::redis {

@@ -3,10 +3,10 @@
 #include <map>
 #include <utility>
 
-#include "base/text.h"
-#include "core/queue_pattern.h"
-#include "core/retry_policy.h"
-#include "core/validation.h"
+#include "base/text/text.h"
+#include "core/rules/queue_pattern.h"
+#include "core/rules/validation.h"
+#include "core/settings/retry_policy.h"
 #include "engines/redis/layouts/layout_verbs.h"
 
 namespace tarry::redis {

@@ -7,7 +7,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::redis {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/hex.h"
+#include "base/text/hex.h"
 #include "engines/redis/layouts/layout_find.h"
 
 namespace tarry::redis {

@@ -4,7 +4,7 @@
 #include <array>
 #include <set>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "engines/redis/scripts/script_texts.h"
 
 namespace tarry::redis {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/away.h"
+#include "core/engine_parts/away.h"
 
 namespace tarry::redis {
 namespace {

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "base/boot_clock.h"
+#include "base/threads/boot_clock.h"
 #include "timing/clock.h"
 
 namespace tarry::redis {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "core/limits.h"
-#include "core/objective.h"
-#include "core/settings_table.h"
+#include "core/settings/objective.h"
+#include "core/settings/settings_table.h"
 #include "engines/redis/node/countdown.h"
 #include "engines/redis/queues/removal.h"
 #include "engines/redis/records/if_exists_letter.h"

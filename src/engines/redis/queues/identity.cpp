@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "core/away.h"
+#include "core/engine_parts/away.h"
 #include "engines/redis/node/rights.h"
 
 namespace tarry::redis {

@@ -18,7 +18,7 @@
 
 #include <tarry/message.h>
 
-#include "core/expiry.h"
+#include "core/rules/expiry.h"
 
 namespace tarry::redis {
 

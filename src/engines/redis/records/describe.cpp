@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "core/headers.h"
 #include "core/limits.h"
+#include "core/rules/headers.h"
 #include "engines/redis/records/body.h"
 #include "engines/redis/records/member.h"
 #include "engines/redis/records/told_time.h"

@@ -1,8 +1,8 @@
 #include "engines/redis/records/receipt.h"
 
-#include "base/base64.h"
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/text/base64.h"
 
 namespace tarry::redis {
 namespace {

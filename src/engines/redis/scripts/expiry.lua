@@ -56,7 +56,7 @@ if expiring or brings_expiry then
     return body
   end
 
-  -- The body after the message got another due time, by a reschedule or a revive, as in core/expiry.h.
+  -- The body after the message got another due time, by a reschedule or a revive, as in core/rules/expiry.h.
   function expiry.moved(body, due)
     local moment, after = expiry_of(body)
     if not moment or (after == 0 and due < moment) then return body end

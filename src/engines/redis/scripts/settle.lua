@@ -7,7 +7,7 @@ call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 apply_time()
 local replies = {}
 
--- The backoff doubles with each attempt, from backoff_min up to backoff_max, as in core/retry_policy.h. The real wait
+-- The backoff doubles with each attempt, from backoff_min up to backoff_max, as in core/settings/retry_policy.h. The real wait
 -- lies in its upper half; the message's id and attempt decide where.
 local function backoff(id, attempt)
   local least, most = setting('backoff_min'), setting('backoff_max')

@@ -3,9 +3,9 @@
 #include <iterator>
 #include <utility>
 
-#include "core/expiry.h"
-#include "core/partly_done.h"
-#include "core/validation.h"
+#include "core/engine_parts/partly_done.h"
+#include "core/rules/expiry.h"
+#include "core/rules/validation.h"
 #include "engines/redis/records/body.h"
 #include "engines/redis/records/member.h"
 #include "engines/redis/records/told_time.h"

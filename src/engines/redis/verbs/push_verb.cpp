@@ -3,9 +3,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "core/carried.h"
-#include "core/expiry.h"
-#include "core/validation.h"
+#include "core/engine_parts/carried.h"
+#include "core/rules/expiry.h"
+#include "core/rules/validation.h"
 #include "engines/redis/records/body.h"
 #include "engines/redis/records/if_exists_letter.h"
 #include "engines/redis/records/member.h"

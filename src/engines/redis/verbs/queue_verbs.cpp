@@ -5,10 +5,10 @@
 #include <optional>
 #include <utility>
 
-#include "core/expiry.h"
-#include "core/queue_limits.h"
-#include "core/settings_table.h"
-#include "core/validation.h"
+#include "core/rules/expiry.h"
+#include "core/rules/validation.h"
+#include "core/settings/queue_limits.h"
+#include "core/settings/settings_table.h"
 #include "engines/redis/queues/shard_stats.h"
 #include "engines/redis/verbs/shard_calls.h"
 #include "engines/redis/verbs/verbs.h"

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include "base/base64.h"
-#include "base/text.h"
-#include "core/validation.h"
+#include "base/text/base64.h"
+#include "base/text/text.h"
+#include "core/rules/validation.h"
 #include "engines/redis/records/describe.h"
 #include "engines/redis/records/dotted_parts.h"
 #include "engines/redis/records/member.h"

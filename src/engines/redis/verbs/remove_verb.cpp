@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "engines/redis/node/countdown.h"
 #include "engines/redis/queues/removal.h"
 #include "engines/redis/verbs/verbs.h"

@@ -4,9 +4,9 @@
 #include <tuple>
 #include <utility>
 
-#include "base/text.h"
-#include "core/queue_pattern.h"
-#include "core/validation.h"
+#include "base/text/text.h"
+#include "core/rules/queue_pattern.h"
+#include "core/rules/validation.h"
 #include "engines/redis/records/receipt.h"
 #include "engines/redis/verbs/verbs.h"
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "core/partly_done.h"
+#include "core/engine_parts/partly_done.h"
 #include "engines/redis/verbs/asked.h"
 #include "engines/redis/verbs/item_verb.h"
 #include "engines/redis/verbs/parted.h"

@@ -3,7 +3,7 @@
 #include <csignal>
 #include <utility>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "relay/message_text.h"
 
 namespace tarry::relay {

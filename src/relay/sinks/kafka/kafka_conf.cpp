@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::relay::kafka {
 namespace {

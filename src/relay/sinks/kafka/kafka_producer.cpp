@@ -7,7 +7,7 @@
 
 #include <librdkafka/rdkafka.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "relay/sinks/kafka/kafka_conf.h"
 
 namespace tarry::relay {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/ascii.h"
-#include "base/text.h"
+#include "base/text/ascii.h"
+#include "base/text/text.h"
 
 namespace tarry::relay {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "base/text.h"
-#include "base/wake_event.h"
+#include "base/text/text.h"
+#include "base/threads/wake_event.h"
 #include "relay/sinks/kafka/kafka_producer.h"
 #include "relay/sinks/sink_thread.h"
 

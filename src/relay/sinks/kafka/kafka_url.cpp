@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
-#include "base/url_parts.h"
+#include "base/text/text.h"
+#include "base/text/url_parts.h"
 
 namespace tarry::relay {
 namespace {

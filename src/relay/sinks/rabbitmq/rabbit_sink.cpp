@@ -13,8 +13,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/text.h"
-#include "base/wake_event.h"
+#include "base/text/text.h"
+#include "base/threads/wake_event.h"
 #include "relay/rabbit/properties.h"
 #include "relay/sinks/sink_thread.h"
 

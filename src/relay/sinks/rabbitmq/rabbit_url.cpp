@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "net/rabbit/rabbit_url.h"
 
 namespace tarry::relay {

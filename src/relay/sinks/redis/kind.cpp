@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "base/nearest.h"
-#include "base/text.h"
-#include "base/url_parts.h"
+#include "base/text/nearest.h"
+#include "base/text/text.h"
+#include "base/text/url_parts.h"
 #include "relay/sinks/redis/redis_sink.h"
 
 namespace tarry::relay {

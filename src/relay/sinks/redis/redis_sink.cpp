@@ -11,7 +11,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "relay/message_text.h"
 #include "relay/sinks/sink_thread.h"
 

@@ -7,7 +7,7 @@
 
 #include <functional>
 
-#include "base/stop_event.h"
+#include "base/threads/stop_event.h"
 #include "relay/sinks/threaded_sink.h"
 
 namespace tarry::relay {

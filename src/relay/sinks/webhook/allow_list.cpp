@@ -7,9 +7,9 @@
 #include <cstring>
 #include <utility>
 
-#include "base/ascii.h"
-#include "base/text.h"
-#include "base/url_parts.h"
+#include "base/text/ascii.h"
+#include "base/text/text.h"
+#include "base/text/url_parts.h"
 #include "relay/sinks/webhook/public_address.h"
 
 namespace tarry::relay {

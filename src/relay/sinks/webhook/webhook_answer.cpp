@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace tarry::relay {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/ascii.h"
-#include "base/text.h"
+#include "base/text/ascii.h"
+#include "base/text/text.h"
 #include "net/hmac.h"
 
 namespace tarry::relay {

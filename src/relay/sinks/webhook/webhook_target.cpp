@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/ascii.h"
-#include "base/text.h"
+#include "base/text/ascii.h"
+#include "base/text/text.h"
 #include "net/tls/tls_foreign.h"
 #include "relay/sinks/webhook/public_address.h"
 

@@ -5,7 +5,7 @@
 #include <new>
 
 #include "base/assert.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "net/tls/tls_foreign.h"
 #include "relay/sinks/webhook/public_address.h"
 #include "relay/sinks/webhook/webhook_answer.h"

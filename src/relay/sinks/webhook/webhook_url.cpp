@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "base/secret_file.h"
-#include "base/text.h"
-#include "base/token.h"
-#include "base/url_parts.h"
+#include "base/secrets/secret_file.h"
+#include "base/secrets/token.h"
+#include "base/text/text.h"
+#include "base/text/url_parts.h"
 #include "relay/sinks/webhook/webhook_sink.h"
 
 namespace tarry::relay {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/boot_clock.h"
+#include "base/threads/boot_clock.h"
 
 namespace tarry::embedded {
 namespace {

@@ -24,7 +24,7 @@
 #include <tarry/log.h>
 
 #include "base/histogram.h"
-#include "base/semaphore.h"
+#include "base/threads/semaphore.h"
 #include "base/unique_function.h"
 #include "core/engine.h"
 #include "core/limits.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <variant>
 
-#include "core/partly_done.h"
+#include "core/engine_parts/partly_done.h"
 
 namespace tarry::embedded {
 namespace {

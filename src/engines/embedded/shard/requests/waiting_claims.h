@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/waiting_lists.h"
+#include "core/engine_parts/waiting_lists.h"
 #include "engines/embedded/shard/requests/operation.h"
 
 namespace tarry::embedded {

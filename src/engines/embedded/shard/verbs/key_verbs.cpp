@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "core/expiry.h"
+#include "core/rules/expiry.h"
 #include "engines/embedded/records/record_bounds.h"
 #include "engines/embedded/shard/context/requested_due.h"
 #include "engines/embedded/shard/requests/part_items.h"

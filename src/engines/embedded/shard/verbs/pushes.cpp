@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "base/planted.h"
-#include "core/carried.h"
-#include "core/expiry.h"
+#include "core/engine_parts/carried.h"
+#include "core/rules/expiry.h"
 #include "engines/embedded/records/record_bounds.h"
 #include "engines/embedded/records/tokens.h"
 #include "engines/embedded/shard/context/requested_due.h"

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string>
 
-#include "core/expiry.h"
 #include "core/reply.h"
 #include "core/request.h"
+#include "core/rules/expiry.h"
 #include "engines/embedded/shard/context/shard_context.h"
 #include "engines/embedded/shard/verbs/queues.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "engines/embedded/shard/requests/part_items.h"
 
 namespace tarry::embedded {

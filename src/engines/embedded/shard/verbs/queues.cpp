@@ -3,8 +3,8 @@
 #include <mutex>
 #include <utility>
 
-#include "core/settings_table.h"
-#include "core/validation.h"
+#include "core/rules/validation.h"
+#include "core/settings/settings_table.h"
 #include "engines/embedded/records/record_bounds.h"
 
 namespace tarry::embedded {

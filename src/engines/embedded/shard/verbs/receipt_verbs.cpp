@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/planted.h"
-#include "core/queue_pattern.h"
-#include "core/retry_policy.h"
+#include "core/rules/queue_pattern.h"
+#include "core/settings/retry_policy.h"
 #include "engines/embedded/records/record_bounds.h"
 #include "engines/embedded/shard/context/requested_due.h"
 #include "engines/embedded/shard/requests/part_items.h"
