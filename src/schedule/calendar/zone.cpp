@@ -20,7 +20,7 @@ constexpr UtcSeconds kBeginning = std::numeric_limits<UtcSeconds>::min() / 4;
 constexpr UtcSeconds kEndless = std::numeric_limits<UtcSeconds>::max() / 4;
 constexpr std::array<const char*, 3> kFolders{"/usr/share/zoneinfo", "/usr/lib/zoneinfo",
                                               "/etc/zoneinfo"};
-constexpr std::size_t kMaxName = 64;
+constexpr std::size_t kMaxZoneName = 64;
 constexpr std::size_t kMaxFile = 1 << 20;
 
 /// Whether the name may be a path below the folder of zones. Zones below `right/` count leap
@@ -29,7 +29,7 @@ bool is_plausible(std::string_view name) noexcept {
   const auto fits = [](char c) {
     return base::is_letter(c) || base::is_digit(c) || c == '/' || c == '_' || c == '-' || c == '+';
   };
-  return !name.empty() && name.size() <= kMaxName && base::is_letter(name[0]) &&
+  return !name.empty() && name.size() <= kMaxZoneName && base::is_letter(name[0]) &&
          std::ranges::all_of(name, fits) && !name.starts_with("right/") &&
          !name.starts_with("posix");
 }
