@@ -154,6 +154,9 @@ type Settings struct {
 	OnExpiry     string   `json:"on_expiry,omitempty"`  // empty: end
 	MaxLeased    int64    `json:"max_leased,omitempty"` // 0: no limit
 	Rate         string   `json:"rate,omitempty"`       // such as "100/1s burst 20"; empty: none
+	Group        string   `json:"group,omitempty"`      // key, or header:NAME; empty: none
+	// GroupMaxLeased limits each group; 0: no limit.
+	GroupMaxLeased int64 `json:"group_max_leased,omitempty"`
 }
 
 // SettingsPatch changes settings; nil leaves a setting as it is. Ptr makes the pointers.
@@ -170,6 +173,9 @@ type SettingsPatch struct {
 	OnExpiry    *string // end or dead
 	MaxLeased   *int    // messages leased at once, over all consumers; 0 removes the limit
 	Rate        *string // claims at most, such as "100/1s burst 20"; "none" removes it
+	Group       *string // what names a message's group: key, header:NAME, or none
+	// GroupMaxLeased is how many messages of a group are leased at once; 0 removes the limit.
+	GroupMaxLeased *int
 }
 
 // Ptr is a pointer to a value, for SettingsPatch.

@@ -227,6 +227,12 @@ func (q *Queue) Configure(ctx context.Context, patch SettingsPatch) (Settings, e
 	if patch.Rate != nil {
 		body["rate"] = *patch.Rate
 	}
+	if patch.Group != nil {
+		body["group"] = *patch.Group
+	}
+	if patch.GroupMaxLeased != nil {
+		body["group_max_leased"] = *patch.GroupMaxLeased
+	}
 	err := q.ask(ctx, "PUT", "", body, true, &answer)
 	return answer, err
 }

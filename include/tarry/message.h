@@ -251,6 +251,9 @@ struct MessageInfo {
   std::optional<Settlement> settlement;  ///< remembered only
   std::optional<Time> kept_until;        ///< dead and remembered: when it will be forgotten
   std::string reason;                    ///< dead only: why
+  std::string group = {};                ///< its group in its queue; empty: none
+  /// `get` only: how many messages of its group are leased, if the queue has `group_max_leased`.
+  std::uint64_t group_leased = 0;
   /// `get` only: the message's queue is paused, so nobody can claim the message now.
   bool paused = false;
   std::optional<Time> paused_until;  ///< empty while paused: until resumed

@@ -34,6 +34,19 @@ struct DeliveryRate {
   friend bool operator==(const DeliveryRate&, const DeliveryRate&) = default;
 };
 
+/// Which part of a message names its group. The groups of a queue take turns in claims.
+struct Grouping {
+  enum class By : std::uint8_t {
+    none,
+    key,     ///< the part of the key between its first `{` and the next `}`
+    header,  ///< the header `header`
+  };
+  By by = By::none;
+  std::string header = {};  ///< 1 .. 128 bytes; empty unless it is by header
+
+  friend bool operator==(const Grouping&, const Grouping&) = default;
+};
+
 /// What becomes of a message that expires.
 enum class OnExpiry : std::uint8_t {
   end,   ///< it ends: counted as expired, and remembered for the queue's `remember`
@@ -62,6 +75,10 @@ struct QueueSettings {
   /// 1 .. 1'000'000 messages leased at once, over all consumers; 0: no limit.
   std::uint32_t max_leased = 0;
   DeliveryRate rate = {};  ///< none
+  /// Of messages pushed from now on.
+  Grouping group = {};
+  /// 1 .. 1'000'000 messages of a group leased at once; 0: no limit.
+  std::uint32_t group_max_leased = 0;
 
   friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
 };
@@ -80,6 +97,8 @@ struct SettingsPatch {
   std::optional<OnExpiry> on_expiry = {};
   std::optional<std::uint32_t> max_leased = {};
   std::optional<DeliveryRate> rate = {};
+  std::optional<Grouping> group = {};
+  std::optional<std::uint32_t> group_max_leased = {};
 
   friend bool operator==(const SettingsPatch&, const SettingsPatch&) = default;
 };
@@ -118,7 +137,7 @@ struct ObjectiveStats {
   std::uint64_t late_engine = 0;     ///< although claims were waiting
   std::uint64_t late_unclaimed = 0;  ///< no claim was waiting: no consumers, or too few
   std::uint64_t late_paused = 0;
-  std::uint64_t late_limited = 0;  ///< a limit of the queue held them: `max_leased` or `rate`
+  std::uint64_t late_limited = 0;  ///< a limit of the queue held them: `max_leased`, `rate`, ...
 
   friend bool operator==(const ObjectiveStats&, const ObjectiveStats&) = default;
 };
@@ -139,6 +158,10 @@ struct QueueStats {
   std::optional<Time> paused_until;    ///< empty while paused: until resumed
   std::optional<Time> oldest_ready;    ///< due time of the oldest ready message
   std::optional<Time> rate_next = {};  ///< the queue's `rate` permits no claim before this time
+  /// Groups with ready messages. A group counts in each shard in which it has some, and so do the
+  /// messages of no group.
+  std::uint64_t groups_ready = 0;
+  std::uint64_t groups_held = 0;  ///< of these, held by `group_max_leased`
   QueueCounters counters;
   /// Empty if the queue has no objective, or if it is not measured: only servers measure.
   std::optional<ObjectiveStats> objective = {};

@@ -50,7 +50,9 @@ namespace tarry::base {
   X(acked_again_by_any_receipt)   \
   X(expired_delivered)            \
   X(copy_never_expires)           \
-  X(limit_passed_by_one)
+  X(limit_passed_by_one)          \
+  X(group_starved)                \
+  X(group_limit_passed_by_one)
 
 enum class Bug {
   none,

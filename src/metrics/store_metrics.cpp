@@ -94,6 +94,12 @@ void write_queues(Exposition& out, const std::vector<QueueStats>& queues, bool s
     if (queue.settings.max_leased == 0) continue;
     out.sample({{"queue", queue.queue}}, std::uint64_t{queue.settings.max_leased});
   }
+  out.family("tarry_groups_ready", Kind::gauge,
+             "Groups with ready messages, of queues with groups.");
+  for (const QueueStats& queue : queues) {
+    if (queue.settings.group.by == Grouping::By::none && queue.groups_ready == 0) continue;
+    out.sample({{"queue", queue.queue}}, queue.groups_ready);
+  }
   for (const QueueCounter& counter : kQueueCounters) {
     out.family(counter.name, Kind::counter, counter.help);
     for (const QueueStats& queue : queues) {

@@ -4,6 +4,7 @@
 
 #include "core/rules/expiry.h"
 #include "core/settings/delivery_rate.h"
+#include "core/settings/grouping.h"
 #include "core/settings/if_exists.h"
 #include "core/settings/objective.h"
 #include "core/settings/settings_table.h"
@@ -29,6 +30,9 @@ void write_setting(JsonWriter& out, const core::OnExpirySetting& row, OnExpiry v
 }
 void write_setting(JsonWriter& out, const core::RateSetting& row, DeliveryRate value) {
   out.text_field(row.name, core::delivery_rate_text(value));
+}
+void write_setting(JsonWriter& out, const core::GroupSetting& row, const Grouping& value) {
+  out.text_field(row.name, core::grouping_text(value));
 }
 void write_setting(JsonWriter& out, const core::ObjectiveSetting& row, Objective value) {
   out.text_field(row.name, core::objective_text(value));
@@ -58,6 +62,13 @@ std::optional<DeliveryRate> read_setting(Fields& fields, const core::RateSetting
   if (!rate) fields.fail(rate.error());
   return rate ? std::optional(*rate) : std::nullopt;
 }
+std::optional<Grouping> read_setting(Fields& fields, const core::GroupSetting& row) {
+  const auto text = fields.text(row.name);
+  if (!text) return std::nullopt;
+  const auto grouping = core::parse_grouping(*text);
+  if (!grouping) fields.fail(grouping.error());
+  return grouping ? std::optional(*grouping) : std::nullopt;
+}
 std::optional<Objective> read_setting(Fields& fields, const core::ObjectiveSetting& row) {
   const auto text = fields.text(row.name);
   if (!text) return std::nullopt;
@@ -85,6 +96,9 @@ std::optional<OnExpiry> ask_setting(Fields& fields, const core::OnExpirySetting&
 std::optional<DeliveryRate> ask_setting(Fields& fields, const core::RateSetting& row) {
   return read_setting(fields, row);
 }
+std::optional<Grouping> ask_setting(Fields& fields, const core::GroupSetting& row) {
+  return read_setting(fields, row);
+}
 std::optional<Objective> ask_setting(Fields& fields, const core::ObjectiveSetting& row) {
   return read_setting(fields, row);
 }
@@ -100,7 +114,8 @@ void write_settings(JsonWriter& out, const QueueSettings& settings) {
                   std::is_same_v<Row, core::ExpireSetting> ||
                   std::is_same_v<Row, core::OnExpirySetting> ||
                   std::is_same_v<Row, core::LimitSetting> ||
-                  std::is_same_v<Row, core::RateSetting>) {  // absent in older versions
+                  std::is_same_v<Row, core::RateSetting> ||
+                  std::is_same_v<Row, core::GroupSetting>) {  // absent in older versions
       if (settings.*row.value == QueueSettings().*row.value) return;
     }
     write_setting(out, row, settings.*row.value);

@@ -87,6 +87,8 @@ MaybeError read_queue(const boost::json::value& value, QueueStats& stats) {
   stats.paused_until = fields.time("paused_until_ms");
   stats.oldest_ready = fields.time("oldest_ready_ms");
   stats.rate_next = fields.time("rate_next_ms");
+  stats.groups_ready = fields.u64("groups_ready").value_or(0);
+  stats.groups_held = fields.u64("groups_held").value_or(0);
   if (const boost::json::value* settings = fields.any("settings")) {
     Fields inner(*settings, "\"settings\"", Unknown::ignored);
     stats.settings = read_settings(inner);
@@ -124,6 +126,8 @@ void write_queue_stats(JsonWriter& out, const QueueStats& stats) {
   if (stats.paused_until) out.time_field("paused_until", *stats.paused_until);
   if (stats.oldest_ready) out.time_field("oldest_ready", *stats.oldest_ready);
   if (stats.rate_next) out.time_field("rate_next", *stats.rate_next);
+  if (stats.groups_ready != 0) out.field("groups_ready", stats.groups_ready);
+  if (stats.groups_held != 0) out.field("groups_held", stats.groups_held);
   out.name("counters").begin_object();
   for (const Counter& counter : kCounters) {
     out.field(counter.name, stats.counters.*counter.member);

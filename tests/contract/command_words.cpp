@@ -11,6 +11,7 @@
 #include "base/text/text.h"
 #include "core/rules/headers.h"
 #include "core/settings/delivery_rate.h"
+#include "core/settings/grouping.h"
 #include "core/settings/objective.h"
 #include "core/settings/queue_limits.h"
 #include "wire/batch.h"
@@ -211,6 +212,12 @@ class Speaker {
     }
     if (patch.rate) {
       words.insert(words.end(), {"--rate", core::delivery_rate_text(*patch.rate)});
+    }
+    if (patch.group) {
+      words.insert(words.end(), {"--group", core::grouping_text(*patch.group)});
+    }
+    if (patch.group_max_leased) {
+      words.insert(words.end(), {"--group-max-leased", core::limit_text(*patch.group_max_leased)});
     }
     if (words.size() == 2) {
       // The command needs at least one setting. So read the settings of the queue, or, if there is

@@ -167,6 +167,7 @@ ModelPushed Model::put(KeyId key, const ModelPush& push, Outcome outcome) {
   message.key = key;
   message.payload = push.payload;
   message.headers = push.headers;
+  message.group = group_of(push.headers);
   message.priority = push.priority;
   message.max_attempts = push.max_attempts;
   message.pushed = realtime_;
@@ -283,6 +284,23 @@ std::uint32_t Model::room() const {
   Model now = *this;
   now.refill();
   return std::min(room, static_cast<std::uint32_t>(now.tokens_));
+}
+
+bool Model::group_has_room(const ModelMessage& message) const {
+  const std::uint32_t most = settings_.group_max_leased;
+  if (most == 0 || message.group.empty()) return true;
+  const auto leased = std::ranges::count_if(messages_, [&](const auto& entry) {
+    return entry.second.stage == Stage::leased && entry.second.group == message.group;
+  });
+  return leased < static_cast<std::int64_t>(most);
+}
+
+std::string Model::group_of(const Headers& headers) const {
+  if (settings_.group.by != Grouping::By::header) return {};
+  for (const Header& header : headers) {
+    if (header.name == settings_.group.header) return header.value;
+  }
+  return {};
 }
 
 void Model::opened() {
@@ -476,6 +494,8 @@ void Model::configure(const SettingsPatch& patch) {
   settings_.expire = patch.expire.value_or(settings_.expire);
   settings_.on_expiry = patch.on_expiry.value_or(settings_.on_expiry);
   settings_.max_leased = patch.max_leased.value_or(settings_.max_leased);
+  settings_.group = patch.group.value_or(settings_.group);
+  settings_.group_max_leased = patch.group_max_leased.value_or(settings_.group_max_leased);
   const DeliveryRate before = settings_.rate;
   settings_.rate = patch.rate.value_or(before);
   if (settings_.rate == before) return;

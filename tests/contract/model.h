@@ -51,6 +51,7 @@ struct ModelMessage {
   KeyId key = 0;
   std::string payload;
   Headers headers;
+  std::string group;  // empty: none
   std::uint32_t priority = kDefaultPriority;
   std::uint32_t max_attempts = 0;  // 0: the queue's
   Stage stage = Stage::waiting;
@@ -133,6 +134,14 @@ class Model {
   void opened();
   /// How many messages may be claimed now by the queue's limits.
   [[nodiscard]] std::uint32_t room() const;
+  /// Whether the limit of the message's group lets a claim take it now.
+  [[nodiscard]] bool group_has_room(const ModelMessage& message) const;
+  /// The group that the queue's setting gives to a message; empty: none, and a push is refused. The
+  /// model knows only groups by a header.
+  [[nodiscard]] std::string group_of(const Headers& headers) const;
+  [[nodiscard]] bool has_groups() const noexcept {
+    return settings_.group.by != Grouping::By::none;
+  }
   /// False if the push or the reschedule would be refused, because the message would expire before
   /// it is due.
   [[nodiscard]] bool may_expire(const ModelPush& message) const;

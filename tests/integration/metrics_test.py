@@ -74,6 +74,8 @@ class Metrics(ProgramTest):
             remote = {"store": server.url}
             self.asked("queue", "set", "orders", "--objective", "99% within 1s",
                        "--max-leased", "100", **remote)
+            self.asked("queue", "set", "tenants", "--group", "key", **remote)
+            self.asked("push", "tenants", "x", "--key", "{acme}1", **remote)
             for key in "abcd":
                 self.asked("push", "orders", "x", "--key", key, **remote)
             self.asked("push", "orders", "x", "--key", "later", "--in", "1h", **remote)
@@ -99,6 +101,7 @@ class Metrics(ProgramTest):
                 page.value("tarry_http_requests_total", route="/v1/claim", code="200"), 1)
             self.assertGreater(page.value("tarry_oldest_due_age_seconds", queue="orders"), 0)
             self.assertEqual(page.value("tarry_max_leased", queue="orders"), 100)
+            self.assertEqual(page.value("tarry_groups_ready", queue="tenants"), 1)
             self.assertGreater(page.value("tarry_journal_syncs_total"), 0)
             # Five pushes, a cancel, a claim and two settlements were made durable and answered.
             for step in ("sync", "answer"):
@@ -153,10 +156,11 @@ class Metrics(ProgramTest):
             self.asked("push", "orders", "x", store=server.url)
             self.asked("claim", "orders", store=server.url)
             before = scrape(server)
-            before.families.pop("tarry_max_leased")  # Redis has no such limit, so no sample
+            for name in ("tarry_max_leased", "tarry_groups_ready"):  # Redis has none, so no sample
+                before.families.pop(name)
             self.assertEqual(before.families, reference(
-                but=("tarry_journal_", "tarry_commit_", "tarry_max_leased", "tarry_relay_",
-                     "tarry_token_")))
+                but=("tarry_journal_", "tarry_commit_", "tarry_max_leased",
+                     "tarry_groups_ready", "tarry_relay_", "tarry_token_")))
             self.assertGreater(before.value("tarry_redis_connections_total"), 0)
             self.asked("push", "orders", "x", store=server.url)
             self.assertGreater(scrape(server).value("tarry_redis_round_trips_total"),
@@ -168,6 +172,7 @@ class Metrics(ProgramTest):
         with Server(self.store, "--config", str(file)) as server:
             self.asked("queue", "set", "mails", "--objective", "99% within 1s",
                        "--max-leased", "100", store=server.url)
+            self.asked("queue", "set", "tenants", "--group", "key", store=server.url)
             self.asked("push", "mails", "x", store=server.url)
             self.asked("claim", "mails", store=server.url)
             page = scrape(server)

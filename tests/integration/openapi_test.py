@@ -204,12 +204,22 @@ class Agreement(ProgramTest):
             "lease": "1m", "max_attempts": 1, "backoff_min": "1s", "backoff_max": "2s",
             "remember": "1h", "dead_keep": "1d", "if_exists": "reject",
             "objective": "99.9% within 1s", "expire": "2h", "on_expiry": "dead",
-            "max_leased": 5, "rate": "100/1s burst 20"})
+            "max_leased": 5, "rate": "100/1s burst 20",
+            "group": "header:tenant", "group_max_leased": 5})
         self.ask("getQueue", queue="brief")
         self.ask("configureQueue", queue="brief", body={
             "lease_ms": 60_000, "backoff_min_ms": 1, "backoff_max_ms": 2, "remember_ms": 3_600_000,
             "dead_keep_ms": 1000, "expire_ms": 0, "on_expiry": "end", "max_leased": 0,
-            "rate": "none"})
+            "rate": "none", "group": "none", "group_max_leased": 0})
+        self.ask("configureQueue", queue="fair", body={"group": "key", "group_max_leased": 1})
+        for key in ("{a}1", "{a}2"):
+            self.ask("pushMessage", queue="fair", body={"key": key})
+        self.ask("claimMessages", body={"queues": ["fair"]})
+        self.ask("claimMessages", body={"queues": ["fair"]})
+        stats = self.ask("getQueue", queue="fair").json
+        self.assertEqual((stats["groups_ready"], stats["groups_held"]), (1, 1))
+        message = self.ask("getMessage", queue="fair", query={"key": "{a}2"}).json
+        self.assertEqual((message["group"], message["group_leased"]), ("a", 1))
         self.ask("configureQueue", queue="slow", body={"rate": "1/1h"})
         self.ask("pushMessage", queue="slow", body={"key": "first"})
         self.ask("claimMessages", body={"queues": ["slow"]})

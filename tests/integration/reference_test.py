@@ -142,7 +142,7 @@ class Reference(unittest.TestCase):
 
     def test_settings_of_queues(self):
         table = text("src/core/settings/settings_table.h")
-        rows = re.findall(r'(\w+)Setting{{+"(\w+)"', table)
+        rows = re.findall(r'(\w+)Setting{+\s*{"(\w+)"', table)
         self.assertGreaterEqual(len(rows), 7)
         names = [name for _, name in rows]
         durations = {name for kind, name in rows if kind in ("Duration", "Expire")}
@@ -157,7 +157,7 @@ class Reference(unittest.TestCase):
         self.assertEqual(schemas["Settings"]["required"],
                          [name for name in answered
                           if name not in ("objective", "expire_ms", "on_expiry", "max_leased",
-                                           "rate")])
+                                           "rate", "group", "group_max_leased")])
         self.assertEqual(list(schemas["Settings"]["properties"]), answered)
         patch = schemas["SettingsPatch"]
         self.assertEqual(set(patch["properties"]), set(names) | set(answered))

@@ -191,6 +191,11 @@ class Oracle {
   void take(const std::string& name, const Message& message, std::optional<std::int64_t> lease,
             Expectation* expected);
   void check_order(const Queue& queue, const std::vector<Message>& taken, std::uint32_t max);
+  void check_turns(const Message& left, const std::vector<Message>& taken);
+  [[nodiscard]] static std::size_t count_of(const std::vector<Message>& messages,
+                                            const std::string& group);
+  [[nodiscard]] static bool group_has_room(const Queue& queue, const Message& message,
+                                           const std::vector<Message>& taken);
   void check_claimed(const Expectation* expected, const core::ClaimReply& reply);
 
   // oracle_answers.cpp

@@ -67,6 +67,7 @@ void Oracle::check(const Expectation& expected, const core::GetReply& reply) {
         (!bare && item->due.time_since_epoch().count() != message->due)) {
       return fail(8, "get answers another due, attempt, priority or tally");
     }
+    if (!bare && item->group != message->group) return fail(8, "get answers another group");
     const auto pushed = bare || !message->pushed ? std::optional<Time>()
                                                  : std::optional(Time(Millis(*message->pushed)));
     if (item->pushed != pushed) return fail(8, "get answers another push time");

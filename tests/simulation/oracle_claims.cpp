@@ -73,6 +73,11 @@ void Oracle::take(const std::string& name, const Message& message,
     return fail(5, "a message was delivered beyond max_leased " +
                        std::to_string(queue.model.settings().max_leased) + " or the rate");
   }
+  if (!queue.model.group_has_room(message)) {
+    return fail(5, "a message of group " + message.group +
+                       " was delivered beyond group_max_leased " +
+                       std::to_string(queue.model.settings().group_max_leased));
+  }
   Claim claim;
   claim.queue = name;
   claim.message = queue.model.take(message.key, lease);
@@ -83,6 +88,31 @@ void Oracle::take(const std::string& name, const Message& message,
   if (granted_.contains(called)) return fail(5, "one claim was granted twice");
   if (expected != nullptr) expected->claims.push_back(called);
   granted_.emplace(called, std::move(claim));
+}
+
+// How many of the messages are of the group.
+std::size_t Oracle::count_of(const std::vector<Message>& messages, const std::string& group) {
+  return static_cast<std::size_t>(std::ranges::count(messages, group, &Message::group));
+}
+
+// Whether the limit of the message's group lets a claim take it after it took `taken`.
+bool Oracle::group_has_room(const Queue& queue, const Message& message,
+                            const std::vector<Message>& taken) {
+  if (message.group.empty() || queue.model.settings().group_max_leased == 0) return true;
+  Model after = queue.model;
+  for (const Message& other : taken) {
+    if (other.group == message.group) (void)after.take(other.key, std::nullopt);
+  }
+  return after.group_has_room(message);
+}
+
+// A message of a group was left. So no other group has had more turns than its own, except one.
+void Oracle::check_turns(const Message& left, const std::vector<Message>& taken) {
+  const std::size_t own = count_of(taken, left.group);
+  for (const Message& other : taken) {
+    if (count_of(taken, other.group) <= own + 1) continue;
+    return fail(8, "group " + left.group + " was starved by group " + other.group);
+  }
 }
 
 // `max` is 0 if the claim had room for more messages.
@@ -98,10 +128,13 @@ void Oracle::check_order(const Queue& queue, const std::vector<Message>& taken, 
     if (is_taken) continue;
     const std::string who = "message " + std::to_string(queue.refs.at(message.uid).id);
     if (max == 0 && queue.model.room() <= taken.size()) continue;
+    if (!group_has_room(queue, message, taken)) continue;
     if (max == 0) return fail(9, who + " is due, and a claim with room for it left it");
-    if (!taken.empty() && place(message) < place(taken.back())) {
-      return fail(8, who + " should have gone first");
-    }
+    const bool goes_first = std::ranges::any_of(taken, [&](const Message& other) {
+      return other.group == message.group && place(message) < place(other);
+    });
+    if (goes_first) return fail(8, who + " should have gone first");
+    check_turns(message, taken);
   }
 }
 
@@ -150,7 +183,7 @@ void Oracle::waiters_served(const OneShard& /*shard*/) {
     if (!still.contains(name) || !caught_up() || queue.model.paused() || is_going(name)) continue;
     if (queue.model.room() == 0) continue;
     for (const auto& [key, message] : queue.model.messages()) {
-      if (!must_deliver(message)) continue;
+      if (!must_deliver(message) || !queue.model.group_has_room(message)) continue;
       return fail(9, "message " + std::to_string(queue.refs.at(message.uid).id) +
                          " is due, and a claim goes on waiting");
     }

@@ -89,8 +89,12 @@ void Oracle::decide_pushes(const Request& request, Expectation& expected, Apply&
     const bool expires_too_soon =
         result.error && result.error->code == ErrorCode::invalid_argument &&
         !this->queue(request.queue).model.may_expire(model_push(request.bytes, item));
-    if (expires_too_soon || refused_due(result.error, request.queue, own, item.due) ||
-        refused(result.error, false)) {
+    const bool has_no_group =
+        result.error && result.error->code == ErrorCode::invalid_argument && !expires_too_soon &&
+        this->queue(request.queue).model.has_groups() &&
+        this->queue(request.queue).model.group_of(model_push(request.bytes, item).headers).empty();
+    if (has_no_group || expires_too_soon ||
+        refused_due(result.error, request.queue, own, item.due) || refused(result.error, false)) {
       expected.pushes.emplace_back();
       expected.keys.emplace_back();
       continue;

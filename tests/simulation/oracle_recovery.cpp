@@ -49,6 +49,9 @@ std::string Oracle::difference(const embedded::ShardState& state, embedded::Hand
     if (there.priority != message.priority) {
       return differs("priority", there.priority, message.priority);
     }
+    const embedded::Group* const group = state.queue(there.queue).lanes.group_of(handle);
+    const std::string called = group != nullptr ? *group->name : "";
+    if (called != message.group) return differs("group", called, message.group);
     const std::uint32_t most = state.max_attempts_override(handle);
     if (most != message.max_attempts) return differs("max_attempts", most, message.max_attempts);
     const core::Expiry expiry = state.expiry(handle);

@@ -94,6 +94,15 @@ Options options_of(std::uint64_t seed) {
     options.weights[kDrawn] = static_cast<std::uint8_t>(1 + random() % kKinds[kDrawn].weight);
     options.reason = one_of<std::uint32_t>(random, {0, 40, core::kMaxReason, core::kMaxReason});
     options.limits = seed % 16 == 4 || seed % 16 == 15;
+    options.groups = seed % 32 == 4 || seed % 32 == 31;
+    if (options.groups) {  // they show little unless many messages wait
+      options.queues = 1;
+      options.keys = std::max<std::uint32_t>(options.keys, 24);
+      options.steps = std::max<std::uint32_t>(options.steps, 250);
+      for (const Op op : {Op::configure, Op::push_many, Op::claim}) {
+        options.weights[static_cast<std::size_t>(op)] += 8;
+      }
+    }
   }
   return options;
 }
@@ -129,7 +138,8 @@ std::string to_string(const Options& options) {
       << " recent=" << options.recent_bytes << " queues=" << options.queues
       << " keys=" << options.keys << " payload=" << options.payload << " reason=" << options.reason
       << " expiry=" << options.expiry << " limits=" << options.limits
-      << " small_steps=" << options.small_steps << " steps=" << options.steps << " weights";
+      << " groups=" << options.groups << " small_steps=" << options.small_steps
+      << " steps=" << options.steps << " weights";
   for (std::size_t op = 0; op < kOps; ++op) {
     if (options.weights[op] != 0) out << ' ' << kKinds[op].name << '=' << int{options.weights[op]};
   }

@@ -84,6 +84,7 @@ struct Options {
   std::uint32_t reason = 0;    // bytes at most, of a bury or retry; 0: a few bytes, only for buries
   bool expiry = false;         // messages may expire
   bool limits = false;         // queues may have limits
+  bool groups = false;         // and groups
   bool small_steps = false;    // the clock steps by less than the store treats as a step
   std::uint32_t steps = 100;
   std::array<std::uint8_t, kOps> weights{};

@@ -65,7 +65,11 @@ core::Request World::push(const Step& step, std::size_t items) {
     const std::uint32_t size = options_.payload == 0 ? 0 : step.c % options_.payload;
     payload.resize(std::max<std::size_t>(payload.size(), size), static_cast<char>(step.b));
     item.payload = core::append(request.bytes, payload);
-    if (step.a % 5 == 0) {
+    if (options_.groups && step.a % 8 != 0) {  // else it is refused while messages have groups
+      const std::string group(1, static_cast<char>('a' + one.b / 3 % 3));
+      const auto headers = core::encode_headers({{"x", ""}, {"g", group}});
+      item.headers = core::append(request.bytes, headers.value());
+    } else if (step.a % 5 == 0) {
       const auto headers = core::encode_headers({{"attempt", payload}, {"x", ""}});
       item.headers = core::append(request.bytes, headers.value());
     }
@@ -162,6 +166,10 @@ core::Request World::configure(const Step& step) {
   if (options_.limits && step.c % 5 == 0) {
     request.patch.rate = step.b % 3 == 0 ? DeliveryRate() : DeliveryRate{3, Millis(1'000), 2};
   }
+  if (options_.groups && step.c % 3 != 0) {
+    request.patch.group = step.b % 8 == 0 ? Grouping() : Grouping{Grouping::By::header, "g"};
+  }
+  if (options_.groups && step.c % 4 == 1) request.patch.group_max_leased = step.b % 3;
   if (step.a % 7 == 0) request.patch.if_exists = static_cast<IfExists>(step.b % 5);
   if (step.a % 11 == 0) request.patch.lease = Millis((1 + step.b) * 100);
   if (step.a % 13 == 0) request.patch.backoff_min = Millis(step.b % 10 * 50);

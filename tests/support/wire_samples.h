@@ -213,6 +213,11 @@ inline core::Request any_request() {
       r.patch.max_leased = maybe<std::uint32_t>(any_u32);
       r.patch.rate = maybe<DeliveryRate>(
           [] { return one_of({DeliveryRate(), DeliveryRate{100, Millis(1'000), 20}}); });
+      r.patch.group = maybe<Grouping>([] {
+        return one_of({Grouping(), Grouping{Grouping::By::key, {}},
+                       Grouping{Grouping::By::header, "tenant"}});
+      });
+      r.patch.group_max_leased = maybe<std::uint32_t>(any_u32);
       r.patch.on_expiry = maybe<OnExpiry>([] { return one_of({OnExpiry::end, OnExpiry::dead}); });
       return r;
     }
@@ -348,6 +353,8 @@ inline MessageInfo any_info(bool payload) {
   info.kept_until = maybe_time();
   info.pushed = maybe_time();
   info.reason = any_bytes();
+  info.group = any_bytes();
+  info.group_leased = any_u64();
   info.paused = any_flag();
   info.paused_until = maybe_time();
   info.holder = any_queue();
@@ -384,6 +391,8 @@ inline QueueSettings any_settings() {
   QueueSettings settings{any_millis(), any_u32(),    any_millis(), any_millis(),
                          any_millis(), any_millis(), any_rule(),   any_objective()};
   settings.max_leased = any_u32();
+  if (any_flag()) settings.group = {Grouping::By::header, "tenant"};
+  settings.group_max_leased = any_u32();
   return settings;
 }
 
@@ -406,6 +415,8 @@ inline StoreStats any_stats() {
                              &q.dead,
                              &q.remembered,
                              &q.waiting_claims,
+                             &q.groups_ready,
+                             &q.groups_held,
                              &q.counters.accepted,
                              &q.counters.acked,
                              &q.counters.cancelled,

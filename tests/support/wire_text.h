@@ -12,6 +12,7 @@
 #include "core/request.h"
 #include "core/rules/headers.h"
 #include "core/settings/delivery_rate.h"
+#include "core/settings/grouping.h"
 #include "core/settings/objective.h"
 
 namespace tarry::testing {
@@ -74,7 +75,9 @@ class Text {
         .add("", s.expire)
         .add("", to_string(s.on_expiry))
         .add("", s.max_leased)
-        .add("", core::delivery_rate_text(s.rate));
+        .add("", core::delivery_rate_text(s.rate))
+        .add("", core::grouping_text(s.group))
+        .add("", s.group_max_leased);
   }
   Text& add(std::string_view name, core::SettleAction action) {
     return add(name, static_cast<std::uint64_t>(action));
@@ -171,6 +174,8 @@ inline std::string text_of(const core::Request& request) {
       t.add("keep", r.patch.dead_keep).add("if_exists", r.patch.if_exists);
       t.add("expire", r.patch.expire).add("max_leased", r.patch.max_leased);
       if (r.patch.rate) t.add("rate", core::delivery_rate_text(*r.patch.rate));
+      if (r.patch.group) t.add("group", core::grouping_text(*r.patch.group));
+      t.add("group_max_leased", r.patch.group_max_leased);
       if (r.patch.on_expiry) t.add("on_expiry", to_string(*r.patch.on_expiry));
       if (r.patch.objective) t.add("objective", core::objective_text(*r.patch.objective));
     }
@@ -213,7 +218,7 @@ inline void add_info(Text& t, const MessageInfo& m) {
       .add("tallies", m.tallies)
       .add("left", m.lease_left);
   t.add("settlement", m.settlement).add("kept", m.kept_until).add("pushed", m.pushed);
-  t.add("reason", m.reason);
+  t.add("reason", m.reason).add("group", m.group).add("group_leased", m.group_leased);
   t.add("paused", m.paused).add("until", m.paused_until).add("holder", m.holder);
   t.add("headers", m.headers).add("payload", m.payload);
 }
@@ -271,6 +276,7 @@ inline std::string text_of(const core::Reply& reply) {
         t.add("dead", q.dead).add("remembered", q.remembered).add("waiting", q.waiting_claims);
         t.add("paused", q.paused).add("until", q.paused_until);
         t.add("oldest", q.oldest_ready).add("next", q.rate_next);
+        t.add("groups", q.groups_ready).add("held", q.groups_held);
         if (const auto& kept = q.objective) {
           t.add("burning", kept->burning).add("overdue", kept->overdue).add("claims", kept->claims);
           t.add("late", kept->late).add("", kept->late_engine).add("", kept->late_unclaimed);

@@ -16,6 +16,8 @@ export interface Settings {
   on_expiry?: string;
   max_leased?: number;
   rate?: string;
+  group?: string;
+  group_max_leased?: number;
   objective?: string;
 }
 

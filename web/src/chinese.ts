@@ -186,6 +186,8 @@ export const chinese: Record<Word, string> = {
   set_backoff_min_ms: "最短退避时间",
   set_dead_keep_ms: "死信保留时间",
   set_expire_ms: "到期后多久过期",
+  set_group: "分组（key、header:NAME 或 none）",
+  set_group_max_leased: "一个组同时被领取的上限（0：不限）",
   set_if_exists: "键已存在时",
   set_lease_ms: "租期",
   set_max_attempts: "最大尝试次数",

@@ -186,6 +186,8 @@ export const english = {
   set_backoff_min_ms: "Shortest backoff",
   set_dead_keep_ms: "Keep dead messages",
   set_expire_ms: "Expire after the due time",
+  set_group: "Group (key, header:NAME or none)",
+  set_group_max_leased: "Leased at once of a group (0: no limit)",
   set_if_exists: "If the key exists",
   set_lease_ms: "Lease",
   set_max_attempts: "Attempts",

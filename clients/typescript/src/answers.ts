@@ -154,6 +154,8 @@ export function readSettings(said: Said): Settings {
     onExpiry: (said["on_expiry"] ?? "end") as Settings["onExpiry"],
     maxLeased: (said["max_leased"] ?? 0) as number,
     rate: (said["rate"] ?? "none") as string,
+    group: (said["group"] ?? "none") as string,
+    groupMaxLeased: (said["group_max_leased"] ?? 0) as number,
   };
 }
 

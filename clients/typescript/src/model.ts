@@ -177,6 +177,10 @@ export interface Settings {
   readonly maxLeased: number;
   /** How many are claimed at most, such as `100/1s burst 20`; or `none`. */
   readonly rate: string;
+  /** What names a message's group: `key`, `header:NAME`, or `none`. */
+  readonly group: string;
+  /** How many messages of a group may be leased at once; 0: no limit. */
+  readonly groupMaxLeased: number;
 }
 
 /** A queue's figures. `raw` is the server's whole answer. */

@@ -288,6 +288,8 @@ export function configure(queue: string, patch: SettingsPatch): Call<Settings> {
   if (patch.onExpiry !== undefined) body["on_expiry"] = patch.onExpiry;
   if (patch.maxLeased !== undefined) body["max_leased"] = patch.maxLeased;
   if (patch.rate !== undefined) body["rate"] = patch.rate;
+  if (patch.group !== undefined) body["group"] = patch.group;
+  if (patch.groupMaxLeased !== undefined) body["group_max_leased"] = patch.groupMaxLeased;
   const call = post(queuePath(queue), body, answers.readSettings, true);
   return { ...call, method: "PUT" };
 }

@@ -9,6 +9,7 @@
 #include "core/rules/expiry.h"
 #include "core/rules/time_number.h"
 #include "core/settings/delivery_rate.h"
+#include "core/settings/grouping.h"
 #include "core/settings/if_exists.h"
 #include "core/settings/objective.h"
 #include "core/settings/queue_limits.h"
@@ -241,6 +242,11 @@ CLI::Option* add_parsed(CLI::App& command, const std::string& name, std::optiona
 CLI::Option* add_delivery_rate(CLI::App& command, const std::string& name,
                                std::optional<DeliveryRate>& into, const std::string& help) {
   return add_parsed(command, name, into, "RATE", core::parse_delivery_rate, help);
+}
+
+CLI::Option* add_grouping(CLI::App& command, const std::string& name, std::optional<Grouping>& into,
+                          const std::string& help) {
+  return add_parsed(command, name, into, "GROUP", core::parse_grouping, help);
 }
 
 CLI::Option* add_objective(CLI::App& command, const std::string& name,

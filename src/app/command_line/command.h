@@ -78,6 +78,9 @@ CLI::Option* add_limit(CLI::App& command, const std::string& setting, const std:
                        const std::string& help);
 CLI::Option* add_delivery_rate(CLI::App& command, const std::string& name,
                                std::optional<DeliveryRate>& into, const std::string& help);
+/// `key`, `header:NAME` or `none`: core/settings/grouping.h.
+CLI::Option* add_grouping(CLI::App& command, const std::string& name, std::optional<Grouping>& into,
+                          const std::string& help);
 CLI::Option* add_objective(CLI::App& command, const std::string& name,
                            std::optional<Objective>& into, const std::string& help);
 CLI::Option* add_rule(CLI::App& command, const std::string& name, std::optional<IfExists>& into,

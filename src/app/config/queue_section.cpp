@@ -9,6 +9,7 @@
 #include "core/rules/queue_pattern.h"
 #include "core/rules/validation.h"
 #include "core/settings/delivery_rate.h"
+#include "core/settings/grouping.h"
 #include "core/settings/if_exists.h"
 #include "core/settings/objective.h"
 #include "core/settings/queue_limits.h"
@@ -49,6 +50,9 @@ auto read_text(Section& section, const Row& row, const Parse& parse) {
 }
 std::optional<DeliveryRate> read_setting(Section& section, const core::RateSetting& row) {
   return read_text(section, row, core::parse_delivery_rate);
+}
+std::optional<Grouping> read_setting(Section& section, const core::GroupSetting& row) {
+  return read_text(section, row, core::parse_grouping);
 }
 std::optional<Objective> read_setting(Section& section, const core::ObjectiveSetting& row) {
   return read_text(section, row, core::parse_objective);

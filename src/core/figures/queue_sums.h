@@ -24,6 +24,8 @@ inline void add_states(QueueStats& to, const QueueStats& from) noexcept {
   to.leased += from.leased;
   to.dead += from.dead;
   to.remembered += from.remembered;
+  to.groups_ready += from.groups_ready;
+  to.groups_held += from.groups_held;
   if (from.oldest_ready && (!to.oldest_ready || *from.oldest_ready < *to.oldest_ready)) {
     to.oldest_ready = from.oldest_ready;
   }

@@ -84,7 +84,9 @@ Why of_ready(const MessageInfo& message, const QueueStats& queue,
     return Why{cause, since + std::move(text) + ".", {}, {}};
   };
   if (queue.paused) return say(Cause::paused, "but " + pause_text(queue));
-  if (is_limited(queue)) return say(Cause::limited, "but it is " + limit_held(queue));
+  if (is_limited(message, queue)) {
+    return say(Cause::limited, "but it is " + limit_held(message, queue));
+  }
   if (queue.waiting_claims > 0) {
     return say(Cause::offered, "and " +
                                    counted(queue.waiting_claims, "claim waits", "claims wait") +

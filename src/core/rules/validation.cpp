@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
+#include "core/settings/grouping.h"
 #include "core/settings/objective.h"
 #include "core/settings/settings_table.h"
 
@@ -325,6 +326,12 @@ MaybeError check_setting(const RateSetting&, DeliveryRate value) {
   return invalid("rate " + delivery_rate_text(value) +
                  ": the count and the burst must be from 1 to " + std::to_string(kMaxRateCount) +
                  ", the time from 1ms to 7d");
+}
+MaybeError check_setting(const GroupSetting&, const Grouping& value) {
+  if (is_grouping(value)) return {};
+  return invalid("group " + base::quoted(grouping_text(value)) +
+                 " must be key, none, or header: and a name of 1 to " +
+                 std::to_string(kMaxGroupHeader) + " bytes of text");
 }
 MaybeError check_setting(const ObjectiveSetting&, Objective value) {
   if (is_objective(value)) return {};

@@ -2,6 +2,7 @@
 
 #include "base/text/text.h"
 #include "core/settings/delivery_rate.h"
+#include "core/settings/grouping.h"
 
 namespace tarry::core {
 namespace {
@@ -11,6 +12,15 @@ constexpr std::string_view kNoLimit = "none";
 bool is_full(const QueueStats& queue) noexcept {
   const std::uint32_t most = queue.settings.max_leased;
   return most != 0 && queue.leased >= most;
+}
+
+bool all_groups_held(const QueueStats& queue) noexcept {
+  return queue.groups_held != 0 && queue.groups_held == queue.groups_ready;
+}
+
+bool is_group_full(const MessageInfo& message, const QueueStats& queue) noexcept {
+  const std::uint32_t most = queue.settings.group_max_leased;
+  return most != 0 && !message.group.empty() && message.group_leased >= most;
 }
 
 Error unsupported_limit(std::string_view engine, const std::string& what) {
@@ -34,10 +44,25 @@ std::string limit_text(std::uint32_t limit) {
 }
 
 bool is_limited(const QueueStats& queue) noexcept {
-  return is_full(queue) || queue.rate_next.has_value();
+  return is_full(queue) || queue.rate_next.has_value() || all_groups_held(queue);
+}
+
+bool is_limited(const MessageInfo& message, const QueueStats& queue) noexcept {
+  return is_limited(queue) || is_group_full(message, queue);
+}
+
+std::string limit_held(const MessageInfo& message, const QueueStats& queue) {
+  if (!is_group_full(message, queue)) return limit_held(queue);
+  return "held by group_max_leased: group " + base::quoted(message.group) + " has " +
+         std::to_string(message.group_leased) + " of " +
+         std::to_string(queue.settings.group_max_leased) + " leased";
 }
 
 std::string limit_held(const QueueStats& queue) {
+  if (!is_full(queue) && !queue.rate_next) {
+    return "held by group_max_leased: each group with ready messages has " +
+           std::to_string(queue.settings.group_max_leased) + " leased";
+  }
   if (!is_full(queue)) {
     const std::int64_t next = queue.rate_next.value_or(Time()).time_since_epoch().count();
     return "held by rate: next at " + base::format_time_ms(next);
@@ -51,8 +76,13 @@ std::optional<Error> refuse_limits(std::string_view engine, const SettingsPatch&
     return unsupported_limit(engine, "max_leased " + std::to_string(*patch.max_leased));
   }
   const DeliveryRate rate = patch.rate.value_or(DeliveryRate());
-  if (rate == DeliveryRate()) return std::nullopt;
-  return unsupported_limit(engine, "rate " + delivery_rate_text(rate));
+  if (rate != DeliveryRate()) return unsupported_limit(engine, "rate " + delivery_rate_text(rate));
+  if (patch.group && patch.group->by != Grouping::By::none) {
+    return Error{ErrorCode::unsupported, std::string(engine) + " has no groups (group " +
+                                             grouping_text(*patch.group) + "); a file: store has"};
+  }
+  if (patch.group_max_leased.value_or(0) == 0) return std::nullopt;
+  return unsupported_limit(engine, "group_max_leased " + std::to_string(*patch.group_max_leased));
 }
 
 }  // namespace tarry::core

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include <tarry/message.h>
 #include <tarry/result.h>
 #include <tarry/settings.h>
 
@@ -24,8 +25,12 @@ namespace tarry::core {
 /// True if a claim gets nothing now because of a limit of the queue.
 [[nodiscard]] bool is_limited(const QueueStats& queue) noexcept;
 
+/// The same for one ready message: its group may be at its limit.
+[[nodiscard]] bool is_limited(const MessageInfo& message, const QueueStats& queue) noexcept;
+
 /// Which limit that is: "held by max_leased: 5 of 5 leased".
 [[nodiscard]] std::string limit_held(const QueueStats& queue);
+[[nodiscard]] std::string limit_held(const MessageInfo& message, const QueueStats& queue);
 
 /// For engines that hold no limits: `unsupported`, which names the first limit.
 [[nodiscard]] std::optional<Error> refuse_limits(std::string_view engine,

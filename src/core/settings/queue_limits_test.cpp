@@ -48,6 +48,39 @@ TEST(QueueLimits, AreRefusedByName) {
   EXPECT_FALSE(refuse_limits("redis", {.max_leased = 0}));
   EXPECT_EQ(refuse_limits("redis", {.max_leased = 5})->message,
             "redis cannot limit a queue (max_leased 5); a file: store can");
+  EXPECT_EQ(refuse_limits("redis", {.group = Grouping{Grouping::By::header, "tenant"}})->message,
+            "redis has no groups (group header:tenant); a file: store has");
+  EXPECT_EQ(refuse_limits("redis", {.group_max_leased = 5})->message,
+            "redis cannot limit a queue (group_max_leased 5); a file: store can");
+  EXPECT_FALSE(refuse_limits("redis", {.group = Grouping(), .group_max_leased = 0}));
+}
+
+TEST(QueueLimits, HoldTheMessagesOfAFullGroup) {
+  QueueStats stats;
+  stats.settings.group_max_leased = 5;
+  MessageInfo message;
+  message.group_leased = 5;
+  EXPECT_FALSE(is_limited(message, stats));  // it has no group
+  message.group = "acme";
+  EXPECT_TRUE(is_limited(message, stats));
+  EXPECT_EQ(limit_held(message, stats),
+            "held by group_max_leased: group \"acme\" has 5 of 5 leased");
+  message.group_leased = 4;
+  EXPECT_FALSE(is_limited(message, stats));
+}
+
+TEST(QueueLimits, HoldAQueueWhoseGroupsAreAllHeld) {
+  QueueStats stats;
+  stats.settings.group_max_leased = 5;
+  stats.groups_ready = 2;
+  stats.groups_held = 1;
+  EXPECT_FALSE(is_limited(stats));
+  stats.groups_held = 2;
+  EXPECT_TRUE(is_limited(stats));
+  EXPECT_EQ(limit_held(stats),
+            "held by group_max_leased: each group with ready messages has 5 leased");
+  stats.rate_next = Time();
+  EXPECT_NE(limit_held(stats).find("held by rate"), std::string::npos);
 }
 
 }  // namespace

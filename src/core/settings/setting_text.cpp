@@ -2,6 +2,7 @@
 
 #include "base/text/text.h"
 #include "core/settings/delivery_rate.h"
+#include "core/settings/grouping.h"
 #include "core/settings/objective.h"
 #include "core/settings/queue_limits.h"
 
@@ -12,6 +13,7 @@ std::string setting_text(std::uint32_t value) { return limit_text(value); }
 std::string setting_text(IfExists value) { return std::string(to_string(value)); }
 std::string setting_text(OnExpiry value) { return std::string(to_string(value)); }
 std::string setting_text(DeliveryRate value) { return delivery_rate_text(value); }
+std::string setting_text(const Grouping& value) { return grouping_text(value); }
 std::string setting_text(Objective value) { return objective_text(value); }
 
 }  // namespace tarry::core

@@ -62,6 +62,9 @@ struct LimitSetting : SettingRow<std::uint32_t> {
 /// A text: core/settings/delivery_rate.h. Engines that hold no limits refuse all but none.
 struct RateSetting : SettingRow<DeliveryRate> {};
 
+/// A text: core/settings/grouping.h. Engines that hold no limits refuse all but none.
+struct GroupSetting : SettingRow<Grouping> {};
+
 /// A text: core/settings/objective.h.
 struct ObjectiveSetting : SettingRow<Objective> {};
 
@@ -112,6 +115,12 @@ inline constexpr std::tuple kSettingsTable{
                  kMaxMaxLeased},
     RateSetting{{"rate", &QueueSettings::rate, &SettingsPatch::rate,
                  "Claims at most: \"100/1s\", \"100/1s burst 20\", or none"}},
+    GroupSetting{{"group", &QueueSettings::group, &SettingsPatch::group,
+                  "What names a message's group: key (its {...} part), header:NAME, or none"}},
+    LimitSetting{
+        {"group_max_leased", &QueueSettings::group_max_leased, &SettingsPatch::group_max_leased,
+         "Messages of a group leased at once: 1 to 1000000, or none"},
+        kMaxMaxLeased},
 };
 
 inline constexpr std::size_t kSettings = std::tuple_size_v<decltype(kSettingsTable)>;

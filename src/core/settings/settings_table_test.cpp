@@ -11,14 +11,15 @@ namespace {
 
 // These two lines do not compile if a struct has more members than the table has rows.
 TEST(SettingsTable, HasARowForEachMember) {
-  auto [lease, attempts, least, most, remember, keep, rule, aim, expire, end, leased, rate] =
-      QueueSettings();
-  auto [a, b, c, d, e, f, g, h, i, j, k, l] = SettingsPatch();
-  EXPECT_EQ(kSettings, 12u);
+  auto [lease, attempts, least, most, remember, keep, rule, aim, expire, end, leased, rate, group,
+        of_group] = QueueSettings();
+  auto [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = SettingsPatch();
+  EXPECT_EQ(kSettings, 14u);
   (void)lease, (void)attempts, (void)least, (void)most, (void)remember, (void)keep, (void)rule;
-  (void)aim, (void)expire, (void)end, (void)leased, (void)rate;
+  (void)aim, (void)expire, (void)end, (void)leased, (void)rate, (void)group;
+  (void)of_group;
   (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h;
-  (void)i, (void)j, (void)k, (void)l;
+  (void)i, (void)j, (void)k, (void)l, (void)m, (void)n;
 }
 
 TEST(SettingsTable, NoTwoRowsAreOfOneMemberOrOfOneName) {
@@ -48,6 +49,8 @@ QueueSettings others() {
   settings.on_expiry = OnExpiry::dead;
   settings.max_leased = 5;
   settings.rate = {100, Millis(1000), 20};
+  settings.group = {Grouping::By::header, "tenant"};
+  settings.group_max_leased = 5;
   each_setting_of<ObjectiveSetting>(
       [&](const auto& row) { settings.*row.value = {99'000, Millis(1000)}; });
   return settings;

@@ -13,6 +13,8 @@ schemathesis.openapi.format(
     "tarry-rate", st.builds("{}/{}ms burst {}".format, st.integers(1, 1_000_000),
                             st.integers(1, 604_800_000), st.integers(1, 1_000_000)))
 schemathesis.openapi.format(
+    "tarry-group", st.sampled_from(["none", "key", "header:tenant"]))
+schemathesis.openapi.format(
     "tarry-objective", st.builds("{}% within {}ms".format, st.integers(1, 99),
                                  st.integers(1, 5_000)))
 schemathesis.openapi.format(

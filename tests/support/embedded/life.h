@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/rules/headers.h"
 #include "support/embedded/one_shard.h"
 #include "support/embedded/requests.h"
 
@@ -78,6 +79,10 @@ class Life {
     const Due due = a % 3 == 0 ? Due::at(Time(Millis(clock_->now().realtime_ms + b * 50)))
                                : Due::after(Millis((b % 32) * 100));
     auto request = test::push(queue, name.c_str(), due, std::string(a * 4u, 'p'));
+    if (a % 4 != 0) {  // else it is refused while messages have groups
+      const std::string headers = core::encode_headers({{"g", std::to_string(b % 3)}}).value();
+      request.items[0].headers = core::append(request.bytes, headers);
+    }
     request.items[0].if_exists = static_cast<IfExists>(a % 5);
     request.items[0].priority = b % 3;
     request.items[0].max_attempts = a % 4;
@@ -121,6 +126,9 @@ class Life {
     request.patch.if_exists = static_cast<IfExists>(a % 5);
     request.patch.expire = Millis(b % 4 == 0 ? 5 * kSecond : 0);
     request.patch.max_leased = b % 5 == 0 ? 1 + a % 3 : 0;
+    if (b % 2 == 0) request.patch.group = Grouping{Grouping::By::header, "g"};
+    if (b % 16 == 1) request.patch.group = Grouping();
+    request.patch.group_max_leased = b % 7 == 0 ? 1 + a % 2 : 0;
     request.patch.on_expiry = b % 3 == 0 ? OnExpiry::dead : OnExpiry::end;
     shard.submit(std::move(request));
   }

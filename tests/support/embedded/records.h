@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/crc32c.h"
+#include "core/limits.h"
 #include "engines/embedded/records/records.h"
 
 namespace tarry::embedded::test {
@@ -64,6 +65,12 @@ inline QueueRecord any_queue(AnyRecord& owner) {
   if (any<bool>()) r.settings.on_expiry = any_up_to(OnExpiry::dead);
   if (any<bool>()) r.settings.max_leased = any<std::uint32_t>();
   if (any<bool>()) r.settings.rate = {100, Millis(1'000), 20};
+  if (any<bool>()) r.settings.group_max_leased = any<std::uint32_t>();
+  if (any<bool>()) {
+    r.settings.group =
+        *rc::gen::element(Grouping{Grouping::By::key, {}}, Grouping{Grouping::By::header, "tenant"},
+                          Grouping{Grouping::By::header, std::string(core::kMaxGroupHeader, 'x')});
+  }
   r.paused = any<bool>();
   r.paused_until_ms = maybe_time();
   if (any<bool>()) {
@@ -117,6 +124,12 @@ inline PutRecord any_put(AnyRecord& owner) {
   }
   r.key = r.generated_key ? std::string_view() : owner.text(60);
   r.headers = owner.text(80);
+  if (any<bool>() && !r.headers.empty()) {
+    const auto at = *rc::gen::inRange<std::size_t>(0, r.headers.size());
+    r.group = {
+        static_cast<std::uint32_t>(r.key.size() + at),
+        static_cast<std::uint32_t>(*rc::gen::inRange<std::size_t>(1, r.headers.size() - at + 1))};
+  }
   r.payload = owner.text(200);
   r.payload_crc = base::crc32c(r.payload);
   return r;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/settings/grouping.h"
 #include "engines/embedded/state/shard_state.h"
 
 namespace tarry::embedded::test {
@@ -33,6 +34,9 @@ inline std::string message_line(const ShardState& state, Handle handle, bool lea
       << c.tallies.claims << ' ' << c.tallies.run_outs << ' ' << c.tallies.releases << ' '
       << c.tallies.buries << ' ' << c.tallies.revives << " raw " << m.position.raw() << " expires "
       << state.expiry(handle).at_ms << ' ' << state.expiry(handle).after_ms;
+  if (const Group* const group = state.queue(m.queue).lanes.group_of(handle)) {
+    out << " group " << *group->name;
+  }
   // In other stages these fields are left over from before.
   if (c.stage == Stage::leased) out << " lease " << c.stamp_ms;
   if ((c.stage == Stage::leased && leases) || c.stage == Stage::dead ||
@@ -51,7 +55,8 @@ inline std::string queue_line(const QueueState& queue) {
       << s.backoff_min.count() << ' ' << s.backoff_max.count() << ' ' << s.remember.count() << ' '
       << s.dead_keep.count() << ' ' << static_cast<int>(s.if_exists) << ' ' << s.expire.count()
       << ' ' << to_string(s.on_expiry) << ' ' << s.max_leased << ' ' << s.rate.count << '/'
-      << s.rate.per.count() << '/' << s.rate.burst << " paused " << queue.paused << ' '
+      << s.rate.per.count() << '/' << s.rate.burst << ' ' << core::grouping_text(s.group) << ' '
+      << s.group_max_leased << " paused " << queue.paused << ' '
       << queue.paused_until_ms.value_or(-1) << " counters ";
   tell(out, queue.counters);
   out << " pending " << queue.in(Stage::scheduled) + queue.in(Stage::ready) << " leased "

@@ -21,12 +21,17 @@ const durations = [
   "expire_ms",
 ] as const;
 
-const counts = ["max_attempts", "max_leased"] as const;
+const counts = ["max_attempts", "max_leased", "group_max_leased"] as const;
 
-const texts = ["objective", "rate"] as const; // "none" if there is none
+const texts = ["objective", "rate", "group"] as const; // "none" if there is none
 
 // What the server leaves out.
-const defaults: Partial<Settings> = { expire_ms: 0, on_expiry: "end", max_leased: 0 };
+const defaults: Partial<Settings> = {
+  expire_ms: 0,
+  on_expiry: "end",
+  max_leased: 0,
+  group_max_leased: 0,
+};
 
 const rules = {
   if_exists: ["reject", "keep", "replace", "earlier", "later"],

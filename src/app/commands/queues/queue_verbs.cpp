@@ -50,6 +50,9 @@ void add_flag(CLI::App& command, const core::LimitSetting& row, SettingsPatch& p
 void add_flag(CLI::App& command, const core::RateSetting& row, SettingsPatch& patch) {
   add_delivery_rate(command, flag_of(row.name), patch.*row.change, std::string(row.help));
 }
+void add_flag(CLI::App& command, const core::GroupSetting& row, SettingsPatch& patch) {
+  add_grouping(command, flag_of(row.name), patch.*row.change, std::string(row.help));
+}
 void add_flag(CLI::App& command, const core::ObjectiveSetting& row, SettingsPatch& patch) {
   add_objective(command, flag_of(row.name), patch.*row.change, std::string(row.help));
 }

@@ -13,6 +13,7 @@ void QueueGate::set(const QueueSettings& settings) {
   const std::scoped_lock lock(mutex_);
   max_leased_ = settings.max_leased;
   bucket_.set(settings.rate);
+  groups_.set_limit(settings.group_max_leased);
 }
 
 void QueueGate::join(std::uint64_t leased) {
@@ -70,11 +71,12 @@ bool QueueGate::has_room(std::uint32_t shard, std::uint32_t freed, std::int64_t 
   return false;
 }
 
-QueueGate::Shards QueueGate::give_back(std::uint64_t leases) {
+QueueGate::Shards QueueGate::give_back(std::uint64_t leases,
+                                       const std::vector<GroupLeases::Count>& groups) {
   const std::scoped_lock lock(mutex_);
   TARRY_ASSERT(leases <= used_);
   used_ -= leases;
-  return std::exchange(waiting_, {});
+  return groups_.give_back(groups) | std::exchange(waiting_, {});
 }
 
 }  // namespace tarry::embedded

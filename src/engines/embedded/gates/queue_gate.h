@@ -15,21 +15,21 @@
 //     that the rate permits a claim.
 #pragma once
 
-#include <bitset>
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include <tarry/settings.h>
 
-#include "core/limits.h"
+#include "engines/embedded/gates/group_leases.h"
 #include "engines/embedded/gates/token_bucket.h"
 
 namespace tarry::embedded {
 
 class QueueGate {
  public:
-  using Shards = std::bitset<core::kMaxShards>;
+  using Shards = GroupLeases::Shards;
 
   /// `number`: unique among the gates of a store that is open.
   explicit QueueGate(std::uint64_t number) : number_(number) {}
@@ -57,9 +57,17 @@ class QueueGate {
   /// True if `take` would give something. Else the shard waits for it.
   [[nodiscard]] bool has_room(std::uint32_t shard, std::uint32_t freed, std::int64_t now_ms);
   /// Returns the shards that wait; they wait no more.
-  [[nodiscard]] Shards give_back(std::uint64_t leases);
+  [[nodiscard]] Shards give_back(std::uint64_t leases,
+                                 const std::vector<GroupLeases::Count>& groups = {});
   /// Until when the rate permits nothing; empty if it does now.
   [[nodiscard]] std::optional<std::int64_t> rate_next_ms(std::int64_t now_ms);
+
+  /// Calls `use(leases)` with the leases of the queue's groups, behind the mutex.
+  template <typename Use>
+  auto with_groups(Use&& use) {
+    const std::scoped_lock lock(mutex_);
+    return use(groups_);
+  }
 
  private:
   [[nodiscard]] bool others_wait(std::uint32_t shard) const noexcept;
@@ -72,6 +80,7 @@ class QueueGate {
   std::uint64_t used_ = 0;
   Shards waiting_;
   TokenBucket bucket_;
+  GroupLeases groups_;
 };
 
 }  // namespace tarry::embedded

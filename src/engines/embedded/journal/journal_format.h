@@ -23,7 +23,7 @@ inline constexpr std::uint32_t kPushTimeVersion = 2;
 inline constexpr std::uint32_t kObjectiveVersion = 2;
 /// From this version on, a message may expire.
 inline constexpr std::uint32_t kExpiryVersion = 2;
-/// From this version on, a queue may have limits.
+/// From this version on, a queue may have limits and groups.
 inline constexpr std::uint32_t kLimitsVersion = 2;
 
 inline constexpr std::size_t kSegmentHeaderBytes = 96;

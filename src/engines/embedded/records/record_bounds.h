@@ -85,7 +85,8 @@ inline constexpr std::uint64_t kQueueRecord =
 /// A put's record without key, headers and payload, with all optional fields.
 inline constexpr std::uint64_t kPutOverhead =
     kPutFixedBytes + record_layout::kBootDueField + record_layout::kPushedField +
-    record_layout::kExpiryField + record_layout::kCarriedFixed + core::kMaxReason;
+    record_layout::kExpiryField + record_layout::kGroupField + record_layout::kCarriedFixed +
+    core::kMaxReason;
 /// Other bytes that a push may write, besides a queue's first record: the end of the message that
 /// it replaces.
 inline constexpr std::uint64_t kPushExtra = 64;

@@ -20,8 +20,9 @@ enum PutFlag : std::uint8_t {
   kCarried = 4,
   kCopy = 8,
   kDamaged = 16,
-  kPushed = 32,   // from version 2 on
-  kExpires = 64,  // from version 2 on
+  kPushed = 32,    // from version 2 on
+  kExpires = 64,   // from version 2 on
+  kGrouped = 128,  // from version 2 on
 };
 enum DueFlag : std::uint8_t { kDueBoot = 1, kRevived = 2 };
 enum QueueFlag : std::uint8_t { kPaused = 1, kPausedUntil = 2, kCounters = 4, kRemoved = 8 };
@@ -36,6 +37,7 @@ inline constexpr std::size_t kPutCrcAt = kPutFixedBytes - 4;
 inline constexpr std::size_t kBootDueField = 8;  // only if the delay is relative
 inline constexpr std::size_t kPushedField = 8;
 inline constexpr std::size_t kExpiryField = 16;
+inline constexpr std::size_t kGroupField = 8;
 inline constexpr std::size_t kCarriedFixed = 48;
 inline constexpr std::size_t kQueueFixed = kHead + 4 + kSettingsBytes + 8;
 inline constexpr std::size_t kDueFixed = kHead + kRefBytes + 4 + 8 + 4;

@@ -37,7 +37,7 @@ std::size_t size_of(const QueueRecord& r) {
 }
 std::size_t size_of(const PutRecord& r) {
   return kPutFixedBytes + (r.boot_due_ms ? kBootDueField : 0) + (r.pushed_ms ? kPushedField : 0) +
-         (r.expiry.any() ? kExpiryField : 0) +
+         (r.expiry.any() ? kExpiryField : 0) + (r.group.any() ? kGroupField : 0) +
          (r.carried ? kCarriedFixed + r.carried->reason.size() : 0) + r.key.size() +
          r.headers.size() + r.payload.size();
 }
@@ -96,7 +96,8 @@ void encode(std::string& out, const PutRecord& r) {
   const auto detail = static_cast<std::uint8_t>(
       (r.generated_key ? kGeneratedKey : 0) | (r.boot_due_ms ? kBootDue : 0) |
       (r.carried ? kCarried : 0) | (r.copy ? kCopy : 0) | (r.damaged ? kDamaged : 0) |
-      (r.pushed_ms ? kPushed : 0) | (r.expiry.any() ? kExpires : 0));
+      (r.pushed_ms ? kPushed : 0) | (r.expiry.any() ? kExpires : 0) |
+      (r.group.any() ? kGrouped : 0));
   const std::size_t size = size_of(r);
   base::ByteFiller to = begin(out, size, RecordType::put, detail, r.key.size());
   put_ref(to, r.ref);
@@ -113,6 +114,10 @@ void encode(std::string& out, const PutRecord& r) {
   if (r.expiry.any()) {
     to.i64(r.expiry.at_ms);
     to.i64(r.expiry.after_ms);
+  }
+  if (r.group.any()) {
+    to.u32(r.group.at);
+    to.u32(r.group.size);
   }
   if (r.carried) encode_carried(to, *r.carried);
   to.bytes(r.key);

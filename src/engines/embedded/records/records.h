@@ -16,6 +16,7 @@
 #include <tarry/settings.h>
 
 #include "core/rules/expiry.h"
+#include "core/settings/grouping.h"
 #include "engines/embedded/records/handle.h"
 
 namespace tarry::embedded {
@@ -89,6 +90,7 @@ struct PutRecord {
   std::string_view key;
   std::string_view headers;
   std::string_view payload;
+  core::GroupSpan group;  // in the key or the headers; version 1 has none
   std::uint32_t payload_crc = 0;
 };
 

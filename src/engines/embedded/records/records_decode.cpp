@@ -32,6 +32,10 @@ bool take_expiry(base::ByteReader& in, core::Expiry& expiry, bool present) {
   return in.i64(expiry.at_ms) && in.i64(expiry.after_ms) && expiry.any() && expiry.after_ms >= 0;
 }
 
+bool take_group(base::ByteReader& in, core::GroupSpan& group, bool present) {
+  return !present || (in.u32(group.at) && in.u32(group.size));
+}
+
 // Message::set_due_ms keeps 48 bits.
 bool is_due(std::int64_t due_ms) { return due_ms >= 0 && due_ms < (std::int64_t{1} << 48); }
 
@@ -110,7 +114,8 @@ std::optional<PutRecord> decode_put_from(Head head, std::string_view whole) {
   base::ByteReader in(whole.substr(kPutFixedBytes));
   if (!take_i64(in, r.boot_due_ms, (head.detail & kBootDue) != 0) ||
       !take_i64(in, r.pushed_ms, (head.detail & kPushed) != 0) ||
-      !take_expiry(in, r.expiry, (head.detail & kExpires) != 0)) {
+      !take_expiry(in, r.expiry, (head.detail & kExpires) != 0) ||
+      !take_group(in, r.group, (head.detail & kGrouped) != 0)) {
     return std::nullopt;
   }
   if ((head.detail & kCarried) != 0) {
@@ -118,6 +123,10 @@ std::optional<PutRecord> decode_put_from(Head head, std::string_view whole) {
     if (!take_carried(in, *r.carried)) return std::nullopt;
   }
   if (!in.bytes(head.small, r.key) || !in.bytes(headers, r.headers)) return std::nullopt;
+  if ((head.detail & kGrouped) != 0 &&
+      !core::is_group_span(r.group, r.key.size(), r.headers.size())) {
+    return std::nullopt;
+  }
   const std::size_t before_payload = whole.size() - in.remaining();
   if (head.length != before_payload + payload || r.ref.handle > kMaxHandle || !is_due(r.due_ms)) {
     return std::nullopt;

@@ -1,7 +1,8 @@
 // A queue's settings as bytes of its record, as docs/formats/journal.md has them: durations, then
 // counts, then rules, each kind in the order of the table; then the objective as one number, if
 // there is one; then what concerns expiry, behind an objective of 0 if there is none; then the
-// limits, behind what concerns expiry (all three from version 2 on). Size, writing and reading
+// limits, behind what concerns expiry; then what concerns groups, behind the limits (all four from
+// version 2 on). Size, writing and reading
 // stand here together. A new setting needs a new version of the format.
 //
 // Thread safety: constants and pure functions.
@@ -9,11 +10,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include <tarry/settings.h>
 
 #include "base/bytes.h"
+#include "core/limits.h"
 #include "core/settings/delivery_rate.h"
+#include "core/settings/grouping.h"
 #include "core/settings/objective.h"
 #include "core/settings/settings_table.h"
 
@@ -26,12 +31,19 @@ inline constexpr std::size_t kPlainSettingsBytes = core::settings_of<core::Durat
 inline constexpr std::size_t kObjectiveSettingsBytes = kPlainSettingsBytes + 8;
 /// With `expire` and `on_expiry`.
 inline constexpr std::size_t kExpirySettingsBytes = kObjectiveSettingsBytes + 8 + 4;
-/// The most bytes that settings take: with limits.
-inline constexpr std::size_t kSettingsBytes = kExpirySettingsBytes + 4 + 4 + 8 + 4;
+/// With limits.
+inline constexpr std::size_t kLimitSettingsBytes = kExpirySettingsBytes + 4 + 4 + 8 + 4;
+/// With what concerns groups, but without the name of the header.
+inline constexpr std::size_t kGroupSettingsBytes = kLimitSettingsBytes + 4 + 4;
+/// The most bytes that settings take.
+inline constexpr std::size_t kSettingsBytes = kGroupSettingsBytes + core::kMaxGroupHeader;
 
 /// The size of the settings.
 [[nodiscard]] inline std::size_t settings_bytes(const QueueSettings& settings) noexcept {
-  if (settings.max_leased != 0 || settings.rate != DeliveryRate()) return kSettingsBytes;
+  if (settings.group.by != Grouping::By::none || settings.group_max_leased != 0) {
+    return kGroupSettingsBytes + settings.group.header.size();
+  }
+  if (settings.max_leased != 0 || settings.rate != DeliveryRate()) return kLimitSettingsBytes;
   if (settings.expire.count() != 0 || settings.on_expiry != OnExpiry::end) {
     return kExpirySettingsBytes;
   }
@@ -54,6 +66,10 @@ inline void write_settings(base::ByteFiller& to, const QueueSettings& settings) 
   to.u32(settings.rate.count);
   to.i64(settings.rate.per.count());
   to.u32(settings.rate.burst);
+  if (bytes <= kLimitSettingsBytes) return;
+  to.u32(static_cast<std::uint32_t>(settings.group.by));
+  to.u32(settings.group_max_leased);
+  to.bytes(settings.group.header);
 }
 
 /// `bytes`: how many bytes of the record are settings. False if that number is wrong, or if a rule
@@ -61,7 +77,8 @@ inline void write_settings(base::ByteFiller& to, const QueueSettings& settings) 
 [[nodiscard]] inline bool read_settings(base::ByteReader& in, std::size_t bytes,
                                         QueueSettings& settings) {
   bool good = bytes == kPlainSettingsBytes || bytes == kObjectiveSettingsBytes ||
-              bytes == kExpirySettingsBytes || bytes == kSettingsBytes;
+              bytes == kExpirySettingsBytes || bytes == kLimitSettingsBytes ||
+              (bytes >= kGroupSettingsBytes && bytes <= kSettingsBytes);
   core::each_setting_of<core::DurationSetting>([&](const auto& row) {
     std::int64_t ms = 0;
     good = good && in.i64(ms);
@@ -89,12 +106,20 @@ inline void write_settings(base::ByteFiller& to, const QueueSettings& settings) 
     settings.expire = Millis(expire);
     if (good) settings.on_expiry = static_cast<OnExpiry>(rule);
   }
-  if (bytes == kSettingsBytes) {
+  if (bytes > kExpirySettingsBytes) {
     std::int64_t per = 0;
     good = good && in.u32(settings.max_leased) && in.u32(settings.rate.count) && in.i64(per) &&
            in.u32(settings.rate.burst);
     settings.rate.per = Millis(per);
     good = good && core::is_delivery_rate(settings.rate);
+  }
+  if (bytes > kLimitSettingsBytes) {
+    std::uint32_t by = 0;
+    std::string_view header;
+    good = good && in.u32(by) && by <= static_cast<std::uint32_t>(Grouping::By::header) &&
+           in.u32(settings.group_max_leased) && in.bytes(bytes - kGroupSettingsBytes, header);
+    if (good) settings.group = {static_cast<Grouping::By>(by), std::string(header)};
+    good = good && core::is_grouping(settings.group);
   }
   return good && settings_bytes(settings) == bytes;
 }

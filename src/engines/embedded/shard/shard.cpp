@@ -136,16 +136,20 @@ void Shard::give_back_leases() {
   if (!gated.any_freed()) return;
   for (const QueueId id : gated.take_freed()) {
     AtGate& at = context_.state.queue(id).at_gate;
-    const std::uint32_t leases = std::exchange(at.freed, 0);
+    const std::uint32_t leases = GatedQueues::take_leases(at);
+    GroupTurns* const turns = context_.state.queue(id).lanes.groups();
+    auto groups = turns != nullptr ? turns->take_freed() : std::vector<GroupLeases::Count>();
+    if (leases == 0 && groups.empty()) continue;
     if (gated.is_alone()) {
-      static_cast<void>(at.gate->give_back(leases));  // no other shard waits
+      static_cast<void>(at.gate->give_back(leases, groups));  // no other shard waits
+      readmit_groups(id);
       continue;
     }
-    context_.job.add_task([gate = at.gate, leases, router = &context_.router,
-                           shards = gated.shards(),
+    context_.job.add_task([gate = at.gate, leases, groups = std::move(groups),
+                           router = &context_.router, shards = gated.shards(),
                            shard = context_.config.number](const CommitOutcome& outcome) {
       if (outcome.failure != nullptr) return;
-      const QueueGate::Shards waiting = gate->give_back(leases);
+      const QueueGate::Shards waiting = gate->give_back(leases, groups);
       for (std::uint32_t i = 1; i <= shards; ++i) {
         const std::uint32_t to = (shard + i) % shards;
         if (!waiting.test(to)) continue;
@@ -160,7 +164,17 @@ void Shard::give_back_leases() {
 
 void Shard::room_at_gate(std::uint64_t gate) {
   const QueueId queue = context_.state.gated.queue_of(gate);
-  if (queue != kNoQueue) context_.wake(queue);
+  if (queue == kNoQueue) return;
+  readmit_groups(queue);
+  context_.wake(queue);
+}
+
+void Shard::readmit_groups(QueueId id) {
+  const QueueState& queue = context_.state.queue(id);
+  if (!queue.lanes.has_groups()) return;
+  const auto woken = queue.at_gate.gate->with_groups(
+      [&](GroupLeases& leases) { return leases.take_woken(context_.config.number); });
+  for (const std::string& group : woken) queue.lanes.groups()->readmit(group);
 }
 
 void Shard::close() {

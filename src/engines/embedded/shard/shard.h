@@ -98,6 +98,8 @@ class Shard {
   /// Gives back the leases of limited queues that have ended in this turn, once that is durable.
   void give_back_leases();
   void room_at_gate(std::uint64_t gate);
+  /// Groups of the queue that were at their limit, and need not be any more, join the turn.
+  void readmit_groups(QueueId queue);
   /// Ends all sweeps, all forecasts, and all parts that wait for a removal, with `error`.
   void end_long_work(const Error& error);
   bool go_on();

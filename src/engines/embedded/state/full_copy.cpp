@@ -19,6 +19,7 @@ PutRecord full_copy(const ShardState& state, const PutRecord& record) {
   }
   if (message.stage() == Stage::remembered) {
     again.pushed_ms.reset();
+    again.group = {};
     again.headers = {};
     again.payload = {};
     again.payload_crc = 0;

@@ -147,7 +147,8 @@ void ShardState::disarm(Handle handle) {
   if (message.stage() == Stage::scheduled) message.held = 0;
 }
 
-void ShardState::set_stage(Message& message, Stage stage) noexcept {
+void ShardState::set_stage(Handle handle, Stage stage) noexcept {
+  Message& message = slab[handle];
   QueueState& queue = *queues_[message.queue];
   if (message.stage() != Stage::free) {
     --queue.count[static_cast<std::size_t>(message.stage())];
@@ -155,6 +156,9 @@ void ShardState::set_stage(Message& message, Stage stage) noexcept {
     if (message.stage() == Stage::leased && queue.at_gate.is_limited()) {
       gated.note_freed(message.queue, queue.at_gate);
     }
+  }
+  if (queue.lanes.has_groups()) {
+    queue.lanes.groups()->note_stage(handle, message.stage(), stage, queue.at_gate.counts_groups);
   }
   message.set_stage(stage);
   if (stage != Stage::free) {
@@ -225,7 +229,7 @@ void ShardState::remove(Handle handle) {
   eras.leave(message.era);
   message.era = 0;
   live.remove(message.position.segment(newest_segment_), message.position);
-  set_stage(message, Stage::free);
+  set_stage(handle, Stage::free);
   slab.free(handle);
 }
 
@@ -240,7 +244,7 @@ void ShardState::evolve(const QueueRecord& record) {
   if (record.frees()) {
     QueueState& gone = *queues_[record.queue];
     if (gone.is_there()) queue_ids_.erase(gone.name);
-    gated.drop(record.queue, gone.in(Stage::leased), gone.at_gate);
+    gated.drop(record.queue, gone.in(Stage::leased), gone.lanes.groups(), gone.at_gate);
     queues_[record.queue] = std::make_unique<QueueState>(slab, ready_blocks);
     free_queues_.insert(record.queue);
     return;
@@ -266,7 +270,8 @@ void ShardState::open_gates(std::shared_ptr<QueueGates> gates) {
 
 void ShardState::fit_gate(QueueId id) {
   QueueState& queue = *queues_[id];
-  gated.fit(id, queue.name, queue.settings, queue.in(Stage::leased), queue.at_gate);
+  gated.fit(id, queue.name, queue.settings, queue.in(Stage::leased), queue.lanes.groups(),
+            queue.at_gate);
 }
 
 void ShardState::restore(Handle handle, const PutRecord& record) {
@@ -286,7 +291,7 @@ void ShardState::restore(Handle handle, const PutRecord& record) {
     histories.written(message.history);
   }
   message.stopping = carried.stopping ? 1 : 0;
-  set_stage(message, carried.stage);
+  set_stage(handle, carried.stage);
 }
 
 void ShardState::evolve(const PutRecord& record, std::uint64_t segment, Position position) {
@@ -330,10 +335,13 @@ void ShardState::evolve(const PutRecord& record, std::uint64_t segment, Position
     options_[handle].max_attempts = record.max_attempts;
   }
   set_expiry(handle, record.expiry);
+  if (record.group.any()) {
+    queues_[record.queue]->lanes.join(handle, group_in(record.group, record.key, record.headers));
+  }
   if (record.carried) {
     restore(handle, record);
   } else {
-    set_stage(message, Stage::scheduled);
+    set_stage(handle, Stage::scheduled);
   }
   if (!record.copy) ++counters(record.queue).accepted;
   next_id_ = std::max(next_id_, id / identity_.shards + 1);
@@ -357,7 +365,7 @@ void ShardState::evolve(const DueRecord& record) {
   move_due(message, record.due_ms, record.boot_due_ms);
   if (message.options != 0) set_expiry(handle, core::rescheduled(expiry(handle), record.due_ms));
   message.priority = record.priority;
-  set_stage(message, Stage::scheduled);
+  set_stage(handle, Stage::scheduled);
   arm(handle);
 }
 
@@ -376,7 +384,7 @@ void ShardState::evolve(const ClaimedRecord& record, const ClaimedItem& item) {
   history.until_ms = same_boot_ ? record.lease_until_boot_ms : kOtherBoot;
   if (!TARRY_PLANTED_BUG(late_left_from_before)) history.late_ms = 0;
   history.stamp_ms = record.lease_ms;
-  set_stage(message, Stage::leased);
+  set_stage(handle, Stage::leased);
   arm(handle);
 }
 
@@ -398,7 +406,7 @@ void ShardState::evolve(const BackRecord& record) {
   if (record.why == BackWhy::run_out) ++history.tallies.run_outs;
   if (record.why == BackWhy::retry) move_due(message, record.due_ms, record.boot_due_ms);
   message.priority = record.priority;
-  set_stage(message, Stage::scheduled);
+  set_stage(handle, Stage::scheduled);
   arm(handle);
 }
 
@@ -437,7 +445,7 @@ void ShardState::evolve(Ending ending, QueueId queue, std::int64_t settled_ms,
   history.until_ms = until_ms;
   message.stopping = 0;
   if (message.options != 0) set_expiry(ref.handle, {});
-  set_stage(message, Stage::remembered);
+  set_stage(ref.handle, Stage::remembered);
   arm(ref.handle);
 }
 
@@ -459,7 +467,7 @@ void ShardState::evolve(const DeadRecord& record) {
   history.until_ms = record.until_ms;
   message.priority = record.priority;
   message.stopping = 0;
-  set_stage(message, Stage::dead);
+  set_stage(handle, Stage::dead);
   arm(handle);
 }
 
@@ -514,7 +522,7 @@ void ShardState::append_opening(std::string& out, timing::Instant now) const {
 void ShardState::make_ready(Handle handle) {
   Message& message = slab[handle];
   message.held = 0;
-  set_stage(message, Stage::ready);
+  set_stage(handle, Stage::ready);
   queues_[message.queue]->lanes.insert(handle);
 }
 
@@ -559,7 +567,7 @@ void ShardState::step_back(std::int64_t now_ms, bool rebase) {
   if (rebase) due_wheel.rebase(std::max<std::int64_t>(now_ms, 0));
   for (auto& queue : queues_) {
     queue->lanes.remove_later_than(now_ms, [&](Handle handle) {
-      set_stage(slab[handle], Stage::scheduled);
+      set_stage(handle, Stage::scheduled);
       due_wheel.insert(handle);
     });
   }

@@ -41,7 +41,7 @@
 #include "engines/embedded/state/key_index.h"
 #include "engines/embedded/state/live_bytes.h"
 #include "engines/embedded/state/message_slab.h"
-#include "engines/embedded/state/ready_lanes.h"
+#include "engines/embedded/state/queue_lanes.h"
 #include "engines/embedded/state/reasons.h"
 #include "timing/clock.h"
 #include "timing/wheel.h"
@@ -63,7 +63,7 @@ struct QueueState {
   std::optional<std::int64_t> paused_until_ms;
   QueueCounters counters;
   std::array<std::uint64_t, 6> count{};  // by Stage
-  ReadyLanes lanes;
+  QueueLanes lanes;
   AtGate at_gate;
   // About how many messages at the lanes' front have been read ahead; others may have come before
   // them.
@@ -255,7 +255,7 @@ class ShardState {
   void with_links(const Message& message, Use use);
   void arm(Handle handle);
   void disarm(Handle handle);
-  void set_stage(Message& message, Stage stage) noexcept;
+  void set_stage(Handle handle, Stage stage) noexcept;
   void fit_gate(QueueId queue);
   [[nodiscard]] bool expires_by(Handle handle, std::int64_t now_ms) const;
   [[nodiscard]] std::optional<std::pair<std::int64_t, Handle>> expiry_entry(Handle handle) const;

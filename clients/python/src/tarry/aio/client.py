@@ -339,7 +339,8 @@ class Queue:
     async def configure(self, **settings: Any) -> Dict[str, Any]:
         """Changes settings: lease, max_attempts, backoff_min, backoff_max, remember, dead_keep,
         if_exists, objective (such as "99% within 1s"), expire, on_expiry,
-        max_leased, rate (such as "100/1s burst 20"). Answers all of them."""
+        max_leased, rate (such as "100/1s burst 20"), group (such as "header:tenant"),
+        group_max_leased. Answers all of them."""
         return await self.client.run(verbs.configure(self.name, settings))
 
     async def info(self) -> QueueInfo:

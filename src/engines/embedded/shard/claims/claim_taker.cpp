@@ -130,9 +130,13 @@ void ClaimTaker::take_from(QueueId id, const core::ClaimRequest& request, std::u
     const std::int64_t now = shard_.now.realtime_ms + (TARRY_PLANTED_BUG(early_by_a_tick) ? 1 : 0);
     if (first == kNoHandle || shard_.state.slab[first].due_ms() > now) break;
     if (has_expired(first)) break;
+    GroupLease lease(shard_, queue, first);
+    if (!lease) continue;  // its group has left the turn
     if (!fits(budget, shard_.state.slab[first], grants)) break;
     if (record.items.empty()) grants.queues.push_back(queue.name);
+    queue.lanes.pass();
     take_one(first, record, grants);
+    lease.use();
     permits.use();
   }
   ahead_.note_claimed(id, record.items.size());
@@ -162,9 +166,12 @@ void ClaimTaker::take_by_keys(const core::ClaimRequest& request, std::uint32_t m
     const Handle found = shard_.keys.find(id, key);
     if (found == kNoHandle) continue;
     if (!can_take(found, request)) continue;  // e.g. a key named twice: leased by now
+    GroupLease lease(shard_, shard_.state.queue(id), found);
+    if (!lease) continue;
     if (!fits(budget, shard_.state.slab[found], grants)) break;
     if (record.items.empty()) grants.queues.push_back(request.queues.front());
     take_one(found, record, grants);
+    lease.use();
     permits.use();
   }
   end_record(std::move(record));
@@ -210,17 +217,20 @@ void ClaimTaker::take_from_several(const core::ClaimRequest& request, std::uint3
 }
 
 bool ClaimTaker::has_any(QueueId id, const core::ClaimRequest& request) const {
-  const QueueState& queue = shard_.state.queue(id);
+  QueueState& queue = shard_.state.queue(id);
   if (queue.is_paused(shard_.now.realtime_ms)) return false;
   const auto there = [&](Handle handle) {
     return handle != kNoHandle && can_take(handle, request);
   };
-  const bool any = request.keys.empty()
-                       ? there(queue.lanes.first())
-                       : std::ranges::any_of(request.keys, [&](const std::string& key) {
-                           return there(shard_.keys.find(id, key));
-                         });
-  return any && has_room(shard_, queue);
+  if (request.keys.empty()) {
+    // Groups at their limit leave the turn first, so the message may be another one then.
+    return there(queue.lanes.first()) && has_room(shard_, queue) && there(queue.lanes.first());
+  }
+  const bool any = std::ranges::any_of(request.keys, [&](const std::string& key) {
+    const Handle found = shard_.keys.find(id, key);
+    return there(found) && group_has_room(shard_, queue, found);
+  });
+  return any && has_queue_room(shard_, queue);
 }
 
 }  // namespace tarry::embedded

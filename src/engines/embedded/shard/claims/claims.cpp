@@ -165,7 +165,7 @@ void Claims::wake_held() {
   const auto state_of = [this](const std::string& name) {
     const QueueId id = shard_.state.find_queue(name);
     if (id == kNoQueue || shard_.state.queue(id).lanes.empty()) return Held::no_more;
-    const QueueState& queue = shard_.state.queue(id);
+    QueueState& queue = shard_.state.queue(id);
     const bool held = queue.is_paused(shard_.now.realtime_ms) || !has_room(shard_, queue);
     return held ? Held::still : Held::woken;
   };

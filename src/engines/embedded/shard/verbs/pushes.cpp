@@ -40,6 +40,16 @@ Result<core::Expiry> Pushes::expiry_of(QueueId queue, const Pushed& pushed,
   return core::expiry_of(pushed.item, due_ms, shard_.state.queue(queue).settings.expire);
 }
 
+Result<core::GroupSpan> Pushes::group_of(QueueId id, const Pushed& pushed) const {
+  const QueueState& queue = shard_.state.queue(id);
+  const Grouping& grouping = queue.settings.group;
+  if (grouping.by == Grouping::By::none) return core::GroupSpan();
+  const std::string_view key = core::view(pushed.bytes, pushed.item.key);
+  const std::string_view headers = core::view(pushed.bytes, pushed.item.headers);
+  if (pushed.move != nullptr) return core::moved_group(grouping, key, headers);
+  return core::group_of(grouping, queue.name, key, headers);
+}
+
 void Pushes::put_new(QueueId queue, const Pushed& pushed, core::PushResult& result,
                      std::string& reply_bytes) {
   const auto& [bytes, item, payload_crc, move] = pushed;
@@ -53,8 +63,14 @@ void Pushes::put_new(QueueId queue, const Pushed& pushed, core::PushResult& resu
     result.error = expiry.error();
     return;
   }
+  const auto group = group_of(queue, pushed);
+  if (!group) {
+    result.error = group.error();
+    return;
+  }
   PutRecord record;
   record.expiry = *expiry;
+  record.group = *group;
   record.ref = {shard_.state.slab.peek_free(), shard_.state.next_id()};
   if (record.ref.handle > kMaxHandle) {
     result.error = Error{ErrorCode::no_space, "the shard has its limit of 2^31 messages"};
@@ -128,6 +144,10 @@ void Pushes::replace(Handle found, const Pushed& pushed, core::PushResult& resul
   }
   if (const auto expiry = expiry_of(queue, pushed, times->due_ms); !expiry) {
     result.error = expiry.error();
+    return;
+  }
+  if (const auto group = group_of(queue, pushed); !group) {
+    result.error = group.error();
     return;
   }
   // The old message is replaced, or only forgotten if it was settled already.

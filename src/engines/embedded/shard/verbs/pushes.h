@@ -9,6 +9,7 @@
 #include "core/reply.h"
 #include "core/request.h"
 #include "core/rules/expiry.h"
+#include "core/settings/grouping.h"
 #include "engines/embedded/shard/context/shard_context.h"
 #include "engines/embedded/shard/verbs/queues.h"
 
@@ -38,6 +39,7 @@ class Pushes {
                 std::string& reply_bytes);
   [[nodiscard]] Result<core::Expiry> expiry_of(QueueId queue, const Pushed& pushed,
                                                std::int64_t due_ms) const;
+  [[nodiscard]] Result<core::GroupSpan> group_of(QueueId queue, const Pushed& pushed) const;
   void put_new(QueueId queue, const Pushed& pushed, core::PushResult& result,
                std::string& reply_bytes);
   void push_onto(Handle found, IfExists rule, const Pushed& pushed, core::PushResult& result,

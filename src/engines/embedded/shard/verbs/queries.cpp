@@ -59,6 +59,9 @@ MessageFacts Queries::facts(Handle handle) const {
     info.expire_at = Time(Millis(expiry.at_ms));
     if (expiry.after_ms != 0) info.expire = Millis(expiry.after_ms);
   }
+  if (const Group* const group = shard_.state.queue(message.queue).lanes.group_of(handle)) {
+    info.group = *group->name;
+  }
   if (message.history == kNoHistory) return facts;
   const History& history = shard_.state.histories[message.history];
   info.attempt = history.attempt;
@@ -74,6 +77,15 @@ MessageFacts Queries::facts(Handle handle) const {
     info.settlement = Settlement{history.ending, Time(Millis(history.stamp_ms))};
   }
   return facts;
+}
+
+std::uint64_t Queries::group_leased(Handle handle) const {
+  const QueueState& queue = shard_.state.queue(shard_.state.slab[handle].queue);
+  if (!queue.at_gate.counts_groups) return 0;
+  const Group* const group = queue.lanes.group_of(handle);
+  if (group == nullptr) return 0;
+  return queue.at_gate.gate->with_groups(
+      [&](GroupLeases& leases) { return leases.of(*group->name) - group->freed; });
 }
 
 void Queries::execute(const core::GetRequest& request, const Part& part) {
@@ -93,6 +105,7 @@ void Queries::execute(const core::GetRequest& request, const Part& part) {
     const Handle handle = shard_.keys.find(id, core::view(request.bytes, request.keys[i]));
     if (handle == kNoHandle) return;
     MessageInfo& info = found.emplace_back(i, facts(handle)).second.info;
+    info.group_leased = group_leased(handle);
     info.paused = queue.is_paused(shard_.now.realtime_ms);
     if (info.paused && queue.paused_until_ms) {
       info.paused_until = Time(Millis(*queue.paused_until_ms));
@@ -192,6 +205,10 @@ QueueStats Queries::stats_of(QueueId id) const {
   }
   if (!queue.lanes.empty()) stats.oldest_ready = Time(Millis(queue.lanes.oldest_due_ms()));
   stats.counters = queue.counters;
+  if (queue.lanes.has_groups()) {
+    stats.groups_ready = queue.lanes.groups()->ready_groups();
+    stats.groups_held = queue.lanes.groups()->held_groups();
+  }
   if (queue.at_gate.is_limited()) {
     const auto next = queue.at_gate.gate->rate_next_ms(shard_.now.boottime_ms);
     if (next) {

@@ -22,6 +22,8 @@ class Queries {
 
  private:
   [[nodiscard]] MessageFacts facts(Handle handle) const;
+  /// How many messages of its group are leased, over all shards, if a limit counts them.
+  [[nodiscard]] std::uint64_t group_leased(Handle handle) const;
   [[nodiscard]] QueueStats stats_of(QueueId queue) const;
 
   ShardContext& shard_;

@@ -87,6 +87,18 @@ public final class QueueSettings {
     return this;
   }
 
+  /** What names a message's group: {@code key}, {@code header:NAME}, or {@code none}. */
+  public QueueSettings group(String group) {
+    body.put("group", group);
+    return this;
+  }
+
+  /** How many messages of a group are leased at once; 0: no limit. */
+  public QueueSettings groupMaxLeased(int most) {
+    body.put("group_max_leased", most);
+    return this;
+  }
+
   /** A setting under its name in the HTTP interface. */
   public QueueSettings set(String name, Object value) {
     body.put(name, value);
