@@ -21,6 +21,7 @@ WITH_REDISSON = ["F12"]  # where Java, Maven and Redisson's library are there
 WITH_RABBITMQ = ["F16"]  # where rabbitmq-server and rabbitmq-c are installed
 WITH_LIMITED_RAM = ["F17", "F17r", "F17p"]  # where control groups can be made
 WITH_BEANSTALKD = ["F13", "F14", "F22", "F24", "F24r"]
+WITH_NATS = ["F23"]  # where scripts/bench has built nats-server
 OVER_HTTP = ["F25", "F25b", "F26", "F26s"]
 SCHEDULES = ["F21", "F21l"]
 
@@ -51,6 +52,7 @@ def main():
         wanted += [id for id in WITH_RABBITMQ if id in ids]
         wanted += ([] if "F17 is left out" in done.stderr + done.stdout else WITH_LIMITED_RAM)
         wanted += [] if "F22 and F24 are left out" in done.stderr else WITH_BEANSTALKD
+        wanted += [] if "F23 is left out" in done.stderr else WITH_NATS
         wanted += OVER_HTTP + SCHEDULES
         check(ids == wanted, f"figures {ids}")
         for line in lines:

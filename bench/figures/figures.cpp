@@ -23,6 +23,7 @@ const std::vector<Measurement>& measurements() {
       {{"F13", "F14"}, measure_jobs},
       {{"F18", "F18r"}, measure_sqs},
       {{"F22", "F24", "F24r"}, measure_against_beanstalkd},
+      {{"F23"}, measure_against_nats},
       {{"F25", "F25b"}, measure_over_http},
       {{"F26", "F26s"}, measure_tls},
       {{"F21", "F21l"}, measure_schedules},

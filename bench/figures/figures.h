@@ -36,6 +36,7 @@ void measure_with_little_ram(Run& run);     // F17: tight_figures.cpp
 void measure_sqs(Run& run);                 // F18, F18r: sqs_figures.cpp
 void measure_schedules(Run& run);           // F21, F21l: schedule_figures.cpp
 void measure_against_beanstalkd(Run& run);  // F22, F24, F24r: served_figures.cpp
+void measure_against_nats(Run& run);        // F23
 void measure_over_http(Run& run);           // F25, F25b
 void measure_tls(Run& run);                 // F26, F26s: tls_figures.cpp
 

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,6 +36,13 @@ std::string_view between(std::string_view text, std::string_view begin, std::str
   return text.substr(0, text.find(end));
 }
 
+struct Turn {
+  Step step = Step::push;
+  std::string token;       // what the claim answered
+  std::size_t talker = 0;  // the number of the connection
+  std::uint64_t life = 0;  // the number of the life on it
+};
+
 /// What a client says in one protocol, and how it reads the answers.
 class Dialect {
  public:
@@ -42,8 +51,11 @@ class Dialect {
   Dialect(const Dialect&) = delete;
   Dialect& operator=(const Dialect&) = delete;
 
-  /// `token`: what the claim answered.
-  [[nodiscard]] virtual std::string request(Step step, std::string_view token) const = 0;
+  /// The words that begin a connection. The server's answer to them ends with `kGreeted`.
+  [[nodiscard]] virtual std::string greeting(std::size_t /*talker*/) const { return {}; }
+  [[nodiscard]] virtual std::string request(const Turn& turn) const = 0;
+  /// Bytes at the beginning that answer no request.
+  [[nodiscard]] virtual std::size_t passed_over(std::string_view /*heard*/) const { return 0; }
   /// Bytes of the answer; 0 until it is whole.
   [[nodiscard]] virtual std::size_t length(std::string_view heard) const = 0;
   /// The token in a claim's answer; of other answers, anything. Empty if the step failed.
@@ -57,11 +69,10 @@ class Http final : public Dialect {
                    R"({"payload":")" + std::string(payload, 'x') + "\"}")),
         claim_(post("/v1/claim", R"({"queues":["bench"],"max":1,"wait":"10s"})")) {}
 
-  std::string request(Step step, std::string_view token) const override {
-    if (step == Step::push) return push_;
-    if (step == Step::claim) return claim_;
-    return post("/v1/settle",
-                R"({"items":[{"receipt":")" + std::string(token) + R"(","action":"ack"}]})");
+  std::string request(const Turn& turn) const override {
+    if (turn.step == Step::push) return push_;
+    if (turn.step == Step::claim) return claim_;
+    return post("/v1/settle", R"({"items":[{"receipt":")" + turn.token + R"(","action":"ack"}]})");
   }
   std::size_t length(std::string_view heard) const override {
     constexpr std::string_view kBlank = "\r\n\r\n";
@@ -95,9 +106,9 @@ class Beanstalk final : public Dialect {
       : push_("put 0 0 60 " + std::to_string(payload) + "\r\n" + std::string(payload, 'x') +
               "\r\n") {}
 
-  std::string request(Step step, std::string_view token) const override {
-    if (step == Step::push) return push_;
-    return step == Step::claim ? "reserve\r\n" : "delete " + std::string(token) + "\r\n";
+  std::string request(const Turn& turn) const override {
+    if (turn.step == Step::push) return push_;
+    return turn.step == Step::claim ? "reserve\r\n" : "delete " + turn.token + "\r\n";
   }
   std::size_t length(std::string_view heard) const override {
     const std::size_t line = heard.find("\r\n");
@@ -119,10 +130,73 @@ class Beanstalk final : public Dialect {
   const std::string push_;
 };
 
+constexpr std::string_view kGreeted = "PONG\r\n";
+
+// A push is a schedule that is due at once. Its answer says that the stream holds it. A settle
+// waits for the server's word too: NATS calls it a double ack.
+class Nats final : public Dialect {
+ public:
+  explicit Nats(std::size_t payload)
+      : payload_(payload, 'x'),
+        salt_(std::to_string(std::chrono::system_clock::now().time_since_epoch().count())) {}
+
+  std::string greeting(std::size_t talker) const override {
+    return "CONNECT {\"verbose\":false,\"headers\":true,\"protocol\":1}\r\nSUB " + inbox(talker) +
+           " 1\r\nPING\r\n";
+  }
+  std::string request(const Turn& turn) const override {
+    const std::string inbox_and = ' ' + inbox(turn.talker) + ' ';
+    if (turn.step == Step::claim) {
+      const std::string one = R"({"batch":1,"expires":10000000000})";
+      return "PUB $JS.API.CONSUMER.MSG.NEXT.bench.work" + inbox_and + std::to_string(one.size()) +
+             "\r\n" + one + "\r\n";
+    }
+    if (turn.step == Step::settle) return "PUB " + turn.token + inbox_and + "4\r\n+ACK\r\n";
+    const std::string head =
+        "NATS/1.0\r\nNats-Schedule: @at " + now() + "\r\nNats-Schedule-Target: due\r\n\r\n";
+    // A later schedule of the same subject would replace an earlier one.
+    return "HPUB schedules." + salt_ + '.' + std::to_string(turn.talker) + '.' +
+           std::to_string(turn.life) + inbox_and + std::to_string(head.size()) + ' ' +
+           std::to_string(head.size() + payload_.size()) + "\r\n" + head + payload_ + "\r\n";
+  }
+  std::size_t passed_over(std::string_view heard) const override {
+    if (!heard.starts_with("PING") && !heard.starts_with("INFO ")) return 0;
+    const std::size_t line = heard.find("\r\n");
+    return line == std::string_view::npos ? 0 : line + 2;
+  }
+  std::size_t length(std::string_view heard) const override {
+    const std::size_t line = heard.find("\r\n");
+    if (line == std::string_view::npos || heard.find("MSG ") > 1) return 0;
+    const std::string bytes(heard.substr(heard.rfind(' ', line) + 1, line));
+    const std::size_t whole = line + 2 + std::strtoull(bytes.c_str(), nullptr, 10) + 2;
+    return heard.size() < whole ? 0 : whole;
+  }
+  std::string_view token(Step step, std::string_view answer) const override {
+    if (step == Step::push) return between(answer, "\"seq\":", "}");
+    if (step == Step::settle) return answer.starts_with("MSG ") ? answer : std::string_view();
+    return between(answer, "MSG due 1 ", " ");
+  }
+
+ private:
+  static std::string inbox(std::size_t talker) { return "_INBOX." + std::to_string(talker); }
+  static std::string now() {
+    const std::time_t seconds = std::time(nullptr);
+    std::tm utc{};
+    ::gmtime_r(&seconds, &utc);
+    char text[32];
+    return {text, std::strftime(text, sizeof text, "%FT%TZ", &utc)};
+  }
+
+  const std::string payload_;
+  const std::string salt_;  // no two runs on one server have the same subjects
+};
+
 class Talker {
  public:
-  Talker(const Dialect& dialect, std::uint16_t port)
-      : dialect_(dialect), fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  Talker(const Dialect& dialect, std::uint16_t port, std::size_t number, bool push_only)
+      : dialect_(dialect),
+        push_only_(push_only),
+        fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
@@ -131,6 +205,8 @@ class Talker {
          "the server is there");
     const int on = 1;
     must(::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0, "TCP_NODELAY is set");
+    turn_.talker = number;
+    greet();
   }
   ~Talker() { ::close(fd_); }
   Talker(const Talker&) = delete;
@@ -139,38 +215,57 @@ class Talker {
   [[nodiscard]] int fd() const noexcept { return fd_; }
 
   // A request of a few hundred bytes always fits into the socket's empty buffer.
-  void ask() {
-    const std::string text = dialect_.request(step_, token_);
-    must(::send(fd_, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size()),
-         "a request is sent");
-  }
+  void ask() { say(dialect_.request(turn_)); }
   enum class Heard { part, answer, end_of_life };
   /// Reads the bytes that have come.
   Heard listen() {
+    hear();
+    pass_over();
+    const std::size_t length = dialect_.length(heard_);
+    if (length == 0) return Heard::part;
+    turn_.token = dialect_.token(turn_.step, std::string_view(heard_).substr(0, length));
+    if (turn_.token.empty()) give_up("a request is answered well", heard_);
+    heard_.erase(0, length);
+    pass_over();
+    must(dialect_.length(heard_) == 0, "one answer follows one request");
+    if (!push_only_) turn_.step = after(turn_.step);
+    if (turn_.step != Step::push) return Heard::answer;
+    ++turn_.life;
+    return Heard::end_of_life;
+  }
+
+ private:
+  void greet() {
+    const std::string greeting = dialect_.greeting(turn_.talker);
+    if (greeting.empty()) return;
+    say(greeting);
+    while (heard_.find(kGreeted) == std::string::npos) hear();
+    heard_.erase(0, heard_.find(kGreeted) + kGreeted.size());
+  }
+  void say(std::string_view text) const {
+    must(::send(fd_, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size()),
+         "a request is sent");
+  }
+  void pass_over() {
+    while (const std::size_t bytes = dialect_.passed_over(heard_)) heard_.erase(0, bytes);
+  }
+  void hear() {
     char piece[16'384];
     const ssize_t got = ::recv(fd_, piece, sizeof piece, 0);
     must(got > 0, "the server answers");
     heard_.append(piece, static_cast<std::size_t>(got));
-    const std::size_t length = dialect_.length(heard_);
-    if (length == 0) return Heard::part;
-    must(length == heard_.size(), "one answer follows one request");
-    token_ = dialect_.token(step_, heard_);
-    if (token_.empty()) give_up("a request is answered well", heard_);
-    heard_.clear();
-    step_ = after(step_);
-    return step_ == Step::push ? Heard::end_of_life : Heard::answer;
   }
 
- private:
   const Dialect& dialect_;
+  const bool push_only_;
   const int fd_;
-  Step step_ = Step::push;
-  std::string token_;
+  Turn turn_;
   std::string heard_;
 };
 
 std::unique_ptr<Dialect> dialect_of(Spoken spoken, std::size_t payload) {
   if (spoken == Spoken::http) return std::make_unique<Http>(payload);
+  if (spoken == Spoken::nats) return std::make_unique<Nats>(payload);
   return std::make_unique<Beanstalk>(payload);
 }
 
@@ -181,7 +276,7 @@ double live_one_at_a_time(Spoken spoken, std::uint16_t port, const OneAtATime& s
   std::vector<std::unique_ptr<Talker>> talkers;
   std::vector<pollfd> waits;
   for (std::size_t i = 0; i < std::min(shape.connections, shape.lives); ++i) {
-    talkers.push_back(std::make_unique<Talker>(*dialect, port));
+    talkers.push_back(std::make_unique<Talker>(*dialect, port, i, shape.push_only));
     waits.push_back({talkers.back()->fd(), POLLIN, 0});
   }
   constexpr int kPatienceMs = 60'000;

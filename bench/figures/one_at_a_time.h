@@ -8,13 +8,14 @@
 
 namespace tarry::bench {
 
-/// The protocol of the server.
-enum class Spoken { http, beanstalk };
+/// The protocol of the server. NATS has to have what NatsHost makes.
+enum class Spoken { http, beanstalk, nats };
 
 struct OneAtATime {
   std::size_t lives = 20'000;
   std::size_t connections = 32;
   std::size_t payload = 100;  // bytes
+  bool push_only = false;     // a life ends with its push, and the messages stay
 };
 
 /// Lives a second against the server on that port of 127.0.0.1. A fault ends the program.

@@ -1,4 +1,4 @@
-// F22, F24 and F25: tarry serve with one message at a time, against beanstalkd, and against the
+// F22 to F25: tarry serve with one message at a time, against beanstalkd and NATS, and against the
 // same store inside the program. The servers are processes of their own, so that what they take is
 // theirs alone.
 #include <fmt/format.h>
@@ -15,6 +15,7 @@
 #include "figures/one_at_a_time.h"
 #include "harness/beanstalk_host.h"
 #include "harness/must.h"
+#include "harness/nats_host.h"
 #include "harness/scratch.h"
 #include "harness/tarry_host.h"
 
@@ -28,6 +29,8 @@ constexpr Figure kF22{"F22",
                       Better::lower,
                       2,
                       1.2};
+constexpr Figure kF23{"F23", "the same against NATS scheduled messages", "ratio", Better::lower, 1,
+                      0.5};
 constexpr Figure kF24{
     "F24", "the same, sync=always, against beanstalkd -f 0", "ratio", Better::lower, 0.8, 0.4};
 constexpr Figure kF24r{"F24r", "lives a second beside it", "ratio", Better::higher, 2, 4};
@@ -96,6 +99,32 @@ void measure_against_beanstalkd(Run& run) {
   const Against always = against_beanstalkd(run, "always", 0, synced);
   run.add(kF24, median_of(always.cpu));
   run.add(kF24r, median_of(always.rate));
+}
+
+void measure_against_nats(Run& run) {
+  if (!NatsHost::is_there()) {
+    run.note("F23 is left out: there is no nats-server");
+    return;
+  }
+  const TarryHost tarry(run.directory(), {.store = "file:?sync=100ms"});
+  const NatsHost nats(run.directory(), "100ms");
+  const OneAtATime shape{.lives = run.scaled(20'000)};
+  // NATS delivers what is due each 250 ms. So that no claim has to wait for that, messages stand in
+  // both servers during the whole run.
+  const OneAtATime standing{.lives = run.scaled(5'000), .push_only = true};
+  (void)live(tarry, Spoken::http, standing);
+  (void)live(nats, Spoken::nats, standing);
+  std::vector<double> ratios;
+  for (int round = 0; round < run.rounds(); ++round) {
+    const Cost ours = live(tarry, Spoken::http, shape);
+    const Cost theirs = live(nats, Spoken::nats, shape);
+    run.note(fmt::format("tarry sync=100ms: {}k/s, {} us, {} switches; NATS: {}k/s, {} us, {}",
+                         short_number(ours.rate / 1e3), short_number(ours.cpu_us),
+                         short_number(ours.switches), short_number(theirs.rate / 1e3),
+                         short_number(theirs.cpu_us), short_number(theirs.switches)));
+    ratios.push_back(ours.cpu_us / theirs.cpu_us);
+  }
+  run.add(kF23, median_of(ratios));
 }
 
 void measure_over_http(Run& run) {
