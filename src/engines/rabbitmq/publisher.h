@@ -4,14 +4,11 @@
 //
 // Invariants
 //  1. Each message's `done` runs once: on the publisher's thread or, after `close`, on the thread
-//  that
-//     closes.
+//     that closes.
 //  2. `done` gets no error only if the broker has confirmed the message and routed it to a queue.
-//  After
-//     `unknown_outcome` the message may be stored; after any other error it is not.
+//     After `unknown_outcome` the message may be stored; after any other error it is not.
 //  3. At most kMostUnconfirmed messages, or one larger than kMostBytes, are unconfirmed at once. So
-//  the
-//     thread hears that a broker has stopped reading before a write to it would block.
+//     the thread hears that a broker has stopped reading before a write to it would block.
 //
 // Thread safety: any thread.
 #pragma once

@@ -10,9 +10,8 @@
 // Invariants
 //  1. A group is there while it has messages, in any stage but remembered, or leases to give back.
 //  2. A group with ready messages is in the turn, or held. It joins the turn at its end.
-//  3. A ready message's `next` is its place in its group's heap, and `prev` its place in the heap
-//  by
-//     due time.
+//  3. Of a ready message, `next` is the place in its group's heap, and `prev` the place in the heap
+//     by due time.
 #pragma once
 
 #include <cstdint>

@@ -38,7 +38,7 @@ class HandleHeap {
       sift_up(order, place);
       sift_down(order, order.place(last));
     }
-    if (handles_.empty()) handles_ = {};  // gives its memory back
+    if (handles_.empty()) handles_ = std::vector<Handle>();  // gives its memory back
   }
 
  private:
