@@ -89,7 +89,8 @@ const tests = {
     await page.getByLabel("Lease", { exact: true }).fill("45s");
     await page.getByLabel("Expire after the due time").fill("30d");
     await page.getByLabel("When they expire").selectOption("dead");
-    await page.getByLabel("Leased at once", { exact: false }).fill("7");
+    await page.getByLabel("Leased at once (0", { exact: false }).fill("7");
+    await page.getByLabel("Leased at once of a group", { exact: false }).fill("5");
     await page.getByLabel("Claims (such as", { exact: false }).fill("1000000/1s");
     await button(page, "Save").click();
     await outcome(page, "Saved.");
@@ -101,6 +102,7 @@ const tests = {
     assert.equal(saved.expire_ms, 30 * 86_400_000);
     assert.equal(saved.on_expiry, "dead");
     assert.equal(saved.max_leased, 7);
+    assert.equal(saved.group_max_leased, 5);
     assert.equal(saved.rate, "1000000/1s");
     await page.getByLabel("Lease", { exact: true }).fill("soon");
     await button(page, "Save").click();
