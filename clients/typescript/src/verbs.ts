@@ -101,6 +101,10 @@ export interface SettingsPatch {
   maxLeased?: number;
   /** Such as `100/1s burst 20`; `none` removes it. */
   rate?: string;
+  /** What names a message's group: `key`, `header:NAME`, or `none`. */
+  group?: string;
+  /** 0 removes the limit. */
+  groupMaxLeased?: number;
 }
 
 export function pushItem(
