@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
+#include "core/header_fields.h"
 #include "core/rules/validation.h"
 
 namespace tarry::core {
@@ -17,13 +18,6 @@ constexpr std::size_t kMaxName = 255;
 bool is_token_byte(char c) noexcept {
   constexpr std::string_view kSeparators = "\"(),/:;<=>?@[\\]{}";
   return c > ' ' && c < '\x7f' && kSeparators.find(c) == std::string_view::npos;
-}
-
-bool next_header(base::ByteReader& in, std::string_view& name, std::string_view& value) noexcept {
-  std::uint16_t name_size = 0;
-  std::uint16_t value_size = 0;
-  return in.u16(name_size) && in.bytes(name_size, name) && in.u16(value_size) &&
-         in.bytes(value_size, value);
 }
 
 }  // namespace
@@ -51,34 +45,28 @@ Result<std::string> encode_headers(const Headers& headers) {
 
 Result<Headers> decode_headers(std::string_view encoded) {
   Headers headers;
-  base::ByteReader in(encoded);
-  while (in.remaining() > 0) {
-    std::string_view name;
-    std::string_view value;
-    if (!next_header(in, name, value)) {
-      return Unexpected(ErrorCode::damaged, "headers end in the middle of a field");
-    }
-    headers.push_back({std::string(name), std::string(value)});
+  HeaderFields fields(encoded);
+  while (fields.next()) {
+    headers.push_back({std::string(fields.name()), std::string(fields.value())});
+  }
+  if (fields.is_damaged()) {
+    return Unexpected(ErrorCode::damaged, "headers end in the middle of a field");
   }
   return headers;
 }
 
 std::size_t count_headers(std::string_view encoded) noexcept {
-  base::ByteReader in(encoded);
-  std::string_view name;
-  std::string_view value;
+  HeaderFields fields(encoded);
   std::size_t count = 0;
-  while (in.remaining() > 0 && next_header(in, name, value)) ++count;
+  while (fields.next()) ++count;
   return count;
 }
 
 std::optional<std::string_view> find_header(std::string_view encoded,
                                             std::string_view name) noexcept {
-  base::ByteReader in(encoded);
-  std::string_view found;
-  std::string_view value;
-  while (in.remaining() > 0 && next_header(in, found, value)) {
-    if (base::equals_ignoring_case(found, name)) return value;
+  HeaderFields fields(encoded);
+  while (fields.next()) {
+    if (base::equals_ignoring_case(fields.name(), name)) return fields.value();
   }
   return std::nullopt;
 }

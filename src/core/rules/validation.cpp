@@ -10,9 +10,9 @@
 #include <variant>
 #include <vector>
 
-#include "base/bytes.h"
 #include "base/text/ascii.h"
 #include "base/text/text.h"
+#include "core/header_fields.h"
 #include "core/settings/grouping.h"
 #include "core/settings/objective.h"
 #include "core/settings/settings_table.h"
@@ -102,23 +102,18 @@ MaybeError check_reason(std::string_view reason) {
   return {};
 }
 
-// Reads the bytes without making strings: every push runs this.
 MaybeError check_headers(std::string_view encoded) {
   std::size_t total = 0;
   std::size_t count = 0;
-  base::ByteReader in(encoded);
-  while (in.remaining() > 0) {
-    std::uint16_t name_size = 0;
-    std::uint16_t value_size = 0;
-    std::string_view name;
-    std::string_view value;
-    if (!in.u16(name_size) || !in.bytes(name_size, name) || !in.u16(value_size) ||
-        !in.bytes(value_size, value) || name.empty()) {
-      return invalid("headers of " + std::to_string(encoded.size()) +
-                     " bytes are not well encoded");
-    }
-    total += name.size() + value.size();
+  bool is_damaged = false;
+  HeaderFields fields(encoded);
+  while (!is_damaged && fields.next()) {
+    is_damaged = fields.name().empty();
+    total += fields.name().size() + fields.value().size();
     ++count;
+  }
+  if (is_damaged || fields.is_damaged()) {
+    return invalid("headers of " + std::to_string(encoded.size()) + " bytes are not well encoded");
   }
   return check_headers_size(count, total);
 }

@@ -1,7 +1,8 @@
 #include "core/settings/grouping.h"
 
-#include "base/bytes.h"
+#include "base/text/ascii.h"
 #include "base/text/text.h"
+#include "core/header_fields.h"
 #include "core/limits.h"
 
 namespace tarry::core {
@@ -28,21 +29,14 @@ GroupSpan in_key(std::string_view key) noexcept {
   return {static_cast<std::uint32_t>(open + 1), static_cast<std::uint32_t>(close - open - 1)};
 }
 
-// Of several headers with this name the first counts.
+// Of several headers with this name the first counts. The case of the name does not matter, as for
+// all headers that tarry itself reads.
 GroupSpan in_headers(std::string_view key, std::string_view headers, std::string_view wanted) {
-  base::ByteReader in(headers);
-  while (in.remaining() > 0) {
-    std::uint16_t name_size = 0;
-    std::uint16_t value_size = 0;
-    std::string_view name;
-    std::string_view value;
-    if (!in.u16(name_size) || !in.bytes(name_size, name) || !in.u16(value_size) ||
-        !in.bytes(value_size, value)) {
-      return {};
-    }
-    if (name != wanted) continue;
-    const std::size_t at = headers.size() - in.remaining() - value.size();
-    return {static_cast<std::uint32_t>(key.size() + at), value_size};
+  HeaderFields fields(headers);
+  while (fields.next()) {
+    if (!base::equals_ignoring_case(fields.name(), wanted)) continue;
+    return {static_cast<std::uint32_t>(key.size() + fields.value_at()),
+            static_cast<std::uint32_t>(fields.value().size())};
   }
   return {};
 }
