@@ -115,6 +115,9 @@ class Container:
         return self.process.wait(timeout=60)
 
     def close(self):
+        # Process 1 has changed its user, so the end of its parent does not end it any more.
+        if pid := self.init():
+            subprocess.run(["kill", "-KILL", pid], check=False)
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait(timeout=60)
