@@ -75,7 +75,7 @@ struct QueueSettings {
   /// 1 .. 1'000'000 messages leased at once, over all consumers; 0: no limit.
   std::uint32_t max_leased = 0;
   DeliveryRate rate = {};  ///< none
-  /// Of messages pushed from now on.
+  /// Applies to messages that are pushed from now on.
   Grouping group = {};
   /// 1 .. 1'000'000 messages of a group leased at once; 0: no limit.
   std::uint32_t group_max_leased = 0;

@@ -2,8 +2,8 @@
 // counts, then rules, each kind in the order of the table; then the objective as one number, if
 // there is one; then what concerns expiry, behind an objective of 0 if there is none; then the
 // limits, behind what concerns expiry; then what concerns groups, behind the limits (all four from
-// version 2 on). Size, writing and reading
-// stand here together. A new setting needs a new version of the format.
+// version 2 on). Size, writing and reading stand here together. A new setting needs a new version
+// of the format.
 //
 // Thread safety: constants and pure functions.
 #pragma once

@@ -10,8 +10,8 @@
 // Invariants
 //  1. A group is there while it has messages, in any stage but remembered, or leases to give back.
 //  2. A group with ready messages is in the turn, or held. It joins the turn at its end.
-//  3. Of a ready message, `next` is the place in its group's heap, and `prev` the place in the heap
-//     by due time.
+//  3. A ready message keeps its place in its group's heap in `next`, and its place in the heap by
+//     due time in `prev`.
 #pragma once
 
 #include <cstdint>

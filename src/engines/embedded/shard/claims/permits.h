@@ -28,8 +28,8 @@ class Permits {
 };
 
 /// GroupLease: whether a claim may lease one message by the limit of its group. If it may not, its
-/// group leaves the turn until leases of the group are given back. What the claim does not use is
-/// given back with the turn of the shard.
+/// group leaves the turn until leases of the group are given back. The destructor frees a lease
+/// that the claim has not used; the shard gives it back at the end of its turn.
 class GroupLease {
  public:
   GroupLease(ShardContext& shard, QueueState& queue, Handle handle);
