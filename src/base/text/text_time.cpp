@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdio>
+#include <cstdlib>
 
 #include "base/text/ascii.h"
 #include "base/text/text.h"
@@ -178,6 +178,17 @@ class TimeParser {
   std::string_view left_;
 };
 
+// Writes the number with leading zeros, and returns where it ends. `snprintf` would take ten times
+// as long, and an answer has three times a message.
+char* write_padded(char* at, std::int64_t number, std::size_t width) {
+  std::array<char, 20> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  const auto size = static_cast<std::size_t>(end - digits.data());
+  const std::size_t zeros = size < width ? width - size : 0;
+  at = std::fill_n(at, zeros, '0');
+  return std::copy(digits.data(), end, at);
+}
+
 }  // namespace
 
 Result<std::int64_t> parse_time_ms(std::string_view text) { return TimeParser(text).parse(); }
@@ -186,12 +197,25 @@ std::string format_time_ms(std::int64_t epoch_ms) {
   const std::int64_t days = floor_div(epoch_ms, kMsPerDay);
   const Date date = date_of(days);
   // `epoch_ms - days * kMsPerDay` would overflow near the least int64.
-  const auto ms = static_cast<int>((epoch_ms % kMsPerDay + kMsPerDay) % kMsPerDay);
-  char text[64];
-  std::snprintf(text, sizeof text, "%04lld-%02d-%02dT%02d:%02d:%02d.%03dZ",
-                static_cast<long long>(date.year), date.month, date.day, ms / 3'600'000,
-                ms / 60'000 % 60, ms / 1000 % 60, ms % 1000);
-  return text;
+  const std::int64_t ms = (epoch_ms % kMsPerDay + kMsPerDay) % kMsPerDay;
+  std::array<char, 64> text;
+  char* at = text.data();
+  if (date.year < 0) *at++ = '-';
+  at = write_padded(at, std::abs(date.year), date.year < 0 ? 3 : 4);
+  *at++ = '-';
+  at = write_padded(at, date.month, 2);
+  *at++ = '-';
+  at = write_padded(at, date.day, 2);
+  *at++ = 'T';
+  at = write_padded(at, ms / 3'600'000, 2);
+  *at++ = ':';
+  at = write_padded(at, ms / 60'000 % 60, 2);
+  *at++ = ':';
+  at = write_padded(at, ms / 1000 % 60, 2);
+  *at++ = '.';
+  at = write_padded(at, ms % 1000, 3);
+  *at++ = 'Z';
+  return {text.data(), at};
 }
 
 }  // namespace tarry::base
