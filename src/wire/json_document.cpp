@@ -150,7 +150,10 @@ class Handler {
       own_.push_back(std::string_view(names_).substr(end, lengths_.back()));
       lengths_.pop_back();
     }
-    std::ranges::sort(own_);
+    // By length first, so that few names are compared byte by byte.
+    std::ranges::sort(own_, [](std::string_view a, std::string_view b) {
+      return a.size() != b.size() ? a.size() < b.size() : a < b;
+    });
     const auto found = std::ranges::adjacent_find(own_);
     const bool duplicate = found != own_.end();
     if (duplicate) twice_ = std::string(*found);

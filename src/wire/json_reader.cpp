@@ -120,9 +120,19 @@ void Fields::require(std::string_view name) {
 const json::value* Fields::take(std::string_view name) {
   if (asked_count_ < asked_.size()) asked_[asked_count_++] = name;
   if (object_ == nullptr) return nullptr;
-  const json::value* value = object_->if_contains(key_of(name));
+  const json::value* value = find(name);
   if (value != nullptr) ++taken_;
   return value;
+}
+
+// Fields are mostly read in the order in which our writers write them, so the field after the last
+// one that was found is looked at first.
+const json::value* Fields::find(std::string_view name) {
+  const auto* field = object_->begin() + next_;
+  if (field == object_->end() || field->key() != key_of(name)) field = object_->find(key_of(name));
+  if (field == object_->end()) return nullptr;
+  next_ = field - object_->begin() + 1;
+  return &field->value();
 }
 
 void Fields::wrong_type(std::string_view name, std::string_view wanted, const json::value& got) {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
@@ -130,9 +131,11 @@ class Fields {
   std::optional<Enum> choice(std::string_view name, std::initializer_list<Enum> values) {
     const auto word = text(name);
     if (!word) return std::nullopt;
-    std::string known;
     for (const Enum value : values) {
       if (*word == to_string(value)) return value;
+    }
+    std::string known;
+    for (const Enum value : values) {
       known += (known.empty() ? "" : ", ") + std::string(to_string(value));
     }
     fail_choice(name, *word, known);
@@ -148,6 +151,7 @@ class Fields {
 
  private:
   const boost::json::value* take(std::string_view name);
+  const boost::json::value* find(std::string_view name);
   std::optional<Millis> duration_of(std::string_view name, std::string_view name_ms,
                                     bool may_be_negative);
   std::optional<std::int64_t> moment_of(std::string_view name, const boost::json::value& value);
@@ -159,6 +163,7 @@ class Fields {
   const boost::json::object* object_ = nullptr;
   std::string_view what_;
   Unknown unknown_;
+  std::ptrdiff_t next_ = 0;  // the index after the field that was found last
   std::size_t taken_ = 0;
   std::array<std::string_view, 32> asked_{};
   std::size_t asked_count_ = 0;
