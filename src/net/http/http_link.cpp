@@ -327,10 +327,21 @@ bool HttpLink::alive() {
   return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
 }
 
+// The timer stays as it is if it fires early enough, and looks at `due_` then: setting it anew for
+// each request takes a system call.
 void HttpLink::arm(Clock::time_point when) {
+  due_ = when;
+  if (armed_for_ && *armed_for_ <= when) return;
+  armed_for_ = when;
   timer_.expires_at(when);
   timer_.async_wait([self = shared_from_this(), when](const error_code& error) {
-    if (!error && self->timer_.expiry() == when) self->on_timer();
+    if (error || self->armed_for_ != when) return;
+    self->armed_for_.reset();
+    if (Clock::now() < self->due_) {
+      self->arm(self->due_);
+    } else {
+      self->on_timer();
+    }
   });
 }
 

@@ -93,7 +93,7 @@ class HttpLink : public std::enable_shared_from_this<HttpLink> {
   void end_read(Error error);
   void half_close();
   void finish(HttpAnswer answer, bool reusable);
-  void arm(Clock::time_point when);
+  void arm(Clock::time_point when);  // replaces the time of the last call
   void on_timer();
   [[nodiscard]] std::string server() const;
 
@@ -116,6 +116,8 @@ class HttpLink : public std::enable_shared_from_this<HttpLink> {
   const std::string* head_ = nullptr;
   const std::string* body_ = nullptr;
   Clock::time_point deadline_;
+  Clock::time_point due_;  // when on_timer is to run
+  std::optional<Clock::time_point> armed_for_;
   std::optional<Error> failure_;  // kept until the write ends, which tells whether the request was
                                   // sent
   std::optional<HttpParser> parser_;
