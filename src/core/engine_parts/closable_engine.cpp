@@ -49,7 +49,7 @@ void ClosableEngine::submit_waiting(Request request, Completion completion) {
   {
     const std::shared_lock lock(mutex_);
     if (inner_) {
-      static_cast<void>(inner_->submit(std::move(request), std::move(completion)));
+      inner_->submit_waiting(std::move(request), std::move(completion));
       return;
     }
   }

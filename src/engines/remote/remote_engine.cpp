@@ -16,7 +16,6 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
 
 #include <tarry/version.h>
 
@@ -26,6 +25,7 @@
 #include "core/engine_parts/answer_thread.h"
 #include "core/engine_parts/settle_first.h"
 #include "core/rules/validation.h"
+#include "engines/remote/lent_loop.h"
 #include "net/http/http_client.h"
 #include "wire/call.h"
 #include "wire/problem.h"
@@ -161,28 +161,26 @@ std::optional<core::SettleRequest> release_of(const Result<core::Reply>& result)
   return core::release_of(*claimed);
 }
 
-// Thread safe. The members after the mutex belong to the io thread alone.
+// Thread safe. The members after the loop belong to the thread that runs the loop.
 //
 // Invariants
 //  1. A completion is taken out of its Pending before it runs, so it runs once.
 //  2. If a Pending has no completion, nobody waits for its answer, and messages in the answer are
 //     released.
+//  3. A caller that runs the loop runs no other caller's callback: the answer thread does.
 class RemoteEngine final : public core::Engine {
  public:
   explicit RemoteEngine(RemoteOptions options)
-      : options_(std::move(options)), grace_(io_.get_executor()) {
-    client_.emplace(io_, client_options(options_));
-    thread_ = base::start_thread("tarry-remote", [this] {
-      const core::EngineThreadScope scope;
-      io_.run();
-    });
+      : options_(std::move(options)), grace_(loop_.io().get_executor()) {
+    client_.emplace(loop_.io(), client_options(options_));
+    loop_.start("tarry-remote");
   }
 
   ~RemoteEngine() override { close(); }
 
   Result<void> check_server() {
     std::promise<HttpAnswer> answered;
-    asio::post(io_, [&] {
+    loop_.post([&] {
       net::HttpCall call;
       call.method = "GET";
       call.target = "/healthz";
@@ -220,38 +218,49 @@ class RemoteEngine final : public core::Engine {
                                        });
     }
     const core::Ticket ticket = ++last_ticket_;
-    // An older server refuses fields that it does not know.
-    if (auto* move = std::get_if<core::MoveRequest>(&request); move && !capabilities_.push_times) {
-      for (core::MoveItem& item : move->items) item.pushed_ms.reset();
+    Prepared prepared = prepare(std::move(request), std::move(completion));
+    const std::lock_guard lock(mutex_);
+    if (closed_) {
+      answers_.post([completion = std::move(prepared.pending.completion)]() mutable {
+        completion(store_is_closed());
+      });
+    } else {
+      post(ticket, std::move(prepared));
     }
-    Result<wire::Call> call = encode(request);
-    Pending pending;
-    pending.timeout_ms = patience_ms(request, options_.request_timeout_ms);
-    if (const auto* claim = std::get_if<core::ClaimRequest>(&request)) {
-      pending.is_claim = true;
-      pending.wait_ms = claim->wait.count();
-      pending.settles = claim->settle.items.size();
+    return ticket;
+  }
+
+  // As long as nobody else uses the engine, the caller runs the loop.
+  void submit_waiting(core::Request request, core::Completion completion) override {
+    if (!capabilities_.joins && core::settles_first(request)) {
+      submit(std::move(request), std::move(completion));
+      return;
     }
-    pending.lane = lane_of(request, pending.wait_ms);
-    pending.completion = std::move(completion);
+    const core::Ticket ticket = ++last_ticket_;
+    Prepared prepared = prepare(std::move(request), std::move(completion));
+    prepared.pending.is_waited_for = true;
     std::unique_lock lock(mutex_);
     if (closed_) {
       lock.unlock();
-      answers_.post([completion = std::move(pending.completion)]() mutable {
-        completion(Error{ErrorCode::closed, "the store is closed"});
-      });
-      return ticket;
+      prepared.pending.completion(store_is_closed());
+      return;
     }
-    asio::post(io_, [this, ticket, call = std::move(call), pending = std::move(pending)]() mutable {
-      begin(ticket, std::move(call), std::move(pending));
-    });
-    return ticket;
+    if (!loop_.take()) {
+      post(ticket, std::move(prepared));
+      return;
+    }
+    const auto keeps_loop = asio::make_work_guard(loop_.io());  // if the store is closed meanwhile
+    lock.unlock();
+    bool done = false;
+    prepared.pending.done = &done;
+    begin(ticket, std::move(prepared.call), std::move(prepared.pending));
+    loop_.lend(done);
   }
 
   void withdraw(core::Ticket ticket) override {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
-    asio::post(io_, [this, ticket] {
+    loop_.post([this, ticket] {
       const auto found = pending_.find(ticket);
       if (found == pending_.end() || !found->second.is_claim) return;
       abandon(found->second, core::Reply(not_told(found->second.settles)));
@@ -261,14 +270,14 @@ class RemoteEngine final : public core::Engine {
   [[nodiscard]] core::Capabilities capabilities() const override { return capabilities_; }
 
   void close() override {
-    TARRY_ASSERT(thread_.get_id() != std::this_thread::get_id());
+    TARRY_ASSERT(!loop_.is_own_thread());
     std::call_once(close_once_, [this] {
       {
         const std::lock_guard lock(mutex_);
         closed_ = true;
       }
-      asio::post(io_, [this] { begin_close(); });
-      thread_.join();
+      loop_.post([this] { begin_close(); });
+      loop_.join();
     });
   }
 
@@ -278,20 +287,66 @@ class RemoteEngine final : public core::Engine {
     core::Completion completion;
     HttpClient::Id id = 0;
     bool is_claim = false;
-    std::size_t settles = 0;  // settlements that a claim has taken with it
+    bool is_waited_for = false;  // the completion only records its result
+    bool* done = nullptr;        // of the caller that runs the loop until then
+    std::size_t settles = 0;     // settlements that a claim has taken with it
     std::int64_t wait_ms = 0;
     std::int64_t timeout_ms = 0;  // in addition to `wait_ms`
     net::HttpLane lane = net::HttpLane::common;
   };
+
+  struct Prepared {
+    Result<wire::Call> call;
+    Pending pending;
+  };
+
+  static Error store_is_closed() { return {ErrorCode::closed, "the store is closed"}; }
 
   static Result<wire::Call> encode(const core::Request& request) {
     if (auto error = core::check_request(request)) return std::move(*error);
     return wire::encode_call(request);
   }
 
+  Prepared prepare(core::Request request, core::Completion completion) const {
+    // An older server refuses fields that it does not know.
+    if (auto* move = std::get_if<core::MoveRequest>(&request); move && !capabilities_.push_times) {
+      for (core::MoveItem& item : move->items) item.pushed_ms.reset();
+    }
+    Prepared prepared{encode(request), {}};
+    Pending& pending = prepared.pending;
+    pending.timeout_ms = patience_ms(request, options_.request_timeout_ms);
+    if (const auto* claim = std::get_if<core::ClaimRequest>(&request)) {
+      pending.is_claim = true;
+      pending.wait_ms = claim->wait.count();
+      pending.settles = claim->settle.items.size();
+    }
+    pending.lane = lane_of(request, pending.wait_ms);
+    pending.completion = std::move(completion);
+    return prepared;
+  }
+
+  void post(core::Ticket ticket, Prepared prepared) {
+    loop_.post([this, ticket, prepared = std::move(prepared)]() mutable {
+      begin(ticket, std::move(prepared.call), std::move(prepared.pending));
+    });
+  }
+
+  // `pending` has a completion.
+  void complete(Pending& pending, Result<core::Reply> result) {
+    core::Completion completion = std::exchange(pending.completion, nullptr);
+    if (pending.done != nullptr) *pending.done = true;
+    if (!pending.is_waited_for && core::on_lent_thread()) {
+      answers_.post([completion = std::move(completion), result = std::move(result)]() mutable {
+        completion(std::move(result));
+      });
+    } else {
+      completion(std::move(result));
+    }
+  }
+
   void begin(core::Ticket ticket, Result<wire::Call> call, Pending pending) {
     if (!call) {
-      pending.completion(std::move(call).error());
+      complete(pending, std::move(call).error());
       return;
     }
     net::HttpCall http;
@@ -317,7 +372,7 @@ class RemoteEngine final : public core::Engine {
     auto result = read_answer(pending.call, std::move(answer));
     if (pending.completion) {
       if (result) tell_watches(*result);
-      pending.completion(std::move(result));
+      complete(pending, std::move(result));
     } else if (auto settle = release_of(result)) {
       // If the release fails, the leases run out by themselves.
       Pending release;
@@ -332,9 +387,8 @@ class RemoteEngine final : public core::Engine {
   // released.
   void abandon(Pending& pending, Result<core::Reply> result) {
     if (!pending.completion) return;
-    core::Completion completion = std::exchange(pending.completion, nullptr);
     const HttpClient::Id id = pending.id;
-    completion(std::move(result));
+    complete(pending, std::move(result));
     client_->hang_up(id);
   }
 
@@ -372,8 +426,8 @@ class RemoteEngine final : public core::Engine {
   std::mutex mutex_;  // held while posting, so that nothing is posted after the close
   bool closed_ = false;
 
-  asio::io_context io_{1};
-  asio::executor_work_guard<asio::io_context::executor_type> guard_{io_.get_executor()};
+  LentLoop loop_{[this] { return pending_.empty(); }};
+  asio::executor_work_guard<asio::io_context::executor_type> guard_{loop_.io().get_executor()};
   asio::basic_waitable_timer<std::chrono::steady_clock,
                              asio::wait_traits<std::chrono::steady_clock>,
                              asio::io_context::executor_type>
@@ -381,8 +435,8 @@ class RemoteEngine final : public core::Engine {
   bool closing_ = false;
   std::unordered_map<core::Ticket, Pending> pending_;
   std::optional<HttpClient> client_;
-  std::thread thread_;
-  core::AnswerThread answers_;  // for requests submitted after the close
+  // For requests submitted after the close, and for callbacks while a caller runs the loop.
+  core::AnswerThread answers_;
 };
 
 }  // namespace
