@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tests" / "crash"), str(ROOT / "tests" / "integration")]
+sys.path.insert(0, str(ROOT / "tests" / "harness"))
 import program  # noqa: E402
 from rabbit_server import RabbitServer  # noqa: E402
 

@@ -23,7 +23,7 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "crash"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "harness"))
 from redis_cluster import MASTERS, Cluster  # noqa: E402
 from redis_server import RedisServer  # noqa: E402
 

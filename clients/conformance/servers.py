@@ -15,7 +15,7 @@ from pathlib import Path
 
 SOURCE = Path(os.environ.get("TARRY_SOURCE_DIR", Path(__file__).resolve().parents[2]))
 PROGRAM = os.environ.get("TARRY_PROGRAM", str(SOURCE / "build/release/tarry"))
-sys.path.insert(0, str(SOURCE / "tests/integration"))
+sys.path.insert(0, str(SOURCE / "tests/harness"))
 from authority import Authority  # noqa: E402
 
 

@@ -3,7 +3,6 @@ the machine dies: after the kill, its append-only file is cut to an earlier end.
 """
 
 import threading
-import time
 from collections import Counter, namedtuple
 
 from client import Client

@@ -19,7 +19,6 @@ import urllib.request
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "integration"))
 from far_ends import ENDS  # noqa: E402
 from program import PROGRAM, ProgramTest, Server, environment, eventually  # noqa: E402
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from container import Container, blob, possible, read
 from released import ROOT, output, released
 
-sys.path += [str(ROOT / "packaging"), str(ROOT / "tests" / "integration")]
+sys.path += [str(ROOT / "packaging"), str(ROOT / "tests" / "harness")]
 import image  # noqa: E402
 from authority import Authority  # noqa: E402
 

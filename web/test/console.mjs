@@ -1,4 +1,4 @@
-// Tries the console in a real browser. tests/integration/console_test.py starts the servers, and
+// Tries the console in a real browser. tests/integration/clients/console_test.py starts the servers, and
 // stops or starts one when asked to.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

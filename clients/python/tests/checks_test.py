@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(HERE.parents[1] / "tests/integration"))
+sys.path.insert(0, str(HERE.parents[1] / "tests/harness"))
 from kept import Kept, run  # noqa: E402
 
 MYPY, RUFF, PYTEST, DJANGO = "mypy==2.4.1", "ruff==0.17.6", "pytest==9.2.0", "django==5.2.19"

@@ -16,7 +16,7 @@ SPEC = importlib.util.spec_from_file_location("make_v1", HERE.parent / "journal-
 make = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(make)  # sets TARRY_PROGRAM
 
-sys.path.insert(0, str(HERE.parents[1] / "crash"))
+sys.path.insert(0, str(HERE.parents[1] / "harness"))
 
 import golden  # noqa: E402  (the paths are set above)
 import redis_keys  # noqa: E402

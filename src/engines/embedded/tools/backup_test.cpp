@@ -1,5 +1,5 @@
 // Backup: it refuses damage, and does not take a server's changes for damage.
-// tests/integration/backup_test.py makes backups beside a real server.
+// tests/integration/store/backup_test.py makes backups beside a real server.
 #include "engines/embedded/tools/backup.h"
 
 #include <gtest/gtest.h>
