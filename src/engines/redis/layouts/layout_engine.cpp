@@ -12,8 +12,8 @@
 #include <boost/asio/io_context.hpp>
 
 #include "engines/redis/claims/loop_engine.h"
-#include "engines/redis/layouts/layout_claims.h"
-#include "engines/redis/layouts/layout_verbs.h"
+#include "engines/redis/layouts/verbs/layout_claims.h"
+#include "engines/redis/layouts/verbs/layout_verbs.h"
 #include "engines/redis/node/rights.h"
 #include "engines/redis/node/start_up.h"
 

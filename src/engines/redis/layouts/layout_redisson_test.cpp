@@ -1,6 +1,6 @@
 // The layout `redisson` on a real server, with Redisson's own scripts at work on the same keys.
-#include "engines/redis/layouts/layout_find.h"
-#include "engines/redis/layouts/redisson_value.h"
+#include "engines/redis/layouts/keys/layout_find.h"
+#include "engines/redis/layouts/redisson/redisson_value.h"
 #include "support/layout_rig.h"
 
 namespace tarry::redis {

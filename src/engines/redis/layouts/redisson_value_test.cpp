@@ -1,4 +1,4 @@
-#include "engines/redis/layouts/redisson_value.h"
+#include "engines/redis/layouts/redisson/redisson_value.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/text/hex.h"
-#include "engines/redis/layouts/layout_find.h"
+#include "engines/redis/layouts/keys/layout_find.h"
 
 namespace tarry::redis {
 namespace {

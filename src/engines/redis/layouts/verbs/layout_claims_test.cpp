@@ -1,6 +1,6 @@
 // Claims that wait at several queues of a layout, without an engine: only the test wakes them, and
 // their alarms do not go off.
-#include "engines/redis/layouts/layout_claims.h"
+#include "engines/redis/layouts/verbs/layout_claims.h"
 
 #include <chrono>
 #include <memory>

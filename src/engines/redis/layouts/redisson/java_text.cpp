@@ -1,4 +1,4 @@
-#include "engines/redis/layouts/java_text.h"
+#include "engines/redis/layouts/redisson/java_text.h"
 
 #include <cstdint>
 

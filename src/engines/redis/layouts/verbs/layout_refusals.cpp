@@ -3,7 +3,7 @@
 
 #include "base/text/text.h"
 #include "core/settings/settings_table.h"
-#include "engines/redis/layouts/layout_verbs.h"
+#include "engines/redis/layouts/verbs/layout_verbs.h"
 
 namespace tarry::redis {
 namespace {

@@ -1,9 +1,9 @@
-#include "engines/redis/layouts/layout_look.h"
+#include "engines/redis/layouts/verbs/layout_look.h"
 
 #include <algorithm>
 
 #include "core/claimed.h"
-#include "engines/redis/layouts/layout_verbs.h"
+#include "engines/redis/layouts/verbs/layout_verbs.h"
 
 namespace tarry::redis {
 

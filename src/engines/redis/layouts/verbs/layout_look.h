@@ -10,8 +10,8 @@
 
 #include "base/histogram.h"
 #include "core/reply.h"
-#include "engines/redis/layouts/layout_call.h"
-#include "engines/redis/layouts/redisson_value.h"
+#include "engines/redis/layouts/keys/layout_call.h"
+#include "engines/redis/layouts/redisson/redisson_value.h"
 
 namespace tarry::redis {
 

@@ -1,9 +1,9 @@
-#include "engines/redis/layouts/layout_info.h"
+#include "engines/redis/layouts/keys/layout_info.h"
 
 #include <charconv>
 
-#include "engines/redis/layouts/layout_call.h"
-#include "engines/redis/layouts/redisson_value.h"
+#include "engines/redis/layouts/keys/layout_call.h"
+#include "engines/redis/layouts/redisson/redisson_value.h"
 
 namespace tarry::redis {
 namespace {

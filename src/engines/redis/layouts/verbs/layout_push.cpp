@@ -6,10 +6,10 @@
 #include "base/text/text.h"
 #include "core/rules/expiry.h"
 #include "core/rules/validation.h"
-#include "engines/redis/layouts/layout_find.h"
-#include "engines/redis/layouts/layout_seen.h"
-#include "engines/redis/layouts/layout_verbs.h"
-#include "engines/redis/layouts/redisson_value.h"
+#include "engines/redis/layouts/keys/layout_find.h"
+#include "engines/redis/layouts/keys/layout_seen.h"
+#include "engines/redis/layouts/redisson/redisson_value.h"
+#include "engines/redis/layouts/verbs/layout_verbs.h"
 #include "engines/redis/records/if_exists_letter.h"
 
 namespace tarry::redis {

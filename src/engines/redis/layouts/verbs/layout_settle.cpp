@@ -7,7 +7,7 @@
 #include "core/rules/queue_pattern.h"
 #include "core/rules/validation.h"
 #include "core/settings/retry_policy.h"
-#include "engines/redis/layouts/layout_verbs.h"
+#include "engines/redis/layouts/verbs/layout_verbs.h"
 
 namespace tarry::redis {
 namespace {

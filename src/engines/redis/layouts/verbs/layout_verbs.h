@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "engines/redis/layouts/layout_call.h"
+#include "engines/redis/layouts/keys/layout_call.h"
 #include "engines/redis/verbs/asked.h"
 
 namespace tarry::redis {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/unique_function.h"
-#include "engines/redis/layouts/layout_call.h"
+#include "engines/redis/layouts/keys/layout_call.h"
 
 namespace tarry::redis {
 

@@ -1,4 +1,4 @@
-#include "engines/redis/layouts/layout_seen.h"
+#include "engines/redis/layouts/keys/layout_seen.h"
 
 #include <utility>
 

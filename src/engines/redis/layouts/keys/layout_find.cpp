@@ -1,4 +1,4 @@
-#include "engines/redis/layouts/layout_find.h"
+#include "engines/redis/layouts/keys/layout_find.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 
 #include "base/text/hex.h"
 #include "base/text/text.h"
-#include "engines/redis/layouts/layout_seen.h"
+#include "engines/redis/layouts/keys/layout_seen.h"
 
 namespace tarry::redis {
 namespace {

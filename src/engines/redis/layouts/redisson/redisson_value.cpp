@@ -1,4 +1,4 @@
-#include "engines/redis/layouts/redisson_value.h"
+#include "engines/redis/layouts/redisson/redisson_value.h"
 
 #include <algorithm>
 #include <array>

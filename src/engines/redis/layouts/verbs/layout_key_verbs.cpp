@@ -3,9 +3,9 @@
 
 #include "base/text/text.h"
 #include "core/rules/validation.h"
-#include "engines/redis/layouts/layout_find.h"
-#include "engines/redis/layouts/layout_info.h"
-#include "engines/redis/layouts/layout_verbs.h"
+#include "engines/redis/layouts/keys/layout_find.h"
+#include "engines/redis/layouts/keys/layout_info.h"
+#include "engines/redis/layouts/verbs/layout_verbs.h"
 #include "engines/redis/records/describe.h"
 #include "net/sha1.h"
 

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "engines/redis/claims/waiting_claims.h"
-#include "engines/redis/layouts/layout_call.h"
-#include "engines/redis/layouts/layout_find.h"
-#include "engines/redis/layouts/layout_seen.h"
+#include "engines/redis/layouts/keys/layout_call.h"
+#include "engines/redis/layouts/keys/layout_find.h"
+#include "engines/redis/layouts/keys/layout_seen.h"
 #include "engines/redis/node/alarms.h"
 
 namespace tarry::redis {

@@ -1,4 +1,4 @@
-#include "engines/redis/layouts/layout_claims.h"
+#include "engines/redis/layouts/verbs/layout_claims.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,8 +8,8 @@
 
 #include "base/text/hex.h"
 #include "base/text/text.h"
-#include "engines/redis/layouts/layout_look.h"
-#include "engines/redis/layouts/layout_verbs.h"
+#include "engines/redis/layouts/verbs/layout_look.h"
+#include "engines/redis/layouts/verbs/layout_verbs.h"
 
 namespace tarry::redis {
 namespace {

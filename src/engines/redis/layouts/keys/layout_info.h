@@ -9,7 +9,7 @@
 
 #include <tarry/message.h>
 
-#include "engines/redis/layouts/layout_names.h"
+#include "engines/redis/layouts/keys/layout_names.h"
 #include "engines/redis/records/layout_spec.h"
 
 namespace tarry::redis {

@@ -1,11 +1,11 @@
-#include "engines/redis/layouts/redisson_frames.h"
+#include "engines/redis/layouts/redisson/redisson_frames.h"
 
 #include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
 
-#include "engines/redis/layouts/java_text.h"
+#include "engines/redis/layouts/redisson/java_text.h"
 
 namespace tarry::redis {
 namespace {

@@ -12,7 +12,7 @@
 
 #include <tarry/result.h>
 
-#include "engines/redis/layouts/redisson_frames.h"
+#include "engines/redis/layouts/redisson/redisson_frames.h"
 #include "engines/redis/records/layout_spec.h"
 
 namespace tarry::redis {

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "base/unique_function.h"
-#include "engines/redis/layouts/layout_call.h"
-#include "engines/redis/layouts/redisson_value.h"
+#include "engines/redis/layouts/keys/layout_call.h"
+#include "engines/redis/layouts/redisson/redisson_value.h"
 
 namespace tarry::redis {
 

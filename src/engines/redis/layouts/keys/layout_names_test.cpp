@@ -1,4 +1,4 @@
-#include "engines/redis/layouts/layout_names.h"
+#include "engines/redis/layouts/keys/layout_names.h"
 
 #include <gtest/gtest.h>
 

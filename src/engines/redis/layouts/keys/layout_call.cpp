@@ -1,4 +1,4 @@
-#include "engines/redis/layouts/layout_call.h"
+#include "engines/redis/layouts/keys/layout_call.h"
 
 #include <charconv>
 #include <utility>

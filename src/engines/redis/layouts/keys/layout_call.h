@@ -14,7 +14,7 @@
 #include <tarry/time.h>
 
 #include "core/limits.h"
-#include "engines/redis/layouts/layout_names.h"
+#include "engines/redis/layouts/keys/layout_names.h"
 #include "engines/redis/node/server.h"
 #include "engines/redis/verbs/item_verb.h"
 
