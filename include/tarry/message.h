@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include <tarry/history.h>
 #include <tarry/time.h>
 
 namespace tarry {
@@ -260,6 +261,7 @@ struct MessageInfo {
   /// For `get` of a leased message through a server: the address and User-Agent of the client that
   /// claimed the message there. Empty if the server does not know the client.
   std::string holder;
+  MessageHistory history = {};  ///< empty; `Queue::history` asks for it
   Headers headers;
   std::string payload;
 };

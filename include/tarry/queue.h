@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include <tarry/history.h>
 #include <tarry/message.h>
 #include <tarry/result.h>
 #include <tarry/settings.h>
@@ -227,6 +228,12 @@ class Queue {
   /// store behind a server cannot tell of that server's relays; the server's own answer does.
   Result<Why> why(std::string_view key) const;
   void why(std::string_view key, Callback<Why> done) const;
+
+  /// What has happened to the message: its last events, if the queue has the setting `history`;
+  /// otherwise none, and `limit` is 0. `not_found` as for `get`; `unsupported` by stores that keep
+  /// no histories.
+  Result<MessageHistory> history(std::string_view key) const;
+  void history(std::string_view key, Callback<MessageHistory> done) const;
 
   // -- claim and settle
   /// Empty if nothing was due within `wait`, the queue is paused, or it does not exist.

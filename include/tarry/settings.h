@@ -79,6 +79,8 @@ struct QueueSettings {
   Grouping group = {};
   /// 1 .. 1'000'000 messages of a group leased at once; 0: no limit.
   std::uint32_t group_max_leased = 0;
+  /// 1 .. 100 events of each message are kept: `Queue::history`; 0: none.
+  std::uint32_t history = 0;
 
   friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
 };
@@ -99,6 +101,7 @@ struct SettingsPatch {
   std::optional<DeliveryRate> rate = {};
   std::optional<Grouping> group = {};
   std::optional<std::uint32_t> group_max_leased = {};
+  std::optional<std::uint32_t> history = {};
 
   friend bool operator==(const SettingsPatch&, const SettingsPatch&) = default;
 };

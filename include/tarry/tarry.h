@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tarry/clock.h>
+#include <tarry/history.h>
 #include <tarry/log.h>
 #include <tarry/message.h>
 #include <tarry/metrics.h>

@@ -153,6 +153,7 @@ ExitCode run(std::vector<std::string> arguments) {
   add_push_command(root, invocation);
   add_message_commands(root, invocation);
   add_why_command(root, invocation);
+  add_history_command(root, invocation);
   add_claim_command(root, invocation);
   add_settle_commands(root, invocation);
   add_work_command(root, invocation);

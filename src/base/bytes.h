@@ -128,6 +128,8 @@ struct ByteReader {
     return true;
   }
   [[nodiscard]] std::size_t remaining() const noexcept { return in_.size(); }
+  /// What is left; it stays to be read.
+  [[nodiscard]] std::string_view rest() const noexcept { return in_; }
 
  private:
   template <std::unsigned_integral T>

@@ -52,7 +52,8 @@ namespace tarry::base {
   X(copy_never_expires)           \
   X(limit_passed_by_one)          \
   X(group_starved)                \
-  X(group_limit_passed_by_one)
+  X(group_limit_passed_by_one)    \
+  X(copy_forgets_events)
 
 enum class Bug {
   none,

@@ -50,6 +50,8 @@ inline constexpr std::uint32_t kMaxAttempts = 65'535;
 inline constexpr std::uint32_t kMaxMaxLeased = 1'000'000;
 inline constexpr std::size_t kMaxGroup = 256;        // bytes of a group's name
 inline constexpr std::size_t kMaxGroupHeader = 128;  // bytes of the name of the header with it
+inline constexpr std::uint32_t kMaxHistory = 100;    // events of a message
+inline constexpr std::size_t kMaxEventText = 128;  // bytes of an event's reason, or of who claimed
 inline constexpr std::uint32_t kMaxRateCount = 1'000'000;  // also of a burst
 inline constexpr std::int64_t kMaxRatePerMs = 7 * kDayMs;
 

@@ -223,6 +223,20 @@ Question<Batch<MessageInfo>> ask_get(std::string queue, std::span<const std::str
       [](core::GetReply&, Result<MessageInfo>& item) { return std::move(item); });
 }
 
+Question<MessageHistory> ask_history(std::string queue, std::string_view key) {
+  Question<MessageInfo> get = single(ask_get(std::move(queue), {&key, 1}));
+  if (auto* request = std::get_if<core::GetRequest>(&get.request)) {
+    request->with_payload = false;
+    request->with_history = true;
+  }
+  return {std::move(get.request),
+          [read = std::move(get.read)](core::Reply reply) mutable -> Result<MessageHistory> {
+            auto info = read(std::move(reply));
+            if (!info) return std::move(info).error();
+            return std::move(info->history);
+          }};
+}
+
 Question<std::vector<Delivery>> ask_claim(std::vector<std::string> queues,
                                           const ClaimOptions& options) {
   core::ClaimRequest request;

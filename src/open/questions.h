@@ -33,6 +33,8 @@ using Batch = std::vector<Result<T>>;
 [[nodiscard]] Question<Batch<MessageInfo>> ask_get(std::string queue,
                                                    std::span<const std::string_view> keys);
 
+[[nodiscard]] Question<MessageHistory> ask_history(std::string queue, std::string_view key);
+
 [[nodiscard]] Question<std::vector<Delivery>> ask_claim(std::vector<std::string> queues,
                                                         const ClaimOptions& options);
 [[nodiscard]] Question<Batch<Answer>> ask_settle(std::span<const Settle> items);

@@ -142,6 +142,14 @@ void Queue::why(std::string_view key, Callback<Why> done) const {
   });
 }
 
+Result<MessageHistory> Queue::history(std::string_view key) const {
+  return ask(detail::state_of(store_), detail::ask_history(name_, key));
+}
+
+void Queue::history(std::string_view key, Callback<MessageHistory> done) const {
+  ask(detail::state_of(store_), detail::ask_history(name_, key), std::move(done));
+}
+
 // -- claim and settle
 
 Result<std::vector<Delivery>> Queue::claim(const ClaimOptions& options) const {

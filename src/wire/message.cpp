@@ -6,6 +6,7 @@
 #include "core/limits.h"
 #include "wire/claim.h"
 #include "wire/headers.h"
+#include "wire/history.h"
 #include "wire/items.h"
 
 namespace tarry::wire {
@@ -39,6 +40,9 @@ MaybeError read_message_info(Fields& fields, MessageInfo& info) {
   info.paused = fields.boolean("paused").value_or(false);
   info.paused_until = fields.time("paused_until_ms");
   info.holder = fields.text("holder").value_or("");
+  if (const boost::json::value* history = fields.any("history")) {
+    if (MaybeError error = read_history(*history, info.history)) return error;
+  }
   info.payload = fields.bytes("payload", "payload_base64", scratch).value_or("");
   if (const HeaderFields headers = take_headers(fields); headers.given()) {
     auto list = read_headers(headers);
@@ -70,6 +74,11 @@ void write_message_info(JsonWriter& out, const MessageInfo& info, Payload payloa
   if (info.paused) out.field_bool("paused", true);
   if (info.paused_until) out.time_field("paused_until", *info.paused_until);
   if (!info.holder.empty()) out.text_field("holder", info.holder);
+  if (info.history != MessageHistory()) {
+    out.name("history").begin_object();
+    write_history(out, info.history);
+    out.end_object();
+  }
   write_headers(out, info.headers);
   if (payload == Payload::shown) out.bytes_field("payload", info.payload);
 }
@@ -79,7 +88,9 @@ std::string encode_get(const core::GetRequest& request) {
   JsonWriter out(text);
   out.begin_object();
   write_keys(out, request.keys, request.bytes);
-  out.field_bool("payload", request.with_payload).end_object();
+  out.field_bool("payload", request.with_payload);
+  if (request.with_history) out.field_bool("history", true);
+  out.end_object();
   return text;
 }
 
@@ -92,6 +103,7 @@ Result<Decoded<core::GetRequest>> decode_get(std::string queue, std::string_view
   Decoded<core::GetRequest> get;
   get.request.queue = std::move(queue);
   get.request.with_payload = fields.boolean("payload").value_or(true);
+  get.request.with_history = fields.boolean("history").value_or(false);
   if (MaybeError error = fields.finish()) return *error;
   Keys named = read_keys(keys, get.bad);
   get.request.keys = std::move(named.keys);

@@ -1,11 +1,11 @@
 // Messages on the wire, as in the answers of get and list.
 //
-//   get many: {"keys":[...],"payload":true} -> {"results":[message or {"error"}]}
+//   get many: {"keys":[...],"payload":true,"history":false} -> {"results":[message or {"error"}]}
 //   list:     ?state=&after=&limit=&prefix= -> {"messages":[message,...],"next":"..."}
 //   message:  {"queue","id","key","state","stopping","due","due_ms","pushed","pushed_ms",
 //              "priority","attempt","expire_ms","expire_at","expire_at_ms","tallies",
 //              "lease_left_ms","settlement","kept_until","kept_until_ms","reason","paused",
-//              "paused_until(_ms)","holder","headers","payload"};
+//              "paused_until(_ms)","holder","history":{wire/history.h},"headers","payload"};
 //              fields that do not apply are left out
 //
 // Thread safety: pure functions.

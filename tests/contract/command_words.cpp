@@ -17,6 +17,7 @@
 #include "wire/batch.h"
 #include "wire/claim.h"
 #include "wire/forecast.h"
+#include "wire/history.h"
 #include "wire/items.h"
 #include "wire/message.h"
 #include "wire/push.h"
@@ -135,6 +136,7 @@ class Speaker {
 
   Answered operator()(const core::GetRequest& request) const {
     if (request.keys.empty()) return core::Reply(core::GetReply());
+    if (request.with_history) return history(request);
     Words words{"get", "--", request.queue};
     for (const core::Slice key : request.keys) words.emplace_back(core::view(request.bytes, key));
     auto ran = run(words);
@@ -148,6 +150,28 @@ class Speaker {
     }
     expect_code(*ran, code);
     return core::Reply(std::move(*reply));
+  }
+
+  Answered history(const core::GetRequest& request) const {
+    core::GetReply all;
+    for (const core::Slice key : request.keys) {
+      const Words words{"history", "--", request.queue, text(request.bytes, key)};
+      const auto one = read(words, [](const std::string& out) -> Result<core::GetReply> {
+        auto history = wire::decode_history(out);
+        if (!history) return std::move(history).error();
+        MessageInfo info;
+        info.history = *std::move(history);
+        core::GetReply got;
+        got.items.emplace_back(std::move(info));
+        return got;
+      });
+      if (!one) {
+        all.items.emplace_back(one.error());
+      } else {
+        all.items.push_back(std::get<core::GetReply>(*one).items.front());
+      }
+    }
+    return core::Reply(std::move(all));
   }
 
   Answered operator()(const core::ListRequest& request) const {
@@ -218,6 +242,9 @@ class Speaker {
     }
     if (patch.group_max_leased) {
       words.insert(words.end(), {"--group-max-leased", core::limit_text(*patch.group_max_leased)});
+    }
+    if (patch.history) {
+      words.insert(words.end(), {"--history", core::limit_text(*patch.history)});
     }
     if (words.size() == 2) {
       // The command needs at least one setting. So read the settings of the queue, or, if there is

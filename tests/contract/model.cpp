@@ -56,8 +56,10 @@ void Model::apply_time(const Done& done) {
     ++message.tallies.run_outs;
     if (message.attempt >= max_attempts(message)) {
       die(message, std::nullopt);
+      note(message, EventKind::died);
     } else {
       message.stage = Stage::waiting;
+      note(message, EventKind::run_out);
     }
   }
   expire(done);
@@ -81,6 +83,7 @@ void Model::expire(const Done& done) {
     ModelMessage& message = messages_.at(key);
     if (settings_.on_expiry == OnExpiry::dead) {
       die(message, "expired");
+      note(message, EventKind::died);
     } else {
       end(message, Ending::expired);
     }
@@ -124,6 +127,34 @@ bool Model::is_due(const ModelMessage& message) const noexcept {
 
 // ---- endings and beginnings
 
+namespace {
+
+EventKind kind_of(Ending ending) {
+  switch (ending) {
+    case Ending::acked: return EventKind::acked;
+    case Ending::cancelled: return EventKind::cancelled;
+    case Ending::expired: break;
+  }
+  return EventKind::expired;
+}
+
+bool begins_anew(EventKind kind) {
+  return kind == EventKind::pushed || kind == EventKind::rescheduled || kind == EventKind::revived;
+}
+
+void cut(std::vector<ModelEvent>& events, std::size_t most) {
+  if (events.size() > most) {
+    events.erase(events.begin(), events.end() - static_cast<std::ptrdiff_t>(most));
+  }
+}
+
+}  // namespace
+
+void Model::note(ModelMessage& message, EventKind kind) const {
+  message.events.push_back({kind, begins_anew(kind) ? 0 : message.attempt});
+  cut(message.events, settings_.history);
+}
+
 std::uint32_t Model::max_attempts(const ModelMessage& message) const noexcept {
   return message.max_attempts != 0 ? message.max_attempts : settings_.max_attempts;
 }
@@ -145,6 +176,7 @@ void Model::end(ModelMessage& message, Ending ending) {
   message.reason.reset();
   message.settlement = {ending, Time(Millis(realtime_))};
   message.kept_until = realtime_ + settings_.remember.count();
+  note(message, kind_of(ending));
 }
 
 void Model::die(ModelMessage& message, std::optional<std::string> reason) {
@@ -159,6 +191,7 @@ void Model::revive(ModelMessage& message, Due due) {
   ++message.tallies.revives;
   ++counters_.revives;
   move_due(message, due);
+  note(message, EventKind::revived);
 }
 
 ModelPushed Model::put(KeyId key, const ModelPush& push, Outcome outcome) {
@@ -178,6 +211,7 @@ ModelPushed Model::put(KeyId key, const ModelPush& push, Outcome outcome) {
   }
   message.expire_at = push.expire_at;
   if (message.expire) message.expire_at = message.due + *message.expire;
+  note(message, EventKind::pushed);
   ++counters_.accepted;
   const ModelPushed pushed{outcome, message.uid, key, message.due};
   messages_.insert_or_assign(key, std::move(message));
@@ -217,6 +251,7 @@ ModelPushed Model::push(const ModelPush& push) {
   const bool moves = rule == IfExists::earlier ? moved.due < message.due : moved.due > message.due;
   if (!moves) return stays(Outcome::kept);
   message = moved;
+  note(message, EventKind::rescheduled);
   ++counters_.reschedules;
   return stays(Outcome::moved);
 }
@@ -227,7 +262,10 @@ ModelAnswer Model::cancel(KeyId key) {
   ModelMessage& message = found->second;
   switch (message.stage) {
     case Stage::remembered: return {Outcome::settled, {}, message.settlement};
-    case Stage::leased: message.stopping = true; return {Outcome::stopping, {}, {}};
+    case Stage::leased:
+      if (!message.stopping) note(message, EventKind::stopping);
+      message.stopping = true;
+      return {Outcome::stopping, {}, {}};
     default: break;
   }
   end(message, Ending::cancelled);
@@ -248,6 +286,7 @@ ModelAnswer Model::reschedule(KeyId key, Due due, std::optional<std::uint32_t> p
       break;
     case Stage::waiting:
       move_due(message, due);
+      note(message, EventKind::rescheduled);
       ++counters_.reschedules;
       break;
   }
@@ -335,6 +374,7 @@ void Model::lease_out(ModelMessage& message, std::optional<std::int64_t> lease) 
   ++message.attempt;
   ++message.tallies.claims;
   ++counters_.claims;
+  note(message, EventKind::claimed);
 }
 
 const ModelMessage& Model::take(KeyId key, std::optional<std::int64_t> lease) {
@@ -370,6 +410,8 @@ ModelPushed Model::move(const ModelPush& move, std::uint32_t attempt, const Tall
   message.expire_at = move.expire_at;
   if (move.expire && !move.expire_at) message.expire_at = message.due + *move.expire;
   if (dead) die(message, *dead);
+  message.events.clear();
+  note(message, EventKind::imported);
   return pushed;
 }
 
@@ -413,9 +455,11 @@ ModelAnswer Model::settle(std::size_t claim, Action action, std::optional<std::i
       ++message->tallies.buries;
       ++counters_.buries;
       die(*message, reason);
+      note(*message, EventKind::buried);
       return {Outcome::done, {}, {}};
     case Action::release:
       message->stage = Stage::waiting;
+      note(*message, EventKind::released);
       --message->attempt;
       ++message->tallies.releases;
       ++counters_.releases;
@@ -424,10 +468,12 @@ ModelAnswer Model::settle(std::size_t claim, Action action, std::optional<std::i
   }
   if (message->attempt >= max_attempts(*message)) {
     die(*message, reason.empty() ? std::nullopt : std::optional(reason));
+    note(*message, EventKind::died);
     return {Outcome::done, {}, {}};
   }
   message->stage = Stage::waiting;
   set_due(*message, Due::after(Millis(delay.value_or(0))));
+  note(*message, EventKind::retried);
   ++counters_.retries;
   return {Outcome::done, message->due, {}};
 }
@@ -496,6 +542,8 @@ void Model::configure(const SettingsPatch& patch) {
   settings_.max_leased = patch.max_leased.value_or(settings_.max_leased);
   settings_.group = patch.group.value_or(settings_.group);
   settings_.group_max_leased = patch.group_max_leased.value_or(settings_.group_max_leased);
+  settings_.history = patch.history.value_or(settings_.history);
+  for (auto& [key, message] : messages_) cut(message.events, settings_.history);
   const DeliveryRate before = settings_.rate;
   settings_.rate = patch.rate.value_or(before);
   if (settings_.rate == before) return;

@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include <tarry/history.h>
 #include <tarry/message.h>
 #include <tarry/queue.h>
 #include <tarry/settings.h>
@@ -42,6 +43,14 @@ struct ModelPush {
   std::uint32_t max_attempts = 0;
   std::optional<std::int64_t> expire = {};
   std::optional<std::int64_t> expire_at = {};
+};
+
+/// What an event of a message's history says, besides its time and text.
+struct ModelEvent {
+  EventKind kind = EventKind::pushed;
+  std::uint32_t attempt = 0;
+
+  friend bool operator==(const ModelEvent&, const ModelEvent&) = default;
 };
 
 struct ModelMessage {
@@ -74,6 +83,7 @@ struct ModelMessage {
   std::int64_t kept_until = 0;        // realtime
   std::optional<std::string> reason;  // dead; empty: the store's own text
   Settlement settlement;
+  std::vector<ModelEvent> events;  // oldest first
 };
 
 struct ModelPushed {
@@ -130,6 +140,8 @@ class Model {
   void never_limit() noexcept { limits_ = false; }
   /// Whether the queue may get limits. Of several shards nobody knows whose messages a limit holds.
   [[nodiscard]] bool limits() const noexcept { return limits_ && !claims_all_; }
+  /// Whether the queue may keep histories.
+  [[nodiscard]] bool keeps_history() const noexcept { return limits_; }
   /// The store was opened: the rate permits a whole burst.
   void opened();
   /// How many messages may be claimed now by the queue's limits.
@@ -204,6 +216,7 @@ class Model {
   [[nodiscard]] std::int64_t boottime() const noexcept { return boottime_; }
 
  private:
+  void note(ModelMessage& message, EventKind kind) const;
   void apply_time(const Done& done);
   void set_due(ModelMessage& message, Due due) const;
   void move_due(ModelMessage& message, Due due) const;

@@ -279,6 +279,17 @@ void ModelBench::check_key(const Model& model, KeyId id) {
   if (!got) return;
   check_info(model, *want, *got, true);
   same("get " + text(name) + ": paused", got->paused, model.paused());
+  if (!model.keeps_history()) return;
+  const MessageHistory history = must(queue().history(name));
+  const std::string what = "history of " + text(name);
+  same(what + ": limit", history.limit, model.settings().history);
+  same(what + ": events", history.events.size(), want->events.size());
+  for (std::size_t i = 0; i < std::min(history.events.size(), want->events.size()); ++i) {
+    same(what + ": event " + std::to_string(i), to_string(history.events[i].kind),
+         to_string(want->events[i].kind));
+    same(what + ": attempt of event " + std::to_string(i), history.events[i].attempt,
+         want->events[i].attempt);
+  }
 }
 
 void ModelBench::forecast(const ForecastOptions& options, const Forecast& want) {

@@ -453,6 +453,7 @@ class ConfigureAct final : public Act {
     if (model.limits() && chance(3)) {
       patch_.rate = *rc::gen::element(DeliveryRate(), DeliveryRate{3, Millis(1'000), 2});
     }
+    if (model.keeps_history() && chance(2)) patch_.history = *rc::gen::element(0u, 1u, 4u, 100u);
     if (!model.expires()) return;
     if (chance(3)) patch_.expire = Millis(*rc::gen::element(0, 1, 10'000));
     if (chance(3)) patch_.on_expiry = *rc::gen::element(OnExpiry::end, OnExpiry::dead);
@@ -472,6 +473,7 @@ class ConfigureAct final : public Act {
     if (patch_.expire) os << " expire " << patch_.expire->count();
     if (patch_.on_expiry) os << " on_expiry " << to_string(*patch_.on_expiry);
     show_optional(os, "max_leased", patch_.max_leased);
+    show_optional(os, "history", patch_.history);
     if (patch_.rate) os << " rate " << patch_.rate->count << " burst " << patch_.rate->burst;
   }
 

@@ -80,6 +80,20 @@ std::string Oracle::difference(const embedded::ShardState& state, embedded::Hand
       return differs("lease's end", is.until_ms, message.lease_end);
     }
   }
+  if (!was_full_) {  // otherwise some events are left out
+    std::vector<contract::ModelEvent> events;
+    std::string_view bytes = is.events;
+    while (const auto event = embedded::take_event(bytes)) {
+      events.push_back({event->kind, event->attempt});
+    }
+    if (events != message.events) {
+      const auto kind = [](const auto& all) {
+        return all.empty() ? std::string("none") : std::string(to_string(all.back().kind));
+      };
+      return differs("history's end", kind(events) + " of " + std::to_string(events.size()),
+                     kind(message.events) + " of " + std::to_string(message.events.size()));
+    }
+  }
   if (is.stage == Stage::dead) {
     // On a full disk the reason is left out, or the store's own text replaces it.
     const bool left_out =

@@ -94,6 +94,7 @@ Options options_of(std::uint64_t seed) {
     options.weights[kDrawn] = static_cast<std::uint8_t>(1 + random() % kKinds[kDrawn].weight);
     options.reason = one_of<std::uint32_t>(random, {0, 40, core::kMaxReason, core::kMaxReason});
     options.limits = seed % 16 == 4 || seed % 16 == 15;
+    options.history = seed % 16 == 7 || seed % 16 == 12;
     options.groups = seed % 32 == 4 || seed % 32 == 31;
     if (options.groups) {  // they show little unless many messages wait
       options.queues = 1;
@@ -138,8 +139,8 @@ std::string to_string(const Options& options) {
       << " recent=" << options.recent_bytes << " queues=" << options.queues
       << " keys=" << options.keys << " payload=" << options.payload << " reason=" << options.reason
       << " expiry=" << options.expiry << " limits=" << options.limits
-      << " groups=" << options.groups << " small_steps=" << options.small_steps
-      << " steps=" << options.steps << " weights";
+      << " groups=" << options.groups << " history=" << options.history
+      << " small_steps=" << options.small_steps << " steps=" << options.steps << " weights";
   for (std::size_t op = 0; op < kOps; ++op) {
     if (options.weights[op] != 0) out << ' ' << kKinds[op].name << '=' << int{options.weights[op]};
   }

@@ -85,6 +85,7 @@ struct Options {
   bool expiry = false;         // messages may expire
   bool limits = false;         // queues may have limits
   bool groups = false;         // and groups
+  bool history = false;        // queues may keep histories of their messages
   bool small_steps = false;    // the clock steps by less than the store treats as a step
   std::uint32_t steps = 100;
   std::array<std::uint8_t, kOps> weights{};

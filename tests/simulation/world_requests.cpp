@@ -170,6 +170,7 @@ core::Request World::configure(const Step& step) {
     request.patch.group = step.b % 8 == 0 ? Grouping() : Grouping{Grouping::By::header, "g"};
   }
   if (options_.groups && step.c % 4 == 1) request.patch.group_max_leased = step.b % 3;
+  if (options_.history) request.patch.history = step.c % 8 == 0 ? 0 : 1 + step.b % 6;
   if (step.a % 7 == 0) request.patch.if_exists = static_cast<IfExists>(step.b % 5);
   if (step.a % 11 == 0) request.patch.lease = Millis((1 + step.b) * 100);
   if (step.a % 13 == 0) request.patch.backoff_min = Millis(step.b % 10 * 50);

@@ -182,7 +182,7 @@ inline core::Request any_request() {
       return r;
     }
     case 6: {
-      core::GetRequest r{any_queue(), {}, {}, any_flag()};
+      core::GetRequest r{any_queue(), {}, {}, any_flag(), any_flag()};
       r.keys = any_keys(r.bytes);
       return r;
     }
@@ -218,6 +218,7 @@ inline core::Request any_request() {
                        Grouping{Grouping::By::header, "tenant"}});
       });
       r.patch.group_max_leased = maybe<std::uint32_t>(any_u32);
+      r.patch.history = maybe<std::uint32_t>(any_u32);
       r.patch.on_expiry = maybe<OnExpiry>([] { return one_of({OnExpiry::end, OnExpiry::dead}); });
       return r;
     }
@@ -333,6 +334,16 @@ inline core::ClaimReply any_claim_reply() {
   return reply;
 }
 
+inline MessageHistory any_history() {
+  MessageHistory history;
+  history.limit = any_u32();
+  for (int i = *rc::gen::inRange(0, 3); i > 0; --i) {
+    const auto kind = static_cast<EventKind>(*rc::gen::inRange<int>(0, kEventKinds));
+    history.events.push_back({kind, any_time(), any_u32(), maybe_time(), any_queue(), any_queue()});
+  }
+  return history;
+}
+
 inline MessageInfo any_info(bool payload) {
   MessageInfo info;
   info.id = any_u64();
@@ -355,6 +366,7 @@ inline MessageInfo any_info(bool payload) {
   info.reason = any_bytes();
   info.group = any_bytes();
   info.group_leased = any_u64();
+  info.history = any_history();
   info.paused = any_flag();
   info.paused_until = maybe_time();
   info.holder = any_queue();
@@ -393,6 +405,7 @@ inline QueueSettings any_settings() {
   settings.max_leased = any_u32();
   if (any_flag()) settings.group = {Grouping::By::header, "tenant"};
   settings.group_max_leased = any_u32();
+  settings.history = any_u32();
   return settings;
 }
 

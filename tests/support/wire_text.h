@@ -77,7 +77,8 @@ class Text {
         .add("", s.max_leased)
         .add("", core::delivery_rate_text(s.rate))
         .add("", core::grouping_text(s.group))
-        .add("", s.group_max_leased);
+        .add("", s.group_max_leased)
+        .add("", s.history);
   }
   Text& add(std::string_view name, core::SettleAction action) {
     return add(name, static_cast<std::uint64_t>(action));
@@ -155,6 +156,7 @@ inline std::string text_of(const core::Request& request) {
     }
     void operator()(const core::GetRequest& r) const {
       t.line("get").add("queue", r.queue).add("payload", r.with_payload);
+      t.add("history", r.with_history);
       keys(r.keys, r.bytes);
     }
     void operator()(const core::ListRequest& r) const {
@@ -176,6 +178,7 @@ inline std::string text_of(const core::Request& request) {
       if (r.patch.rate) t.add("rate", core::delivery_rate_text(*r.patch.rate));
       if (r.patch.group) t.add("group", core::grouping_text(*r.patch.group));
       t.add("group_max_leased", r.patch.group_max_leased);
+      t.add("history", r.patch.history);
       if (r.patch.on_expiry) t.add("on_expiry", to_string(*r.patch.on_expiry));
       if (r.patch.objective) t.add("objective", core::objective_text(*r.patch.objective));
     }
@@ -219,6 +222,12 @@ inline void add_info(Text& t, const MessageInfo& m) {
       .add("left", m.lease_left);
   t.add("settlement", m.settlement).add("kept", m.kept_until).add("pushed", m.pushed);
   t.add("reason", m.reason).add("group", m.group).add("group_leased", m.group_leased);
+  t.add("history", m.history.limit);
+  for (const MessageEvent& event : m.history.events) {
+    t.add("event", std::string(to_string(event.kind))).add("at", event.at);
+    t.add("attempt", event.attempt).add("due", event.due);
+    t.add("why", event.reason).add("by", event.by);
+  }
   t.add("paused", m.paused).add("until", m.paused_until).add("holder", m.holder);
   t.add("headers", m.headers).add("payload", m.payload);
 }

@@ -25,6 +25,7 @@ void add_queue_verbs(CLI::App& queue, Invocation& invocation);  // queue set, pa
 void add_reshard_command(CLI::App& queue, Invocation& invocation);   // queue reshard
 void add_forecast_command(CLI::App& root, Invocation& invocation);   // forecast_command.cpp
 void add_why_command(CLI::App& root, Invocation& invocation);        // why_command.cpp
+void add_history_command(CLI::App& root, Invocation& invocation);    // history_command.cpp
 void add_schedule_commands(CLI::App& root, Invocation& invocation);  // schedule add, ls, ...
 void add_top_command(CLI::App& root, Invocation& invocation);        // top_command.cpp
 void add_health_command(CLI::App& root, Invocation& invocation);     // health_command.cpp

@@ -81,8 +81,16 @@ std::optional<Error> refuse_limits(std::string_view engine, const SettingsPatch&
     return Error{ErrorCode::unsupported, std::string(engine) + " has no groups (group " +
                                              grouping_text(*patch.group) + "); a file: store has"};
   }
-  if (patch.group_max_leased.value_or(0) == 0) return std::nullopt;
-  return unsupported_limit(engine, "group_max_leased " + std::to_string(*patch.group_max_leased));
+  if (patch.group_max_leased.value_or(0) != 0) {
+    return unsupported_limit(engine, "group_max_leased " + std::to_string(*patch.group_max_leased));
+  }
+  if (patch.history.value_or(0) == 0) return std::nullopt;
+  return no_history(engine, "history " + std::to_string(*patch.history));
+}
+
+Error no_history(std::string_view engine, std::string_view asked) {
+  return {ErrorCode::unsupported, std::string(engine) + " keeps no histories of messages (" +
+                                      std::string(asked) + "); a file: store can"};
 }
 
 }  // namespace tarry::core

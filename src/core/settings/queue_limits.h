@@ -32,8 +32,12 @@ namespace tarry::core {
 [[nodiscard]] std::string limit_held(const QueueStats& queue);
 [[nodiscard]] std::string limit_held(const MessageInfo& message, const QueueStats& queue);
 
-/// For engines that hold no limits: `unsupported`, which names the first limit.
+/// For engines that hold no limits and keep no histories: `unsupported`, which names the first such
+/// setting.
 [[nodiscard]] std::optional<Error> refuse_limits(std::string_view engine,
                                                  const SettingsPatch& patch);
+
+/// For engines that keep no histories. `asked`: what was asked for.
+[[nodiscard]] Error no_history(std::string_view engine, std::string_view asked);
 
 }  // namespace tarry::core

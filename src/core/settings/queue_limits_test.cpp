@@ -52,7 +52,9 @@ TEST(QueueLimits, AreRefusedByName) {
             "redis has no groups (group header:tenant); a file: store has");
   EXPECT_EQ(refuse_limits("redis", {.group_max_leased = 5})->message,
             "redis cannot limit a queue (group_max_leased 5); a file: store can");
-  EXPECT_FALSE(refuse_limits("redis", {.group = Grouping(), .group_max_leased = 0}));
+  EXPECT_EQ(refuse_limits("redis", {.history = 5})->message,
+            "redis keeps no histories of messages (history 5); a file: store can");
+  EXPECT_FALSE(refuse_limits("redis", {.group = Grouping(), .group_max_leased = 0, .history = 0}));
 }
 
 TEST(QueueLimits, HoldTheMessagesOfAFullGroup) {

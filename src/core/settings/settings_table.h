@@ -54,7 +54,8 @@ struct OnExpirySetting : SettingRow<OnExpiry> {};
 /// A duration that may be 0, for "none". Engines that cannot expire messages refuse all others.
 struct ExpireSetting : DurationSetting {};
 
-/// A count that may be 0, for "none". Engines that hold no limits refuse all others.
+/// A count that may be 0, for "none". Engines that hold no limits refuse all others; so do those
+/// that keep no history.
 struct LimitSetting : SettingRow<std::uint32_t> {
   std::uint32_t max;
 };
@@ -121,6 +122,9 @@ inline constexpr std::tuple kSettingsTable{
         {"group_max_leased", &QueueSettings::group_max_leased, &SettingsPatch::group_max_leased,
          "Messages of a group leased at once: 1 to 1000000, or none"},
         kMaxMaxLeased},
+    LimitSetting{{"history", &QueueSettings::history, &SettingsPatch::history,
+                  "Events of each message that are kept: 1 to 100, or none"},
+                 kMaxHistory},
 };
 
 inline constexpr std::size_t kSettings = std::tuple_size_v<decltype(kSettingsTable)>;

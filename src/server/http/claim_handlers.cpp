@@ -30,11 +30,12 @@ Routed claim(Asked& asked) {
   }
   claim->request.settle.only_queues = confined_to(asked.identity);
   const auto asked_at = base::BootClock::now();
+  std::string holder = session::holder_name(asked.peer, asked.user_agent);
+  claim->request.by = holder;
   return ask<core::ClaimReply>(
       std::move(claim->request),
       [asked_at, bad = std::move(claim->bad), holders = asked.service.holders,
-       holder = session::holder_name(asked.peer, asked.user_agent)](
-          const core::ClaimReply& reply) mutable {
+       holder = std::move(holder)](const core::ClaimReply& reply) mutable {
         if (holders != nullptr) holders->note(reply, std::move(holder));
         return ok(wire::encode_claim_reply(reply, asked_at, bad));
       });

@@ -15,6 +15,7 @@ void tell_objectives(StoreStats& stats, metrics::Meter* meter);
 [[nodiscard]] Routed get_one(Asked& asked);
 [[nodiscard]] Routed get_many(Asked& asked);
 [[nodiscard]] Routed why(Asked& asked);
+[[nodiscard]] Routed history(Asked& asked);
 [[nodiscard]] Routed cancel(Asked& asked);
 [[nodiscard]] Routed reschedule(Asked& asked);
 [[nodiscard]] Routed bulk(Asked& asked);

@@ -8,6 +8,7 @@
 #include "core/rules/trace_context.h"
 #include "server/http/batches.h"
 #include "server/http/handlers.h"
+#include "wire/history.h"
 #include "wire/items.h"
 #include "wire/message.h"
 #include "wire/problem.h"
@@ -122,6 +123,20 @@ Routed get_one(Asked& asked) {
         out.end_object();
         return response;
       });
+}
+
+Routed history(Asked& asked) {
+  auto get = wire::decode_get_query(std::move(asked.name), asked.query);
+  if (!get) return problem(get.error());
+  get->with_payload = false;
+  get->with_history = true;
+  return ask<core::GetReply>(std::move(*get), [](core::GetReply& reply) {
+    if (reply.items.size() != 1) {
+      return problem(500, ErrorCode::misuse, "the engine's answer does not fit the request");
+    }
+    const auto& item = reply.items.front();
+    return item ? ok(wire::encode_history(item->history)) : problem(item.error());
+  });
 }
 
 Routed get_many(Asked& asked) {

@@ -42,6 +42,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/v1/queues/*/message", get_one, {Scope::read, Reach::path}},
     Route{"POST", "/v1/queues/*/get", get_many, {Scope::read, Reach::path}},
     Route{"GET", "/v1/queues/*/why", why, {Scope::read, Reach::path}},
+    Route{"GET", "/v1/queues/*/history", history, {Scope::read, Reach::path}},
     Route{"POST", "/v1/queues/*/cancel", cancel, {Scope::push, Reach::path}, Act::cancel, true},
     Route{
         "POST", "/v1/queues/*/reschedule", reschedule, {Scope::push, Reach::path}, Act::reschedule},

@@ -253,8 +253,9 @@ void Session::end_waiting() noexcept {
 bool Session::submit(core::Request request, Check check) {
   note_act(request);
   check_ = check;
-  const auto* claim = std::get_if<core::ClaimRequest>(&request);
+  auto* claim = std::get_if<core::ClaimRequest>(&request);
   claiming_ = claim != nullptr;
+  if (claiming_ && claim->by.empty()) claim->by = address();
   const bool may_wait = claim != nullptr && claim->wait > Millis(0);
   reading_ = check == Check::none && reads(request);
   // How much will be read is not known in advance: most claims ask for more than there is.

@@ -173,6 +173,8 @@ QUERIES = (
     ("getMessage", {"key_base64": "?"}, 400, ('"key_base64"', "?")),
     ("whyMessage", {}, 400, ('"key"', "missing")),
     ("whyMessage", {"key": LONG_KEY}, 413, ("key", "512")),
+    ("historyOfMessage", {}, 400, ('"key"', "missing")),
+    ("historyOfMessage", {"key": LONG_KEY}, 413, ("key", "512")),
     ("getStats", {"names_only": "1"}, 400, ('names_only "1"', "true", "false")),
     ("forecastQueue", {"width": "0s"}, 400, ("width", "1ms")),
     ("forecastQueue", {"width": "5"}, 400, ("width", "5")),
@@ -397,7 +399,8 @@ class BadInput(ProgramTest):
                 name = operation["operationId"]
                 if "{queue}" not in path:
                     continue
-                query = {"key": "k"} if name in ("getMessage", "whyMessage") else None
+                query = {"key": "k"} if name in (
+                    "getMessage", "whyMessage", "historyOfMessage") else None
                 body = {"pushMessage": {}, "pushMessages": {"messages": [{}]},
                         "cancelMessages": {"keys": ["k"]},
                         "getMessages": {"keys": ["k"]},

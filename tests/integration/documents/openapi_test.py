@@ -198,6 +198,21 @@ class Agreement(ProgramTest):
         self.assertEqual(settled, {"outcome": "stale"})
         self.dead = claimed[3]["key"]
 
+    def history(self):
+        self.ask("configureQueue", queue="kept", body={"history": 3, "remember": "1h"})
+        self.ask("pushMessage", queue="kept", body={"key": "k"})
+        claimed, = self.ask("claimMessages", body={"queues": ["kept"]}).json["messages"]
+        retry = {"receipt": claimed["receipt"], "action": "retry", "delay_ms": 0,
+                 "reason": "no route"}
+        self.ask("settleClaims", body={"items": [retry]})
+        history = self.ask("historyOfMessage", queue="kept", query={"key": "k"}).json
+        self.assertEqual([one["event"] for one in history["events"]],
+                         ["pushed", "claimed", "retried"])
+        self.assertEqual(history["events"][2]["reason"], "no route")
+        self.ask("getMessages", queue="kept", body={"keys": ["k"], "history": True})
+        self.ask("historyOfMessage", queue="kept", query={"key_base64": "aw=="})
+        self.ask("historyOfMessage", 404, queue="kept", query={"key": "none"})
+
     def remembered_and_dead(self):
         self.ask("getMessage", query={"key": self.dead})
         self.ask("configureQueue", queue="brief", body={
@@ -205,12 +220,13 @@ class Agreement(ProgramTest):
             "remember": "1h", "dead_keep": "1d", "if_exists": "reject",
             "objective": "99.9% within 1s", "expire": "2h", "on_expiry": "dead",
             "max_leased": 5, "rate": "100/1s burst 20",
-            "group": "header:tenant", "group_max_leased": 5})
+            "group": "header:tenant", "group_max_leased": 5, "history": 20})
         self.ask("getQueue", queue="brief")
         self.ask("configureQueue", queue="brief", body={
             "lease_ms": 60_000, "backoff_min_ms": 1, "backoff_max_ms": 2, "remember_ms": 3_600_000,
             "dead_keep_ms": 1000, "expire_ms": 0, "on_expiry": "end", "max_leased": 0,
-            "rate": "none", "group": "none", "group_max_leased": 0})
+            "rate": "none", "group": "none", "group_max_leased": 0, "history": 0})
+        self.history()
         self.ask("configureQueue", queue="fair", body={"group": "key", "group_max_leased": 1})
         for key in ("{a}1", "{a}2"):
             self.ask("pushMessage", queue="fair", body={"key": key})
@@ -566,7 +582,8 @@ class Away(Redis):
                 name = operation["operationId"]
                 # The server itself works: restarting it would not help.
                 if "503" in operation["responses"] and name not in ("getHealth", "getAbout"):
-                    query = {"key": "k"} if name in ("getMessage", "whyMessage") else None
+                    query = {"key": "k"} if name in (
+                        "getMessage", "whyMessage", "historyOfMessage") else None
                     with self.subTest(name):
                         problem = client.ask(name, 503, body=bodies.get(name), query=query).json
                         self.assertEqual(problem["code"], "unavailable")

@@ -96,6 +96,7 @@ class Life {
   void claim(OneShard& shard, const std::string& queue, std::uint8_t a, std::uint8_t b) {
     auto request = test::claim(queue, 1 + a % 4);
     request.lease = Millis((1 + b % 20) * kSecond);
+    request.by = std::string(a, 'w');
     if (b % 6 == 0) {
       request.keys = {key(a), key(static_cast<std::uint8_t>(a + 1))};
       request.any_state = true;
@@ -109,7 +110,7 @@ class Life {
 
   void settle(OneShard& shard, core::SettleAction action, std::uint8_t a, std::uint8_t b) {
     auto request = test::settle({receipt(a), receipt(b)}, action,
-                                action == core::SettleAction::bury ? key(b) : "");
+                                action == core::SettleAction::ack ? "" : key(b));
     if (b % 2 == 0) request.items[0].priority = b;
     if (action == core::SettleAction::retry && a % 2 == 0) {
       request.items[0].delay = Millis(b * 10);
@@ -129,6 +130,7 @@ class Life {
     if (b % 2 == 0) request.patch.group = Grouping{Grouping::By::header, "g"};
     if (b % 16 == 1) request.patch.group = Grouping();
     request.patch.group_max_leased = b % 7 == 0 ? 1 + a % 2 : 0;
+    if (b % 3 != 0) request.patch.history = b % 8 == 1 ? 0 : 1 + a % 6;
     request.patch.on_expiry = b % 3 == 0 ? OnExpiry::dead : OnExpiry::end;
     shard.submit(std::move(request));
   }

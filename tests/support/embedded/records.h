@@ -6,6 +6,8 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "base/crc32c.h"
 #include "core/limits.h"
@@ -49,6 +51,22 @@ inline Tallies any_tallies() {
           any<std::uint32_t>()};
 }
 
+inline std::optional<Noted> any_noted(AnyRecord& owner) {
+  if (any<bool>()) return std::nullopt;
+  return Noted{any<std::int64_t>(), event_text(owner.text(core::kMaxEventText))};
+}
+// The bytes of some events, and how many they are.
+inline std::pair<std::string_view, std::uint8_t> any_events(AnyRecord& owner) {
+  std::string bytes;
+  const auto count = *rc::gen::inRange<std::uint8_t>(0, 5);
+  for (std::uint8_t i = 0; i < count; ++i) {
+    append_event(bytes, {any_up_to(EventKind::expired), any<std::uint16_t>(), any_due(), any_due(),
+                         event_text(owner.text(200))});
+  }
+  owner.texts->push_back(std::move(bytes));
+  return {owner.texts->back(), count};
+}
+
 inline QueueRecord any_queue(AnyRecord& owner) {
   QueueRecord r;
   r.queue = any<std::uint32_t>();
@@ -65,6 +83,7 @@ inline QueueRecord any_queue(AnyRecord& owner) {
   if (any<bool>()) r.settings.on_expiry = any_up_to(OnExpiry::dead);
   if (any<bool>()) r.settings.max_leased = any<std::uint32_t>();
   if (any<bool>()) r.settings.rate = {100, Millis(1'000), 20};
+  if (any<bool>()) r.settings.history = *rc::gen::inRange<std::uint32_t>(0, 101);
   if (any<bool>()) r.settings.group_max_leased = any<std::uint32_t>();
   if (any<bool>()) {
     r.settings.group =
@@ -120,6 +139,7 @@ inline PutRecord any_put(AnyRecord& owner) {
     c.until_ms = any<std::int64_t>();
     c.stamp_ms = any<std::int64_t>();
     c.reason = owner.text(50);
+    std::tie(c.events, c.event_count) = any_events(owner);
     r.carried = c;
   }
   r.key = r.generated_key ? std::string_view() : owner.text(60);
@@ -141,14 +161,16 @@ inline AnyRecord any_record(RecordType type) {
     case RecordType::queue: owner.record = any_queue(owner); break;
     case RecordType::put: owner.record = any_put(owner); break;
     case RecordType::due:
-      owner.record = DueRecord{any_ref(),   any<std::uint32_t>(), any_due(), any<std::uint32_t>(),
-                               any<bool>(), maybe_time()};
+      owner.record =
+          DueRecord{any_ref(),   any<std::uint32_t>(), any_due(),       any<std::uint32_t>(),
+                    any<bool>(), maybe_time(),         any_noted(owner)};
       break;
     case RecordType::claimed: {
       ClaimedRecord r{any<std::uint32_t>(), any<std::int64_t>(), any<std::int64_t>(), {}};
       for (const Ref ref : any_refs()) {
         r.items.push_back({ref, any<std::uint32_t>(), any<std::uint32_t>()});
       }
+      r.noted = any_noted(owner);
       owner.record = r;
       break;
     }
@@ -159,14 +181,16 @@ inline AnyRecord any_record(RecordType type) {
                                 any_due(),
                                 any<std::uint32_t>(),
                                 any<std::uint32_t>(),
-                                maybe_time()};
+                                maybe_time(),
+                                any_noted(owner)};
       break;
     case RecordType::gone:
       owner.record = GoneRecord{any_up_to(GoneWhy::forgotten), any<std::uint32_t>(), any_refs()};
       break;
     case RecordType::remembered:
-      owner.record = RememberedRecord{any_up_to(Ending::expired), any<std::uint32_t>(),
-                                      any<std::int64_t>(), any<std::int64_t>(), any_refs()};
+      owner.record =
+          RememberedRecord{any_up_to(Ending::expired), any<std::uint32_t>(), any<std::int64_t>(),
+                           any<std::int64_t>(),        any_refs(),           any<bool>()};
       break;
     case RecordType::dead:
       owner.record = DeadRecord{any_up_to(DeadWhy::expired),
@@ -175,10 +199,11 @@ inline AnyRecord any_record(RecordType type) {
                                 any<std::int64_t>(),
                                 any<std::int64_t>(),
                                 any<std::uint32_t>(),
-                                owner.text(100)};
+                                owner.text(100),
+                                any<bool>()};
       break;
     case RecordType::stopping:
-      owner.record = StoppingRecord{any<std::uint32_t>(), any_ref()};
+      owner.record = StoppingRecord{any<std::uint32_t>(), any_ref(), any_noted(owner)};
       break;
     case RecordType::lease:
       owner.record =

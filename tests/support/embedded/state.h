@@ -45,6 +45,11 @@ inline std::string message_line(const ShardState& state, Handle handle, bool lea
   }
   if (c.stage == Stage::dead) out << " reason " << c.reason;
   if (c.stage == Stage::remembered) out << " ending " << static_cast<int>(c.ending);
+  std::string_view events = c.events;
+  while (const auto event = take_event(events)) {
+    out << " event " << to_string(event->kind) << ' ' << event->at_ms << ' ' << event->attempt
+        << ' ' << event->due_ms << ' ' << event->text;
+  }
   return out.str();
 }
 
@@ -56,7 +61,7 @@ inline std::string queue_line(const QueueState& queue) {
       << s.dead_keep.count() << ' ' << static_cast<int>(s.if_exists) << ' ' << s.expire.count()
       << ' ' << to_string(s.on_expiry) << ' ' << s.max_leased << ' ' << s.rate.count << '/'
       << s.rate.per.count() << '/' << s.rate.burst << ' ' << core::grouping_text(s.group) << ' '
-      << s.group_max_leased << " paused " << queue.paused << ' '
+      << s.group_max_leased << " history " << s.history << " paused " << queue.paused << ' '
       << queue.paused_until_ms.value_or(-1) << " counters ";
   tell(out, queue.counters);
   out << " pending " << queue.in(Stage::scheduled) + queue.in(Stage::ready) << " leased "

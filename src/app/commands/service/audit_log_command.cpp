@@ -29,7 +29,7 @@ namespace {
 using audit::Told;
 
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
-constexpr std::size_t kRows = 1'000;  // of a table; then another one begins
+constexpr std::size_t kTableRows = 1'000;  // of a table; then another one begins
 
 struct AuditWords {
   std::vector<std::string> files;
@@ -80,7 +80,7 @@ class Lines {
     const std::string outcome =
         told.more.empty() ? told.outcome : fmt::format("{}: {}", told.outcome, told.more);
     table_.add({time, told.act, told.identity, told.peer, told.queue, key, outcome});
-    if (++rows_ == kRows) end();
+    if (++rows_ == kTableRows) end();
     return {};
   }
   void end() {

@@ -279,6 +279,8 @@ void RequestSplit::dispatch(const OperationPtr& op, core::ConfigureRequest& requ
     refused = needs_format("the setting objective", kObjectiveVersion);
   } else if (identity_.version < kExpiryVersion && core::refuse_expiry("", request.patch)) {
     refused = needs_format("an expiry", kExpiryVersion);
+  } else if (identity_.version < kHistoryVersion && request.patch.history.value_or(0) != 0) {
+    refused = needs_format("the setting history", kHistoryVersion);
   } else if (identity_.version < kLimitsVersion && core::refuse_limits("", request.patch)) {
     refused = needs_format("a limit of a queue", kLimitsVersion);
   }

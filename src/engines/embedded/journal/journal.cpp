@@ -163,14 +163,15 @@ void Journal::append_gone(GoneWhy why, std::uint32_t queue, Ref ref) {
   if (!extend_run(key, ref)) begin_run(key, GoneRecord{why, queue, {ref}});
 }
 
-void Journal::append_remembered(Ending ending, std::uint32_t queue, std::int64_t settled_ms,
-                                std::int64_t until_ms, Ref ref) {
+void Journal::append_remembered(const RememberedRecord& record, Ref ref) {
   // All messages that a turn of the shard settles have the same `settled_ms`. So runs of different
   // turns or settings differ in `until`.
-  const OpenBatch::RunKey key{RecordType::remembered, static_cast<std::uint8_t>(ending), queue,
-                              until_ms};
+  const OpenBatch::RunKey key{RecordType::remembered, static_cast<std::uint8_t>(record.ending),
+                              record.queue, record.until_ms, record.noted};
   if (extend_run(key, ref)) return;
-  begin_run(key, RememberedRecord{ending, queue, settled_ms, until_ms, {ref}});
+  RememberedRecord run = record;
+  run.items = {ref};
+  begin_run(key, run);
 }
 
 std::vector<std::shared_ptr<const SealedBatch>> Journal::take(std::int64_t realtime_ms) {

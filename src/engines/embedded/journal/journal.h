@@ -83,8 +83,8 @@ class Journal {
   /// each later segment has one more record, with the queue's counters.
   void append(const QueueRecord& record, bool is_new);
   void append_gone(GoneWhy why, std::uint32_t queue, Ref ref);
-  void append_remembered(Ending ending, std::uint32_t queue, std::int64_t settled_ms,
-                         std::int64_t until_ms, Ref ref);
+  /// `record` without messages: `ref` is the message.
+  void append_remembered(const RememberedRecord& record, Ref ref);
 
   /// Makes sure that `bytes` of records, none longer than `largest`, can be appended, and that then
   /// `reserve` more bytes remain, for records of at most `largest_of_reserve`. Allocates as needed.

@@ -25,6 +25,8 @@ inline constexpr std::uint32_t kObjectiveVersion = 2;
 inline constexpr std::uint32_t kExpiryVersion = 2;
 /// From this version on, a queue may have limits and groups.
 inline constexpr std::uint32_t kLimitsVersion = 2;
+/// From this version on, a queue may keep histories of its messages.
+inline constexpr std::uint32_t kHistoryVersion = 2;
 
 inline constexpr std::size_t kSegmentHeaderBytes = 96;
 inline constexpr std::size_t kBatchHeaderBytes = 48;

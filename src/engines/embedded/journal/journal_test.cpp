@@ -403,10 +403,10 @@ TEST_F(JournalTest, WhatGoesTogetherIsOneRecord) {
   journal->append_gone(GoneWhy::cancelled, 1, {5, 5});  // another reason
   journal->append(Record(MarksRecord{9, 1}));           // something between
   journal->append_gone(GoneWhy::cancelled, 1, {6, 6});
-  journal->append_remembered(Ending::acked, 1, 10, 20, {7, 7});
-  journal->append_remembered(Ending::acked, 1, 10, 20, {8, 8});
-  journal->append_remembered(Ending::acked, 1, 10, 21, {9, 9});        // another `until`
-  journal->append_remembered(Ending::cancelled, 1, 10, 21, {10, 10});  // another ending
+  journal->append_remembered({Ending::acked, 1, 10, 20, {}}, {7, 7});
+  journal->append_remembered({Ending::acked, 1, 10, 20, {}}, {8, 8});
+  journal->append_remembered({Ending::acked, 1, 10, 21, {}}, {9, 9});        // another `until`
+  journal->append_remembered({Ending::cancelled, 1, 10, 21, {}}, {10, 10});  // another ending
   std::vector<Record> records = records_of(*commit().at(0));
   records.erase(records.begin(), records.begin() + 3);  // the opening
   std::vector<std::size_t> runs;

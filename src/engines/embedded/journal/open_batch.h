@@ -24,6 +24,7 @@ class OpenBatch {
     std::uint8_t detail = 0;
     std::uint32_t queue = 0;
     std::int64_t until_ms = 0;
+    bool noted = false;
 
     friend bool operator==(const RunKey&, const RunKey&) = default;
   };

@@ -57,6 +57,12 @@ inline constexpr std::uint64_t kClaimedHead = bounds::rounded(record_layout::kCl
          2 * std::min<std::uint64_t>(reason, core::kMaxReason);
 }
 
+/// Room for an event of a message's history, besides its text: what its record is longer by, and
+/// what the next copy of the message's full record is longer by. The reserves for cleaning and for
+/// growth both grow by the latter.
+inline constexpr std::uint64_t kEventRoom =
+    bounds::rounded(record_layout::kNotedFixed) + 2 * (kEventBytes + record_layout::kCarriedFixed);
+
 // Why a message died, in the store's own words.
 inline constexpr std::string_view kRanOut = "lease ran out on attempt ";
 inline constexpr std::string_view kRetried = "retried after attempt ";
@@ -86,7 +92,7 @@ inline constexpr std::uint64_t kQueueRecord =
 inline constexpr std::uint64_t kPutOverhead =
     kPutFixedBytes + record_layout::kBootDueField + record_layout::kPushedField +
     record_layout::kExpiryField + record_layout::kGroupField + record_layout::kCarriedFixed +
-    core::kMaxReason;
+    core::kMaxReason + kEventBytes;
 /// Other bytes that a push may write, besides a queue's first record: the end of the message that
 /// it replaces.
 inline constexpr std::uint64_t kPushExtra = 64;

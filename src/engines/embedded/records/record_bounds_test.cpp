@@ -76,6 +76,26 @@ TEST(RecordBounds, OfAClaim) {
   }
 }
 
+// What an event adds to its record, and to the copy of a message that had no past.
+TEST(RecordBounds, OfAnEvent) {
+  const std::string text(core::kMaxEventText, 'x');
+  const auto noted = [&](auto record) {
+    const std::size_t without = written(record);
+    record.noted = Noted{1, text};
+    return written(record) - without;
+  };
+  std::string copied;
+  append_event(copied, {EventKind::retried, 1, 1, 1, text});
+  for (const std::size_t longer :
+       {noted(DueRecord()), noted(ClaimedRecord()), noted(BackRecord()), noted(StoppingRecord())}) {
+    EXPECT_LE(longer + copied.size() + record_layout::kCarriedFixed, kEventRoom + 2 * text.size());
+  }
+  RememberedRecord remembered;
+  const std::size_t without = written(remembered);
+  remembered.noted = true;
+  EXPECT_EQ(written(remembered), without);
+}
+
 TEST(RecordBounds, OfAQueue) {
   QueueRecord record;
   record.name = kName;
@@ -97,6 +117,10 @@ TEST(RecordBounds, OfAPutAndItsCopy) {
   EXPECT_LE(written(record), plain + kCarriedBytes);
   record.boot_due_ms = 1;
   record.carried->reason = kReason;
+  std::string imported;
+  append_event(imported, {EventKind::imported, 1, 1, 1, {}});
+  record.carried->events = imported;
+  record.carried->event_count = 1;
   record.pushed_ms = 1;
   EXPECT_LE(written(record), kPutOverhead + 9);
 }

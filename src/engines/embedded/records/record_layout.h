@@ -24,7 +24,12 @@ enum PutFlag : std::uint8_t {
   kExpires = 64,   // from version 2 on
   kGrouped = 128,  // from version 2 on
 };
-enum DueFlag : std::uint8_t { kDueBoot = 1, kRevived = 2 };
+enum DueFlag : std::uint8_t { kDueBoot = 1, kRevived = 2, kDueNoted = 4 };
+enum BackFlag : std::uint8_t { kBackBoot = 1, kBackNoted = 2 };  // in `small`
+/// Of records of type claimed and stopping, whose `detail` has no other meaning.
+inline constexpr std::uint8_t kNoted = 1;
+/// Of records of type remembered and dead, beside their reason.
+inline constexpr std::uint8_t kNotedToo = 128;
 enum QueueFlag : std::uint8_t { kPaused = 1, kPausedUntil = 2, kCounters = 4, kRemoved = 8 };
 
 // Offsets in a put.
@@ -39,6 +44,7 @@ inline constexpr std::size_t kPushedField = 8;
 inline constexpr std::size_t kExpiryField = 16;
 inline constexpr std::size_t kGroupField = 8;
 inline constexpr std::size_t kCarriedFixed = 48;
+inline constexpr std::size_t kNotedFixed = 8 + 1;  // without its text
 inline constexpr std::size_t kQueueFixed = kHead + 4 + kSettingsBytes + 8;
 inline constexpr std::size_t kDueFixed = kHead + kRefBytes + 4 + 8 + 4;
 inline constexpr std::size_t kClaimedFixed = kHead + 4 + 4 + 8 + 8;

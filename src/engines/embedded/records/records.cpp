@@ -38,22 +38,27 @@ std::size_t size_of(const QueueRecord& r) {
 std::size_t size_of(const PutRecord& r) {
   return kPutFixedBytes + (r.boot_due_ms ? kBootDueField : 0) + (r.pushed_ms ? kPushedField : 0) +
          (r.expiry.any() ? kExpiryField : 0) + (r.group.any() ? kGroupField : 0) +
-         (r.carried ? kCarriedFixed + r.carried->reason.size() : 0) + r.key.size() +
-         r.headers.size() + r.payload.size();
+         (r.carried ? kCarriedFixed + r.carried->reason.size() + r.carried->events.size() : 0) +
+         r.key.size() + r.headers.size() + r.payload.size();
 }
-std::size_t size_of(const DueRecord& r) { return kDueFixed + (r.boot_due_ms ? kBootDueField : 0); }
+std::size_t size_of(const std::optional<Noted>& noted) {
+  return noted ? kNotedFixed + noted->text.size() : 0;
+}
+std::size_t size_of(const DueRecord& r) {
+  return kDueFixed + (r.boot_due_ms ? kBootDueField : 0) + size_of(r.noted);
+}
 std::size_t size_of(const ClaimedRecord& r) {
-  return kClaimedFixed + r.items.size() * kClaimedItemBytes;
+  return kClaimedFixed + r.items.size() * kClaimedItemBytes + size_of(r.noted);
 }
 std::size_t size_of(const BackRecord& r) {
-  return kBackFixed + (r.boot_due_ms ? kBootDueField : 0);
+  return kBackFixed + (r.boot_due_ms ? kBootDueField : 0) + size_of(r.noted);
 }
 std::size_t size_of(const GoneRecord& r) { return kGoneFixed + r.items.size() * kRefBytes; }
 std::size_t size_of(const RememberedRecord& r) {
   return kRememberedFixed + r.items.size() * kRefBytes;
 }
 std::size_t size_of(const DeadRecord& r) { return kDeadFixed + r.reason.size(); }
-std::size_t size_of(const StoppingRecord&) { return kStoppingBytes; }
+std::size_t size_of(const StoppingRecord& r) { return kStoppingBytes + size_of(r.noted); }
 std::size_t size_of(const LeaseRecord&) { return kLeaseBytes; }
 std::size_t size_of(const ClockRecord&) { return kHead + 8 + 8 + 8; }
 std::size_t size_of(const MarksRecord&) { return kHead + 8 + 8; }
@@ -82,7 +87,7 @@ void encode_carried(base::ByteFiller& to, const Carried& c) {
   to.u8(static_cast<std::uint8_t>(c.stage));
   to.u8(c.stopping ? 1 : 0);
   to.u8(static_cast<std::uint8_t>(c.ending));
-  to.u8(0);
+  to.u8(c.event_count);
   to.u32(c.attempt);
   Tallies tallies = c.tallies;
   each_tally(tallies, [&](std::uint32_t& field) { to.u32(field); });
@@ -90,6 +95,19 @@ void encode_carried(base::ByteFiller& to, const Carried& c) {
   to.i64(c.stamp_ms);
   to.u32(static_cast<std::uint32_t>(c.reason.size()));
   to.bytes(c.reason);
+  to.bytes(c.events);
+}
+
+template <typename Detail>
+std::uint8_t with_noted(Detail detail, bool noted) {
+  return static_cast<std::uint8_t>(static_cast<int>(detail) | (noted ? kNotedToo : 0));
+}
+
+void put_noted(base::ByteFiller& to, const std::optional<Noted>& noted) {
+  if (!noted) return;
+  to.i64(noted->at_ms);
+  to.u8(static_cast<std::uint8_t>(noted->text.size()));
+  to.bytes(noted->text);
 }
 
 void encode(std::string& out, const PutRecord& r) {
@@ -130,18 +148,20 @@ void encode(std::string& out, const PutRecord& r) {
 }
 
 void encode(std::string& out, const DueRecord& r) {
-  const auto detail =
-      static_cast<std::uint8_t>((r.boot_due_ms ? kDueBoot : 0) | (r.revived ? kRevived : 0));
+  const auto detail = static_cast<std::uint8_t>(
+      (r.boot_due_ms ? kDueBoot : 0) | (r.revived ? kRevived : 0) | (r.noted ? kDueNoted : 0));
   base::ByteFiller to = begin(out, size_of(r), RecordType::due, detail, 0);
   put_ref(to, r.ref);
   to.u32(r.queue);
   to.i64(r.due_ms);
   to.u32(r.priority);
   if (r.boot_due_ms) to.i64(*r.boot_due_ms);
+  put_noted(to, r.noted);
 }
 
 void encode(std::string& out, const ClaimedRecord& r) {
-  base::ByteFiller to = begin(out, size_of(r), RecordType::claimed, 0, 0);
+  base::ByteFiller to =
+      begin(out, size_of(r), RecordType::claimed, r.noted ? kNoted : std::uint8_t{0}, 0);
   to.u32(r.queue);
   to.u32(static_cast<std::uint32_t>(r.items.size()));
   to.i64(r.lease_until_boot_ms);
@@ -151,17 +171,20 @@ void encode(std::string& out, const ClaimedRecord& r) {
     to.u32(item.claims);
     to.u32(item.attempt);
   }
+  put_noted(to, r.noted);
 }
 
 void encode(std::string& out, const BackRecord& r) {
+  const int flags = (r.boot_due_ms ? kBackBoot : 0) | (r.noted ? kBackNoted : 0);
   base::ByteFiller to = begin(out, size_of(r), RecordType::back, static_cast<std::uint8_t>(r.why),
-                              r.boot_due_ms ? 1 : 0);
+                              static_cast<std::size_t>(flags));
   put_ref(to, r.ref);
   to.u32(r.queue);
   to.i64(r.due_ms);
   to.u32(r.attempt);
   to.u32(r.priority);
   if (r.boot_due_ms) to.i64(*r.boot_due_ms);
+  put_noted(to, r.noted);
 }
 
 void encode(std::string& out, const GoneRecord& r) {
@@ -174,7 +197,7 @@ void encode(std::string& out, const GoneRecord& r) {
 
 void encode(std::string& out, const RememberedRecord& r) {
   base::ByteFiller to =
-      begin(out, size_of(r), RecordType::remembered, static_cast<std::uint8_t>(r.ending), 0);
+      begin(out, size_of(r), RecordType::remembered, with_noted(r.ending, r.noted), 0);
   to.u32(r.queue);
   to.u32(static_cast<std::uint32_t>(r.items.size()));
   to.i64(r.settled_ms);
@@ -184,7 +207,7 @@ void encode(std::string& out, const RememberedRecord& r) {
 
 void encode(std::string& out, const DeadRecord& r) {
   base::ByteFiller to =
-      begin(out, size_of(r), RecordType::dead, static_cast<std::uint8_t>(r.why), r.reason.size());
+      begin(out, size_of(r), RecordType::dead, with_noted(r.why, r.noted), r.reason.size());
   put_ref(to, r.ref);
   to.u32(r.queue);
   to.i64(r.since_ms);
@@ -194,9 +217,11 @@ void encode(std::string& out, const DeadRecord& r) {
 }
 
 void encode(std::string& out, const StoppingRecord& r) {
-  base::ByteFiller to = begin(out, size_of(r), RecordType::stopping, 0, 0);
+  base::ByteFiller to =
+      begin(out, size_of(r), RecordType::stopping, r.noted ? kNoted : std::uint8_t{0}, 0);
   to.u32(r.queue);
   put_ref(to, r.ref);
+  put_noted(to, r.noted);
 }
 
 void encode(std::string& out, const LeaseRecord& r) {

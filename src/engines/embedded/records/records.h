@@ -17,6 +17,7 @@
 
 #include "core/rules/expiry.h"
 #include "core/settings/grouping.h"
+#include "engines/embedded/records/event_entry.h"
 #include "engines/embedded/records/handle.h"
 
 namespace tarry::embedded {
@@ -60,6 +61,14 @@ struct QueueRecord {
   [[nodiscard]] bool frees() const noexcept { return removed && name.empty(); }
 };
 
+/// In a record of a change: it becomes an event of the message's history. The store notes events of
+/// queues with the setting `history` only.
+struct Noted {
+  std::int64_t at_ms = 0;
+  std::string_view text = {};  // at most kMaxEventText bytes
+  friend bool operator==(const Noted&, const Noted&) = default;
+};
+
 /// A message's past, in a record of its full state.
 struct Carried {
   Stage stage = Stage::scheduled;  // scheduled (ready included), leased, dead, remembered
@@ -70,6 +79,8 @@ struct Carried {
   std::int64_t until_ms = 0;
   std::int64_t stamp_ms = 0;
   std::string_view reason;
+  std::string_view events = {};  // event_entry.h, oldest first
+  std::uint8_t event_count = 0;
 };
 
 /// A message in full. `copy`: cleaning wrote the message again, which does not count as accepted a
@@ -103,6 +114,7 @@ struct DueRecord {
   std::uint32_t priority = 0;
   bool revived = false;  // was dead: its attempts start again
   std::optional<std::int64_t> boot_due_ms;
+  std::optional<Noted> noted = {};
 };
 
 struct ClaimedItem {
@@ -115,6 +127,7 @@ struct ClaimedRecord {
   std::int64_t lease_until_boot_ms = 0;
   std::int64_t lease_ms = 0;
   std::vector<ClaimedItem> items;
+  std::optional<Noted> noted = {};  // of each item; the text says who claimed
 };
 
 enum class BackWhy : std::uint8_t { retry = 0, release = 1, run_out = 2 };
@@ -127,6 +140,7 @@ struct BackRecord {
   std::uint32_t attempt = 0;
   std::uint32_t priority = 0;
   std::optional<std::int64_t> boot_due_ms;
+  std::optional<Noted> noted = {};  // the text is the reason of a retry
 };
 
 enum class GoneWhy : std::uint8_t {
@@ -150,6 +164,7 @@ struct RememberedRecord {
   std::int64_t settled_ms = 0;
   std::int64_t until_ms = 0;
   std::vector<Ref> items;
+  bool noted = false;  // as an event, at `settled_ms`
 };
 
 enum class DeadWhy : std::uint8_t {
@@ -167,11 +182,13 @@ struct DeadRecord {
   std::int64_t until_ms = 0;
   std::uint32_t priority = 0;
   std::string_view reason;
+  bool noted = false;  // as an event, at `since_ms`
 };
 
 struct StoppingRecord {
   std::uint32_t queue = 0;
   Ref ref;
+  std::optional<Noted> noted = {};
 };
 
 struct LeaseRecord {

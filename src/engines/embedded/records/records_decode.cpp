@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
+#include "core/limits.h"
 #include "engines/embedded/records/record_layout.h"
 #include "engines/embedded/records/records.h"
 
@@ -36,6 +37,18 @@ bool take_group(base::ByteReader& in, core::GroupSpan& group, bool present) {
   return !present || (in.u32(group.at) && in.u32(group.size));
 }
 
+bool take_noted(base::ByteReader& in, std::optional<Noted>& noted, bool present) {
+  if (!present) return true;
+  Noted read;
+  std::uint8_t text = 0;
+  if (!in.i64(read.at_ms) || !in.u8(text) || text > core::kMaxEventText ||
+      !in.bytes(text, read.text)) {
+    return false;
+  }
+  noted = read;
+  return true;
+}
+
 // Message::set_due_ms keeps 48 bits.
 bool is_due(std::int64_t due_ms) { return due_ms >= 0 && due_ms < (std::int64_t{1} << 48); }
 
@@ -63,19 +76,27 @@ std::optional<Record> decode_queue(Head head, base::ByteReader in) {
   return r;
 }
 
+bool take_events(base::ByteReader& in, Carried& c) {
+  std::string_view rest = in.rest();
+  for (std::uint8_t i = 0; i < c.event_count; ++i) {
+    if (!take_event(rest)) return false;
+  }
+  return in.bytes(in.remaining() - rest.size(), c.events);
+}
+
 bool take_carried(base::ByteReader& in, Carried& c) {
   std::uint8_t stage = 0;
   std::uint8_t stopping = 0;
   std::uint8_t ending = 0;
-  std::uint8_t unused = 0;
   std::uint32_t reason = 0;
-  if (!in.u8(stage) || !in.u8(stopping) || !in.u8(ending) || !in.u8(unused) || !in.u32(c.attempt)) {
+  if (!in.u8(stage) || !in.u8(stopping) || !in.u8(ending) || !in.u8(c.event_count) ||
+      !in.u32(c.attempt)) {
     return false;
   }
   bool enough = true;
   each_tally(c.tallies, [&](std::uint32_t& field) { enough = enough && in.u32(field); });
   if (!enough || !in.i64(c.until_ms) || !in.i64(c.stamp_ms) || !in.u32(reason) ||
-      !in.bytes(reason, c.reason)) {
+      !in.bytes(reason, c.reason) || !take_events(in, c)) {
     return false;
   }
   if (stage == static_cast<std::uint8_t>(Stage::free) ||
@@ -150,7 +171,8 @@ std::optional<PutRecord> decode_put_from(Head head, std::string_view whole) {
 std::optional<Record> decode_due(Head head, base::ByteReader in) {
   DueRecord r;
   if (!take_ref(in, r.ref) || !in.u32(r.queue) || !in.i64(r.due_ms) || !in.u32(r.priority) ||
-      !take_i64(in, r.boot_due_ms, (head.detail & kDueBoot) != 0) || in.remaining() != 0 ||
+      !take_i64(in, r.boot_due_ms, (head.detail & kDueBoot) != 0) ||
+      !take_noted(in, r.noted, (head.detail & kDueNoted) != 0) || in.remaining() != 0 ||
       !is_due(r.due_ms)) {
     return std::nullopt;
   }
@@ -158,11 +180,11 @@ std::optional<Record> decode_due(Head head, base::ByteReader in) {
   return r;
 }
 
-std::optional<Record> decode_claimed(base::ByteReader in) {
+std::optional<Record> decode_claimed(Head head, base::ByteReader in) {
   ClaimedRecord r;
   std::uint32_t count = 0;
   if (!in.u32(r.queue) || !in.u32(count) || !in.i64(r.lease_until_boot_ms) || !in.i64(r.lease_ms) ||
-      in.remaining() != std::uint64_t{count} * kClaimedItemBytes) {
+      in.remaining() < std::uint64_t{count} * kClaimedItemBytes) {
     return std::nullopt;
   }
   r.items.resize(count);
@@ -171,6 +193,9 @@ std::optional<Record> decode_claimed(base::ByteReader in) {
       return std::nullopt;
     }
   }
+  if (!take_noted(in, r.noted, (head.detail & kNoted) != 0) || in.remaining() != 0) {
+    return std::nullopt;
+  }
   return r;
 }
 
@@ -178,7 +203,9 @@ std::optional<Record> decode_back(Head head, base::ByteReader in) {
   BackRecord r;
   if (head.detail > static_cast<std::uint8_t>(BackWhy::run_out) || !take_ref(in, r.ref) ||
       !in.u32(r.queue) || !in.i64(r.due_ms) || !in.u32(r.attempt) || !in.u32(r.priority) ||
-      !take_i64(in, r.boot_due_ms, head.small != 0) || in.remaining() != 0 || !is_due(r.due_ms)) {
+      !take_i64(in, r.boot_due_ms, (head.small & kBackBoot) != 0) ||
+      !take_noted(in, r.noted, (head.small & kBackNoted) != 0) || in.remaining() != 0 ||
+      !is_due(r.due_ms)) {
     return std::nullopt;
   }
   r.why = static_cast<BackWhy>(head.detail);
@@ -192,6 +219,13 @@ bool take_refs(base::ByteReader& in, std::uint32_t count, std::vector<Ref>& refs
     if (!take_ref(in, ref)) return false;
   }
   return true;
+}
+
+// Takes the flag out of the detail, which is a reason then.
+bool take_noted_too(Head& head) {
+  const bool noted = (head.detail & kNotedToo) != 0;
+  head.detail = static_cast<std::uint8_t>(head.detail & ~kNotedToo);
+  return noted;
 }
 
 std::optional<Record> decode_gone(Head head, base::ByteReader in) {
@@ -208,6 +242,7 @@ std::optional<Record> decode_gone(Head head, base::ByteReader in) {
 std::optional<Record> decode_remembered(Head head, base::ByteReader in) {
   RememberedRecord r;
   std::uint32_t count = 0;
+  r.noted = take_noted_too(head);
   if (head.detail > static_cast<std::uint8_t>(Ending::expired) || !in.u32(r.queue) ||
       !in.u32(count) || !in.i64(r.settled_ms) || !in.i64(r.until_ms) ||
       !take_refs(in, count, r.items)) {
@@ -219,6 +254,7 @@ std::optional<Record> decode_remembered(Head head, base::ByteReader in) {
 
 std::optional<Record> decode_dead(Head head, base::ByteReader in) {
   DeadRecord r;
+  r.noted = take_noted_too(head);
   if (head.detail > static_cast<std::uint8_t>(DeadWhy::expired) || !take_ref(in, r.ref) ||
       !in.u32(r.queue) || !in.i64(r.since_ms) || !in.i64(r.until_ms) || !in.u32(r.priority) ||
       !in.bytes(head.small, r.reason) || in.remaining() != 0) {
@@ -238,14 +274,17 @@ std::optional<Record> decode(Head head, std::string_view whole) {
       return Record(*put);
     }
     case RecordType::due: return decode_due(head, in);
-    case RecordType::claimed: return decode_claimed(in);
+    case RecordType::claimed: return decode_claimed(head, in);
     case RecordType::back: return decode_back(head, in);
     case RecordType::gone: return decode_gone(head, in);
     case RecordType::remembered: return decode_remembered(head, in);
     case RecordType::dead: return decode_dead(head, in);
     case RecordType::stopping: {
       StoppingRecord r;
-      if (!in.u32(r.queue) || !take_ref(in, r.ref) || in.remaining() != 0) return std::nullopt;
+      if (!in.u32(r.queue) || !take_ref(in, r.ref) ||
+          !take_noted(in, r.noted, (head.detail & kNoted) != 0) || in.remaining() != 0) {
+        return std::nullopt;
+      }
       return r;
     }
     case RecordType::lease: {

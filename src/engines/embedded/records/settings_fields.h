@@ -1,9 +1,9 @@
 // A queue's settings as bytes of its record, as docs/formats/journal.md has them: durations, then
 // counts, then rules, each kind in the order of the table; then the objective as one number, if
 // there is one; then what concerns expiry, behind an objective of 0 if there is none; then the
-// limits, behind what concerns expiry; then what concerns groups, behind the limits (all four from
-// version 2 on). Size, writing and reading stand here together. A new setting needs a new version
-// of the format.
+// limits, behind what concerns expiry; then what concerns groups and history, behind the limits
+// (all from version 2 on). Size, writing and reading stand here together. A new setting needs a new
+// version of the format.
 //
 // Thread safety: constants and pure functions.
 #pragma once
@@ -33,14 +33,15 @@ inline constexpr std::size_t kObjectiveSettingsBytes = kPlainSettingsBytes + 8;
 inline constexpr std::size_t kExpirySettingsBytes = kObjectiveSettingsBytes + 8 + 4;
 /// With limits.
 inline constexpr std::size_t kLimitSettingsBytes = kExpirySettingsBytes + 4 + 4 + 8 + 4;
-/// With what concerns groups, but without the name of the header.
-inline constexpr std::size_t kGroupSettingsBytes = kLimitSettingsBytes + 4 + 4;
+/// With what concerns groups and history, but without the name of the header.
+inline constexpr std::size_t kGroupSettingsBytes = kLimitSettingsBytes + 1 + 1 + 2 + 4;
 /// The most bytes that settings take.
 inline constexpr std::size_t kSettingsBytes = kGroupSettingsBytes + core::kMaxGroupHeader;
 
 /// The size of the settings.
 [[nodiscard]] inline std::size_t settings_bytes(const QueueSettings& settings) noexcept {
-  if (settings.group.by != Grouping::By::none || settings.group_max_leased != 0) {
+  if (settings.group.by != Grouping::By::none || settings.group_max_leased != 0 ||
+      settings.history != 0) {
     return kGroupSettingsBytes + settings.group.header.size();
   }
   if (settings.max_leased != 0 || settings.rate != DeliveryRate()) return kLimitSettingsBytes;
@@ -67,7 +68,9 @@ inline void write_settings(base::ByteFiller& to, const QueueSettings& settings) 
   to.i64(settings.rate.per.count());
   to.u32(settings.rate.burst);
   if (bytes <= kLimitSettingsBytes) return;
-  to.u32(static_cast<std::uint32_t>(settings.group.by));
+  to.u8(static_cast<std::uint8_t>(settings.group.by));
+  to.u8(static_cast<std::uint8_t>(settings.group.header.size()));
+  to.u16(static_cast<std::uint16_t>(settings.history));
   to.u32(settings.group_max_leased);
   to.bytes(settings.group.header);
 }
@@ -114,11 +117,16 @@ inline void write_settings(base::ByteFiller& to, const QueueSettings& settings) 
     good = good && core::is_delivery_rate(settings.rate);
   }
   if (bytes > kLimitSettingsBytes) {
-    std::uint32_t by = 0;
+    std::uint8_t by = 0;
+    std::uint8_t header_bytes = 0;
+    std::uint16_t history = 0;
     std::string_view header;
-    good = good && in.u32(by) && by <= static_cast<std::uint32_t>(Grouping::By::header) &&
-           in.u32(settings.group_max_leased) && in.bytes(bytes - kGroupSettingsBytes, header);
+    good = good && in.u8(by) && by <= static_cast<std::uint8_t>(Grouping::By::header) &&
+           in.u8(header_bytes) && bytes == kGroupSettingsBytes + header_bytes && in.u16(history) &&
+           history <= core::kMaxHistory && in.u32(settings.group_max_leased) &&
+           in.bytes(bytes - kGroupSettingsBytes, header);
     if (good) settings.group = {static_cast<Grouping::By>(by), std::string(header)};
+    settings.history = history;
     good = good && core::is_grouping(settings.group);
   }
   return good && settings_bytes(settings) == bytes;

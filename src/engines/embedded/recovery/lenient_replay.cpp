@@ -198,8 +198,7 @@ void LenientReplay::take(const Record& record, std::uint64_t segment, std::uint6
     if (!known(remembered->queue)) return;
     for (const Ref ref : remembered->items) {
       find(ref, true);
-      state_->evolve(remembered->ending, remembered->queue, remembered->settled_ms,
-                     remembered->until_ms, ref);
+      state_->evolve(*remembered, ref);
     }
   } else if (const auto* dead = std::get_if<DeadRecord>(&record)) {
     if (!known(dead->queue)) return;

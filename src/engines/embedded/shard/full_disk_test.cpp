@@ -119,6 +119,27 @@ TEST_F(FullDisk, ClaimsAndReleasesGoOnForEver) {
   EXPECT_EQ(shard->state().pending(), count);
 }
 
+// Histories grow with each claim and release, and give way when there is no room for them.
+TEST_F(FullDisk, HistoriesGiveWay) {
+  open();
+  ASSERT_TRUE(shard->ask(
+      core::ConfigureRequest{"q", {.remember = Millis(3'600'000), .history = core::kMaxHistory}}));
+  const std::size_t count = fill(10);
+  ASSERT_GT(count, 2000u / test::kPart);
+  ASSERT_NO_FATAL_FAILURE(claim_and_release(kSmallDisk / 100));
+  std::vector<std::string> receipts;
+  for (std::size_t i = 0; i < count; ++i) {
+    receipts.push_back(claim());
+    ASSERT_FALSE(receipts.back().empty()) << i << " of " << count;
+  }
+  for (const std::string& receipt : receipts) ASSERT_NO_FATAL_FAILURE(expect_ack(receipt));
+  const std::uint64_t pending = shard->state().pending();
+  EXPECT_EQ(pending, 0u);
+  const std::string before = test::describe(shard->state());
+  open();
+  EXPECT_EQ(test::describe(shard->state()), before);
+}
+
 TEST_F(FullDisk, EverythingCanBeClaimedHeldAndAcked) {
   for (const std::size_t payload : {10u, 3000u}) {
     SCOPED_TRACE(payload);

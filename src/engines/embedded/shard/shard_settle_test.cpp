@@ -74,11 +74,11 @@ TEST_F(ShardSettle, WhatIsRememberedOfACancelHasNoDelayAndNoReason) {
   ASSERT_TRUE(
       one.ask(test::push("q", "later", Due::at(Time(Millis(clock.now().realtime_ms + 9))))));
   ASSERT_TRUE(one.ask(test::reschedule("q", "later", Due::after(std::chrono::hours(1)))));
-  EXPECT_GT(one.state().live.total_reasons(), 0u);
+  EXPECT_GT(one.state().live.total_unwritten(), 0u);
   EXPECT_EQ(one.state().unwritten_boot_dues(), 1u);
   for (const char* key : {"dead", "later"}) ASSERT_TRUE(one.ask(test::cancel("q", key)));
   EXPECT_EQ(one.state().queue(one.state().find_queue("q")).in(Stage::remembered), 2u);
-  EXPECT_EQ(one.state().live.total_reasons(), 0u);
+  EXPECT_EQ(one.state().live.total_unwritten(), 0u);
   EXPECT_EQ(one.state().unwritten_boot_dues(), 0u);
   EXPECT_EQ(settled(receipts, Outcome::stale), 1u);
   clock.advance(60'000);

@@ -14,8 +14,12 @@ PutRecord full_copy(const ShardState& state, const PutRecord& record) {
   again.boot_due_ms = state.boot_due_ms(message);
   again.expiry = TARRY_PLANTED_BUG(copy_never_expires) ? core::Expiry() : state.expiry(handle);
   again.carried.reset();
-  if (message.history != kNoHistory || message.stopping != 0) {
+  if (message.history != kNoHistory || message.stopping != 0 || state.events(handle) != nullptr) {
     again.carried = state.carried(handle);
+    if (TARRY_PLANTED_BUG(copy_forgets_events)) {
+      again.carried->events = {};
+      again.carried->event_count = 0;
+    }
   }
   if (message.stage() == Stage::remembered) {
     again.pushed_ms.reset();

@@ -5,7 +5,7 @@
 // Thread safety: none; the shard's thread owns it.
 //
 // Invariants
-//  1. `total_bytes`, `messages` and `total_reasons` are sums over all segments; bytes are in the
+//  1. `total_bytes`, `messages` and `total_unwritten` are sums over all segments; bytes are in the
 //     size classes of position.h.
 //  2. No segment's `growth` is more than `most_growth`.
 #pragma once
@@ -23,10 +23,12 @@ namespace tarry::embedded {
 struct SegmentLife {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t reasons = 0;  // bytes of reasons that its dead messages' full records do not hold
+  std::uint64_t unwritten = 0;  // bytes of reasons and events that the full records do not hold
 
   /// By how many bytes the copies of all these records together may be longer than the records.
-  [[nodiscard]] std::uint64_t growth() const noexcept { return messages * kCarriedBytes + reasons; }
+  [[nodiscard]] std::uint64_t growth() const noexcept {
+    return messages * kCarriedBytes + unwritten;
+  }
 };
 
 class LiveBytes {
@@ -47,24 +49,24 @@ class LiveBytes {
     total_ -= position.size();
     --messages_;
     if (found->second.messages > 0) return;
-    TARRY_ASSERT(found->second.reasons == 0);
+    TARRY_ASSERT(found->second.unwritten == 0);
     segments_.erase(found);
   }
-  /// Call `add_reason` when a message has become dead for a reason that its full record, in that
-  /// segment, does not hold.
-  void add_reason(std::uint64_t segment, std::uint64_t bytes) {
+  /// Call `add_unwritten` when a message has become dead for a reason, or has an event, that its
+  /// full record, in that segment, does not hold.
+  void add_unwritten(std::uint64_t segment, std::uint64_t bytes) {
     SegmentLife& life = segments_.at(segment);
-    life.reasons += bytes;
-    reasons_ += bytes;
+    life.unwritten += bytes;
+    unwritten_ += bytes;
     most_growth_ = std::max(most_growth_, life.growth());
   }
-  /// Call `remove_reason` when such a message has lost its reason, or gets another full record
-  /// (then before `remove`).
-  void remove_reason(std::uint64_t segment, std::uint64_t bytes) {
+  /// Call `remove_unwritten` when such a message has lost its reason or events, or gets another
+  /// full record (then before `remove`).
+  void remove_unwritten(std::uint64_t segment, std::uint64_t bytes) {
     SegmentLife& life = segments_.at(segment);
-    TARRY_ASSERT(life.reasons >= bytes);
-    life.reasons -= bytes;
-    reasons_ -= bytes;
+    TARRY_ASSERT(life.unwritten >= bytes);
+    life.unwritten -= bytes;
+    unwritten_ -= bytes;
   }
   /// Computes `most_growth` anew from all segments, because it may have become less.
   void measure_growth() noexcept {
@@ -79,7 +81,7 @@ class LiveBytes {
   }
   [[nodiscard]] std::uint64_t total_bytes() const noexcept { return total_; }
   [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
-  [[nodiscard]] std::uint64_t total_reasons() const noexcept { return reasons_; }
+  [[nodiscard]] std::uint64_t total_unwritten() const noexcept { return unwritten_; }
   /// The largest `growth` of a segment.
   [[nodiscard]] std::uint64_t most_growth() const noexcept { return most_growth_; }
 
@@ -87,7 +89,7 @@ class LiveBytes {
   std::map<std::uint64_t, SegmentLife> segments_;
   std::uint64_t total_ = 0;
   std::uint64_t messages_ = 0;
-  std::uint64_t reasons_ = 0;
+  std::uint64_t unwritten_ = 0;
   std::uint64_t most_growth_ = 0;
 };
 

@@ -17,6 +17,7 @@ bool is_sane(std::int64_t ms) noexcept {
   return ms > -kLimit && ms < kLimit;
 }
 bool is_sane(std::optional<std::int64_t> ms) noexcept { return is_sane(ms.value_or(0)); }
+bool is_sane(const std::optional<Noted>& noted) noexcept { return !noted || is_sane(noted->at_ms); }
 bool is_sane(const QueueRecord& record) noexcept {
   bool sane = is_sane(record.paused_until_ms);
   core::each_setting_of<core::DurationSetting>([&](const auto& row) {
@@ -64,7 +65,10 @@ class Replay {
   }
   Result<void> operator()(const ClaimedRecord& record) {
     if (!is_known(record.queue)) return broken(kUnknownQueue);
-    if (!is_sane(record.lease_until_boot_ms) || !is_sane(record.lease_ms)) return broken(kInsane);
+    if (!is_sane(record.lease_until_boot_ms) || !is_sane(record.lease_ms) ||
+        !is_sane(record.noted)) {
+      return broken(kInsane);
+    }
     for (const ClaimedItem& item : record.items) {
       if (is_elsewhere(item.ref, record.queue)) return broken(kOtherQueue);
       state_.evolve(record, item);
@@ -85,23 +89,25 @@ class Replay {
     if (!is_sane(record.settled_ms) || !is_sane(record.until_ms)) return broken(kInsane);
     for (const Ref ref : record.items) {
       if (is_elsewhere(ref, record.queue)) return broken(kOtherQueue);
-      state_.evolve(record.ending, record.queue, record.settled_ms, record.until_ms, ref);
+      state_.evolve(record, ref);
     }
     return {};
   }
   Result<void> operator()(const DueRecord& record) {
     if (!is_known(record.queue)) return broken(kUnknownQueue);
-    return evolve(record, is_sane(record.boot_due_ms));
+    return evolve(record, is_sane(record.boot_due_ms) && is_sane(record.noted));
   }
   Result<void> operator()(const BackRecord& record) {
     if (!is_known(record.queue)) return broken(kUnknownQueue);
-    return evolve(record, is_sane(record.boot_due_ms));
+    return evolve(record, is_sane(record.boot_due_ms) && is_sane(record.noted));
   }
   Result<void> operator()(const DeadRecord& record) {
     if (!is_known(record.queue)) return broken(kUnknownQueue);
     return evolve(record, is_sane(record.since_ms) && is_sane(record.until_ms));
   }
-  Result<void> operator()(const StoppingRecord& record) { return evolve(record, true); }
+  Result<void> operator()(const StoppingRecord& record) {
+    return evolve(record, is_sane(record.noted));
+  }
   Result<void> operator()(const LeaseRecord& record) {
     return evolve(record, is_sane(record.lease_until_boot_ms) && is_sane(record.lease_ms));
   }

@@ -89,7 +89,7 @@ std::uint32_t ShardState::max_attempts(Handle handle) const {
 }
 
 std::uint64_t ShardState::ram_bytes() const noexcept {
-  return slab.bytes() + histories.bytes() + index.bytes() + ready_blocks.bytes();
+  return slab.bytes() + histories.bytes() + index.bytes() + ready_blocks.bytes() + event_bytes_;
 }
 
 std::optional<std::int64_t> ShardState::boot_due_ms(const Message& message) const noexcept {
@@ -110,6 +110,10 @@ Carried ShardState::carried(Handle handle) const {
     carried.until_ms = message.stage() == Stage::leased ? history.lease_end_ms() : history.until_ms;
     carried.stamp_ms = history.stamp_ms;
     if (message.stage() == Stage::dead) carried.reason = reasons.text(history.reason);
+  }
+  if (const EventList* const list = events(handle)) {
+    carried.events = list->bytes();
+    carried.event_count = list->count();
   }
   return carried;
 }
@@ -179,15 +183,15 @@ void ShardState::take_reason(Message& message, std::string_view text) {
   history.reason = reasons.acquire(text);
   history.reason_unwritten = history.reason != 0;
   if (!history.reason_unwritten) return;
-  live.add_reason(message.position.segment(newest_segment_), text.size());
+  live.add_unwritten(message.position.segment(newest_segment_), text.size());
 }
 
 void ShardState::count_reason_as_written(Message& message) {
   History& history = histories[message.history];
   if (!history.reason_unwritten) return;
   history.reason_unwritten = false;
-  live.remove_reason(message.position.segment(newest_segment_),
-                     reasons.text(history.reason).size());
+  live.remove_unwritten(message.position.segment(newest_segment_),
+                        reasons.text(history.reason).size());
 }
 
 void ShardState::drop_reason(Message& message) {
@@ -225,6 +229,7 @@ void ShardState::remove(Handle handle) {
     histories.free(message.history);
   }
   if (message.options != 0) options_.erase(handle);
+  drop_events(handle);
   unwritten_boot_dues_ -= message.boot_due_unwritten;
   eras.leave(message.era);
   message.era = 0;
@@ -245,6 +250,8 @@ void ShardState::evolve(const QueueRecord& record) {
     QueueState& gone = *queues_[record.queue];
     if (gone.is_there()) queue_ids_.erase(gone.name);
     gated.drop(record.queue, gone.in(Stage::leased), gone.lanes.groups(), gone.at_gate);
+    gone.settings.history = 0;
+    fit_history(record.queue);
     queues_[record.queue] = std::make_unique<QueueState>(slab, ready_blocks);
     free_queues_.insert(record.queue);
     return;
@@ -261,6 +268,7 @@ void ShardState::evolve(const QueueRecord& record) {
   queue.paused_until_ms = record.paused_until_ms;
   if (record.counters) queue.counters = *record.counters;
   fit_gate(record.queue);
+  fit_history(record.queue);
 }
 
 void ShardState::open_gates(std::shared_ptr<QueueGates> gates) {
@@ -290,6 +298,7 @@ void ShardState::restore(Handle handle, const PutRecord& record) {
     if (carried.stage == Stage::leased && !same_boot_) history.until_ms = kOtherBoot;
     histories.written(message.history);
   }
+  restore_events(handle, carried);
   message.stopping = carried.stopping ? 1 : 0;
   set_stage(handle, carried.stage);
 }
@@ -302,6 +311,7 @@ void ShardState::evolve(const PutRecord& record, std::uint64_t segment, Position
     // same, and in replay the links are made later.
     Message& message = slab[handle];
     if (message.history != kNoHistory) count_reason_as_written(message);
+    count_events_as_written(handle);
     live.remove(message.position.segment(newest_segment_), message.position);
     message.position = position;
     live.add(segment, position);
@@ -342,6 +352,9 @@ void ShardState::evolve(const PutRecord& record, std::uint64_t segment, Position
     restore(handle, record);
   } else {
     set_stage(handle, Stage::scheduled);
+    if (!record.copy && record.pushed_ms) {
+      note(handle, {EventKind::pushed, 0, *record.pushed_ms, record.due_ms, {}});
+    }
   }
   if (!record.copy) ++counters(record.queue).accepted;
   next_id_ = std::max(next_id_, id / identity_.shards + 1);
@@ -367,6 +380,10 @@ void ShardState::evolve(const DueRecord& record) {
   message.priority = record.priority;
   set_stage(handle, Stage::scheduled);
   arm(handle);
+  if (record.noted) {
+    const EventKind kind = record.revived ? EventKind::revived : EventKind::rescheduled;
+    note(handle, {kind, 0, record.noted->at_ms, record.due_ms, record.noted->text});
+  }
 }
 
 void ShardState::count_claims(QueueId queue, std::size_t count) { counters(queue).claims += count; }
@@ -386,6 +403,9 @@ void ShardState::evolve(const ClaimedRecord& record, const ClaimedItem& item) {
   history.stamp_ms = record.lease_ms;
   set_stage(handle, Stage::leased);
   arm(handle);
+  if (record.noted) {
+    note(handle, {EventKind::claimed, item.attempt, record.noted->at_ms, 0, record.noted->text});
+  }
 }
 
 void ShardState::evolve(const BackRecord& record) {
@@ -400,6 +420,7 @@ void ShardState::evolve(const BackRecord& record) {
   disarm(handle);
   Message& message = slab[handle];
   History& history = history_of(message);
+  note_back(record, history.attempt);
   history.attempt = record.attempt;
   if (TARRY_PLANTED_BUG(attempts_reset_by_replay) && replaying_) history.attempt = 0;
   if (record.why == BackWhy::release) ++history.tallies.releases;
@@ -426,10 +447,9 @@ void ShardState::evolve(GoneWhy why, QueueId queue, Ref ref) {
   remove(ref.handle);
 }
 
-void ShardState::evolve(Ending ending, QueueId queue, std::int64_t settled_ms,
-                        std::int64_t until_ms, Ref ref) {
-  QueueCounters& counted = counters(queue);
-  switch (ending) {
+void ShardState::evolve(const RememberedRecord& record, Ref ref) {
+  QueueCounters& counted = counters(record.queue);
+  switch (record.ending) {
     case Ending::acked: ++counted.acked; break;
     case Ending::cancelled: ++counted.cancelled; break;
     case Ending::expired: ++counted.expired; break;
@@ -440,13 +460,14 @@ void ShardState::evolve(Ending ending, QueueId queue, std::int64_t settled_ms,
   History& history = history_of(message);
   drop_reason(message);                     // the message may have been dead
   move_due(message, message.due_ms(), {});  // the message no longer waits for a BOOTTIME
-  history.ending = ending;
-  history.stamp_ms = settled_ms;
-  history.until_ms = until_ms;
+  history.ending = record.ending;
+  history.stamp_ms = record.settled_ms;
+  history.until_ms = record.until_ms;
   message.stopping = 0;
   if (message.options != 0) set_expiry(ref.handle, {});
   set_stage(ref.handle, Stage::remembered);
   arm(ref.handle);
+  if (record.noted) note_end(ref.handle, record.ending, record.settled_ms, history.attempt);
 }
 
 void ShardState::evolve(const DeadRecord& record) {
@@ -469,10 +490,16 @@ void ShardState::evolve(const DeadRecord& record) {
   message.stopping = 0;
   set_stage(handle, Stage::dead);
   arm(handle);
+  note_dead(record, history.attempt);
 }
 
 void ShardState::evolve(const StoppingRecord& record) {
-  if (slab.holds(record.ref.handle, record.ref.id)) slab[record.ref.handle].stopping = 1;
+  const Handle handle = record.ref.handle;
+  if (!slab.holds(handle, record.ref.id)) return;
+  slab[handle].stopping = 1;
+  if (!record.noted) return;
+  const std::uint32_t attempt = carried(handle).attempt;
+  note(handle, {EventKind::stopping, attempt, record.noted->at_ms, 0, record.noted->text});
 }
 
 void ShardState::evolve(const LeaseRecord& record) {

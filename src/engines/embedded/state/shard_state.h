@@ -36,6 +36,7 @@
 #include "core/rules/expiry.h"
 #include "engines/embedded/records/records.h"
 #include "engines/embedded/state/clock_eras.h"
+#include "engines/embedded/state/event_lists.h"
 #include "engines/embedded/state/gated_queues.h"
 #include "engines/embedded/state/history_slab.h"
 #include "engines/embedded/state/key_index.h"
@@ -65,6 +66,7 @@ struct QueueState {
   std::array<std::uint64_t, 6> count{};  // by Stage
   QueueLanes lanes;
   AtGate at_gate;
+  std::unique_ptr<EventLists> events;  // null unless it has the setting `history`
   // About how many messages at the lanes' front have been read ahead; others may have come before
   // them.
   std::size_t read_ahead = 0;
@@ -135,8 +137,7 @@ class ShardState {
   void count_claims(QueueId queue, std::size_t count);
   void evolve(const BackRecord& record);
   void evolve(GoneWhy why, QueueId queue, Ref ref);
-  void evolve(Ending ending, QueueId queue, std::int64_t settled_ms, std::int64_t until_ms,
-              Ref ref);
+  void evolve(const RememberedRecord& record, Ref ref);
   void evolve(const DeadRecord& record);
   void evolve(const StoppingRecord& record);
   void evolve(const LeaseRecord& record);
@@ -206,6 +207,10 @@ class ShardState {
   [[nodiscard]] std::optional<std::int64_t> next_expiry_ms() const noexcept {
     return expiries_.empty() ? std::nullopt : std::optional(expiries_.begin()->first);
   }
+  /// The last events of a message; null: there are none.
+  [[nodiscard]] const EventList* events(Handle handle) const;
+  /// True if some queue has the setting `history`.
+  [[nodiscard]] bool keeps_history() const noexcept { return queues_with_history_ != 0; }
   [[nodiscard]] std::uint16_t max_attempts_override(Handle handle) const;
   [[nodiscard]] std::uint32_t max_attempts(Handle handle) const;
   /// For salvage: renames an existing queue, without a record. No queue may have the new name.
@@ -217,7 +222,7 @@ class ShardState {
   [[nodiscard]] std::uint64_t ram_bytes() const noexcept;
   /// Messages whose full records grow by a BOOTTIME due when they are copied.
   [[nodiscard]] std::uint64_t unwritten_boot_dues() const noexcept { return unwritten_boot_dues_; }
-  /// The full state of a message, for a copy; `reason` points into this state.
+  /// The full state of a message, for a copy; `reason` and `events` point into this state.
   [[nodiscard]] Carried carried(Handle handle) const;
   [[nodiscard]] std::optional<std::int64_t> boot_due_ms(const Message& message) const noexcept;
 
@@ -257,6 +262,18 @@ class ShardState {
   void disarm(Handle handle);
   void set_stage(Handle handle, Stage stage) noexcept;
   void fit_gate(QueueId queue);
+  // -- histories: shard_events.cpp
+  [[nodiscard]] EventList* list_of(Handle handle);
+  template <typename Change>
+  void change(Handle handle, EventList& list, Change&& change);
+  void note(Handle handle, const EventEntry& event);
+  void note_back(const BackRecord& record, std::uint32_t attempt);
+  void note_dead(const DeadRecord& record, std::uint32_t attempt);
+  void note_end(Handle handle, Ending ending, std::int64_t at_ms, std::uint32_t attempt);
+  void restore_events(Handle handle, const Carried& carried);
+  void count_events_as_written(Handle handle);
+  void drop_events(Handle handle);
+  void fit_history(QueueId queue);
   [[nodiscard]] bool expires_by(Handle handle, std::int64_t now_ms) const;
   [[nodiscard]] std::optional<std::pair<std::int64_t, Handle>> expiry_entry(Handle handle) const;
   void set_expiry(Handle handle, const core::Expiry& expiry);
@@ -280,6 +297,8 @@ class ShardState {
   std::uint64_t next_id_ = 1;
   std::uint64_t low_water_ = 1;
   std::uint64_t pending_ = 0;
+  std::uint64_t queues_with_history_ = 0;
+  std::uint64_t event_bytes_ = 0;  // in RAM, about
   std::uint64_t unwritten_boot_dues_ = 0;
   std::uint64_t newest_segment_ = 0;
   std::vector<Handle> renewed_leases_;

@@ -7,6 +7,7 @@
 #include "base/text/base64.h"
 #include "base/text/text.h"
 #include "core/rules/validation.h"
+#include "core/settings/queue_limits.h"
 #include "engines/redis/records/describe.h"
 #include "engines/redis/records/dotted_parts.h"
 #include "engines/redis/records/member.h"
@@ -331,6 +332,9 @@ class Lister : public std::enable_shared_from_this<Lister> {
 
 void get(Context& context, const AskedPtr& asked, const core::Limits& limits) {
   const auto& request = std::get<core::GetRequest>(asked->request);
+  if (request.with_history) {
+    return asked->fail(core::no_history("redis", "asked for one"));
+  }
   core::GetReply reply;
   Items good;
   for (std::uint32_t i = 0; i < request.keys.size(); ++i) {

@@ -14,6 +14,7 @@ namespace tarry::embedded {
 namespace {
 
 struct ClaimRoom {
+  std::uint64_t items;
   std::uint64_t bytes;
   std::uint64_t largest;
   std::uint64_t later;  // not written yet, but no claim is given without room for it
@@ -24,7 +25,7 @@ ClaimRoom claim_room(const core::ClaimRequest& request, std::uint64_t max, std::
   // Claims by key can also take dead messages.
   const std::uint64_t items = std::min(max, request.keys.empty() ? pending : request.keys.size());
   const std::uint64_t bytes = items * kClaimedItemBytes;
-  return {2 * request.queues.size() * kClaimedHead + bytes, kClaimedHead + bytes,
+  return {items, 2 * request.queues.size() * kClaimedHead + bytes, kClaimedHead + bytes,
           items * (kRunOutBytes + kCarriedBytes)};
 }
 
@@ -35,7 +36,8 @@ ClaimRoom claim_room(const core::ClaimRequest& request, std::uint64_t max, std::
 std::optional<Error> ClaimTaker::take_room(const core::ClaimRequest& request, std::uint32_t& max) {
   while (true) {
     const ClaimRoom wanted = claim_room(request, max, shard_.state.pending());
-    auto error = shard_.room.take(wanted.bytes + wanted.later, wanted.largest, Purpose::work);
+    auto error = shard_.take_room(wanted.bytes + wanted.later, wanted.largest, Purpose::work,
+                                  {wanted.items, wanted.items * event_text(request.by).size()});
     if (!error || error->code != ErrorCode::no_space || max <= 1) return error;
     max = static_cast<std::uint32_t>(std::min<std::uint64_t>(max, shard_.state.pending() + 1) / 2);
     max = std::max(max, 1u);
@@ -55,6 +57,7 @@ ClaimedRecord ClaimTaker::begin_record(QueueId queue, const core::ClaimRequest& 
   record.queue = queue;
   record.lease_ms = request.lease.value_or(shard_.state.queue(queue).settings.lease).count();
   record.lease_until_boot_ms = shard_.now.boottime_ms + record.lease_ms;
+  record.noted = shard_.records.noted(queue, request.by);
   return record;
 }
 

@@ -84,7 +84,7 @@ void Claims::set_damaged_aside(const Part& part) {
                          shard_.state.queue(message.queue).name +
                          " is damaged: set aside as dead"});
   // If there is no room, the message's lease will run out, and the next claim tries again.
-  if (shard_.room.take(256, 256, Purpose::end)) return;
+  if (shard_.take_room(256, 256, Purpose::end, {1})) return;
   shard_.records.write_dead(DeadWhy::damaged, part.handle, message.priority, "damaged");
 }
 

@@ -89,7 +89,7 @@ std::uint64_t Cleaner::cost() const {
   // A claim during the round takes room for the bytes that it adds to a copy.
   const std::uint64_t carried = std::min(life.messages, state_->histories.unwritten());
   const std::uint64_t delayed = std::min(life.messages, state_->unwritten_boot_dues());
-  return life.bytes + carried * kCarriedBytes + delayed * kBootDueBytes + life.reasons;
+  return life.bytes + carried * kCarriedBytes + delayed * kBootDueBytes + life.unwritten;
 }
 
 Result<void> Cleaner::copy(const PutRecord& record, Slice& slice) {

@@ -319,8 +319,9 @@ TEST_F(CleanerTest, CopiesEveryStateAsItIsNow) {
   write(StoppingRecord{0, ref(stopping)});
   write(DeadRecord{DeadWhy::buried, ref(dead), 0, now, now + 1'000'000, 9, "no such address"});
   ASSERT_TRUE(journal->ensure_room(500, 500, 0));
-  journal->append_remembered(Ending::acked, 0, now, now + 60'000, ref(remembered));
-  state.evolve(Ending::acked, 0, now, now + 60'000, ref(remembered));
+  const RememberedRecord acked{Ending::acked, 0, now, now + 60'000, {}};
+  journal->append_remembered(acked, ref(remembered));
+  state.evolve(acked, ref(remembered));
   write(DueRecord{ref(delayed), 0, now + 10'000, 1024, false, boot + 10'000});
   gone(gone_one);
   roll();

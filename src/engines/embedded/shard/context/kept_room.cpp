@@ -30,7 +30,7 @@ KeptRoom::Parts KeptRoom::parts(std::uint64_t more_bytes, std::uint64_t more) co
   };
   Parts parts;
   const std::uint64_t more_than_carried =
-      state_->live.total_reasons() + state_->unwritten_boot_dues() * kBootDueBytes;
+      state_->live.total_unwritten() + state_->unwritten_boot_dues() * kBootDueBytes;
   parts.growth = state_->histories.unwritten() * kCarriedBytes + more_than_carried;
   parts.leases = leased * kRunOutBytes;
   parts.claims = kept(state_->histories.size()) * kCarriedBytes + kept(leased) * kRunOutBytes;

@@ -36,10 +36,22 @@ void RecordWriter::log(const Record& record) {
   state_->evolve(record);
 }
 
-void RecordWriter::write(const DueRecord& record) { log(record); }
-void RecordWriter::write(const StoppingRecord& record) { log(record); }
+std::optional<Noted> RecordWriter::noted(QueueId queue, std::string_view text) const {
+  if (!notes_ || state_->queue(queue).events == nullptr) return std::nullopt;
+  return Noted{now_->realtime_ms, event_text(text)};
+}
+
+void RecordWriter::write(DueRecord record) {
+  record.noted = noted(record.queue);
+  log(record);
+}
+void RecordWriter::write(StoppingRecord record) {
+  record.noted = noted(record.queue);
+  log(record);
+}
 void RecordWriter::write(const LeaseRecord& record) { log(record); }
-void RecordWriter::write(const BackRecord& record) {
+void RecordWriter::write(BackRecord record, std::string_view reason) {
+  record.noted = noted(record.queue, reason);
   log(record);
   wake_limited(record.queue);
   wake_by_key(record.queue);
@@ -66,6 +78,7 @@ void RecordWriter::write_dead(DeadWhy why, Handle handle, std::uint32_t priority
   record.until_ms = now_->realtime_ms + state_->queue(message.queue).settings.dead_keep.count();
   record.priority = priority;
   record.reason = reason.substr(0, core::kMaxReason);
+  record.noted = noted(record.queue).has_value();
   log(record);
   wake_limited(record.queue);
   wake_by_key(record.queue);
@@ -87,10 +100,11 @@ void RecordWriter::write_end(Ending ending, Handle handle) {
     return write_gone(gone_why(ending), handle);
   }
   const std::int64_t settled_ms = now_->realtime_ms;
-  const std::int64_t until_ms = settled_ms + remember;
+  const RememberedRecord record{
+      ending, queue, settled_ms, settled_ms + remember, {}, noted(queue).has_value()};
   const Ref ended = ref(handle);
-  journal_->append_remembered(ending, queue, settled_ms, until_ms, ended);
-  state_->evolve(ending, queue, settled_ms, until_ms, ended);
+  journal_->append_remembered(record, ended);
+  state_->evolve(record, ended);
   wake_limited(queue);
 }
 

@@ -2,6 +2,8 @@
 // and changes the state at once, so that the two always agree. The caller has taken room for it
 // before (kept_room.h).
 //
+// Records of queues with the setting `history` note events, as long as there is room.
+//
 // If the record may make a message claimable by its key, waiting claims by key are woken. If it may
 // end a lease of a queue with limits, all waiting claims of the queue are.
 //
@@ -9,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "engines/embedded/journal/journal.h"
@@ -28,9 +31,10 @@ class RecordWriter {
 
   void write(const QueueRecord& record);
   void write(const PutRecord& record);
-  void write(const DueRecord& record);
-  void write(const BackRecord& record);
-  void write(const StoppingRecord& record);
+  void write(DueRecord record);
+  /// `reason`: of a retry, for the message's history only.
+  void write(BackRecord record, std::string_view reason = {});
+  void write(StoppingRecord record);
   void write(const LeaseRecord& record);
   void write_gone(GoneWhy why, Handle handle);
   /// The message becomes dead for the queue's `dead_keep`. A reason over the limit is cut.
@@ -39,6 +43,12 @@ class RecordWriter {
   void write_expiry(Handle handle);
   /// The message has ended. Its key stays known for the queue's `remember`.
   void write_end(Ending ending, Handle handle);
+
+  /// False: there is no room for events, and the records until the next call note none.
+  void note_events(bool note) noexcept { notes_ = note; }
+  /// What a record notes now, if the queue has the setting `history`. The text must outlive the
+  /// record.
+  [[nodiscard]] std::optional<Noted> noted(QueueId queue, std::string_view text = {}) const;
 
   /// The name of the message in records.
   [[nodiscard]] Ref ref(Handle handle) const noexcept { return {handle, state_->slab[handle].id}; }
@@ -57,6 +67,7 @@ class RecordWriter {
   Journal* journal_;
   WaitingClaims* waiting_;
   const timing::Instant* now_;
+  bool notes_ = true;
 };
 
 }  // namespace tarry::embedded

@@ -4,6 +4,8 @@
 // Thread safety: none; the shard's thread.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "base/histogram.h"
@@ -57,6 +59,17 @@ struct ShardContext {
   Cleaner cleaner;
   KeptRoom room;
   base::Histogram lateness;  // of claims, ms
+
+  /// The events that a verb may note in histories, and the bytes of their texts together.
+  struct Events {
+    std::uint64_t count = 0;
+    std::uint64_t text = 0;
+  };
+  /// Takes room as KeptRoom does, and room for events, too. If there is room for all but the
+  /// events, the records of the verb note none; but a push (Purpose::accept) is refused.
+  [[nodiscard]] std::optional<Error> take_room(std::uint64_t bytes, std::uint64_t largest,
+                                               Purpose purpose, Events events,
+                                               std::uint64_t accepted = 0);
 
   /// Call `wake` when claims that wait at the queue may find a message.
   void wake(QueueId queue) {

@@ -60,7 +60,8 @@ void KeyVerbs::cancel(QueueId queue, std::string_view key, const core::Seen* see
 void KeyVerbs::execute(const core::CancelRequest& request, const Part& part) {
   auto& reply = std::get<core::ItemsReply>(part.op->reply);
   const std::size_t count = item_count(part, request.keys.size());
-  const auto no_room = shard_.room.take(count * kCancelRecord, kCancelRecord, Purpose::end);
+  const auto no_room =
+      shard_.take_room(count * kCancelRecord, kCancelRecord, Purpose::end, {count});
   if (shard_.failure) {
     fail_items(part, reply.items, *shard_.failure.error());
   } else {
@@ -118,8 +119,8 @@ void KeyVerbs::reschedule(QueueId queue, std::string_view key, const core::Resch
 void KeyVerbs::execute(const core::RescheduleRequest& request, const Part& part) {
   auto& reply = std::get<core::ItemsReply>(part.op->reply);
   const std::size_t count = item_count(part, request.items.size());
-  if (auto error =
-          shard_.room.take(count * kRescheduleRecord, kRescheduleRecord, Purpose::accept)) {
+  if (auto error = shard_.take_room(count * kRescheduleRecord, kRescheduleRecord, Purpose::accept,
+                                    {count})) {
     fail_items(part, reply.items, *error);
   } else {
     const QueueId queue = shard_.state.find_queue(request.queue);

@@ -87,6 +87,7 @@ void Pushes::put_new(QueueId queue, const Pushed& pushed, core::PushResult& resu
   record.payload = core::view(bytes, item.payload);
   record.payload_crc = payload_crc;
   record.pushed_ms = shard_.now.realtime_ms;
+  std::string events;
   if (move != nullptr) {
     record.pushed_ms = move->pushed_ms;
     Carried carried;
@@ -98,6 +99,12 @@ void Pushes::put_new(QueueId queue, const Pushed& pushed, core::PushResult& resu
       carried.until_ms =
           shard_.now.realtime_ms + shard_.state.queue(queue).settings.dead_keep.count();
       carried.reason = core::view(bytes, move->reason);
+    }
+    if (shard_.state.queue(queue).events != nullptr) {
+      append_event(events,
+                   {EventKind::imported, move->attempt, shard_.now.realtime_ms, record.due_ms, {}});
+      carried.events = events;
+      carried.event_count = 1;
     }
     record.carried = carried;
   }
@@ -205,8 +212,9 @@ void Pushes::push_one(QueueId queue, const Pushed& pushed, core::PushResult& res
 template <typename F>
 void Pushes::push_items(const std::string& name, const Part& part, core::PushReply& reply,
                         std::uint64_t bytes, std::uint64_t largest, F&& push) {
-  const std::optional<Error> error = shard_.room.take(queues_.bytes_to_make(name) + bytes, largest,
-                                                      Purpose::accept, reply.items.size());
+  const std::uint64_t count = reply.items.size();
+  const std::optional<Error> error = shard_.take_room(queues_.bytes_to_make(name) + bytes, largest,
+                                                      Purpose::accept, {count}, count);
   std::optional<Result<QueueId>> queue;
   if (error) queue = Result<QueueId>(*error);
   each_item(part, reply.items.size(), [&](std::size_t i) {

@@ -23,6 +23,23 @@ State state_of(Stage stage) noexcept {
   }
 }
 
+MessageHistory history_of(std::uint32_t limit, const EventList* list) {
+  MessageHistory history;
+  history.limit = limit;
+  if (list == nullptr) return history;
+  for (std::string_view rest = list->bytes(); !rest.empty();) {
+    const auto entry = take_event(rest);
+    if (!entry) break;
+    MessageEvent& event = history.events.emplace_back();
+    event.kind = entry->kind;
+    event.at = Time(Millis(entry->at_ms));
+    event.attempt = entry->attempt;
+    if (sets_due(entry->kind)) event.due = Time(Millis(entry->due_ms));
+    (entry->kind == EventKind::claimed ? event.by : event.reason) = std::string(entry->text);
+  }
+  return history;
+}
+
 // Counts one more message into the answer if it still fits; the first one always fits. Call it
 // before the payload is read. So a request that names one long message a thousand times takes no
 // more memory.
@@ -106,6 +123,9 @@ void Queries::execute(const core::GetRequest& request, const Part& part) {
     if (handle == kNoHandle) return;
     MessageInfo& info = found.emplace_back(i, facts(handle)).second.info;
     info.group_leased = group_leased(handle);
+    if (request.with_history) {
+      info.history = history_of(queue.settings.history, shard_.state.events(handle));
+    }
     info.paused = queue.is_paused(shard_.now.realtime_ms);
     if (info.paused && queue.paused_until_ms) {
       info.paused_until = Time(Millis(*queue.paused_until_ms));
@@ -123,7 +143,8 @@ void Queries::execute(const core::GetRequest& request, const Part& part) {
         for (auto& [i, facts] : found) {
           auto done = reader.describe(facts);
           if (done) {
-            const std::uint64_t bytes = reader.reply_bytes(facts, with_payload);
+            const std::uint64_t bytes = reader.reply_bytes(facts, with_payload) +
+                                        facts.info.history.events.size() * sizeof(MessageEvent);
             done = take_room(*op, reply, bytes, limit, facts.info.key);
           }
           if (done) done = reader.complete(facts, with_payload);

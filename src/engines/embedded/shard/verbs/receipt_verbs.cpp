@@ -148,7 +148,7 @@ void ReceiptVerbs::retry(Handle handle, const core::SettleItem& item, std::strin
   record.attempt = attempt;
   record.priority = priority;
   result.due_ms = record.due_ms;
-  shard_.records.write(record);
+  shard_.records.write(record, reason);
 }
 
 std::optional<Error> ReceiptVerbs::take_room(const core::SettleItem& item,
@@ -168,6 +168,7 @@ void ReceiptVerbs::execute(const core::SettleRequest& request, const Part& part)
   std::uint64_t bytes = 0;
   std::uint64_t largest = 0;
   Purpose purpose = Purpose::end;
+  ShardContext::Events events;
   each_item(part, request.items.size(), [&](std::size_t i) {
     const core::SettleItem& item = request.items[i];
     const std::uint64_t size = settle_bytes(item.action, item.reason.size);
@@ -175,10 +176,14 @@ void ReceiptVerbs::execute(const core::SettleRequest& request, const Part& part)
     largest = std::max(largest, size);
     const Purpose own = item.reason.size != 0 ? Purpose::work : Purpose::back;
     if (!ends(item.action)) purpose = std::min(purpose, own);
+    ++events.count;
+    events.text += std::min<std::uint64_t>(
+        std::max<std::uint64_t>(item.reason.size, ends(item.action) ? 0 : kOwnReason),
+        core::kMaxEventText);
   });
   // If there is no room for all items, each item asks by itself: an ack is not refused because of
   // other items, nor a bury because of its reason.
-  const auto no_room = shard_.room.take(bytes, largest, purpose);
+  const auto no_room = shard_.take_room(bytes, largest, purpose, events);
   if (shard_.failure) {
     fail_items(part, reply.items, *shard_.failure.error());
   } else {

@@ -22,7 +22,7 @@ void Sweeps::execute(const core::ReviveRequest& request, const Part& part) {
   const QueueId queue = shard_.state.find_queue(request.queue);
   if (queue == kNoQueue || request.all) return begin(part.op, queue, Kind::revive);
   const std::size_t keys = item_count(part, request.keys.size());
-  if (auto error = shard_.room.take(keys * kDueRecord, kDueRecord, Purpose::accept)) {
+  if (auto error = shard_.take_room(keys * kDueRecord, kDueRecord, Purpose::accept, {keys})) {
     part.op->fail(std::move(*error));
     return shard_.job.end(part.op);
   }
@@ -69,7 +69,9 @@ void Sweeps::fail_all(const Error& error) {
 }
 
 std::optional<Error> Sweeps::take_room(Kind kind) {
-  if (kind == Kind::revive) return shard_.room.take(kDueRecord, kDueRecord, Purpose::accept);
+  if (kind == Kind::revive) {
+    return shard_.take_room(kDueRecord, kDueRecord, Purpose::accept, {1});
+  }
   return shard_.room.take(kGoneRecord, kDueRecord, Purpose::end);
 }
 

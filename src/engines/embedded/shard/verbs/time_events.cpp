@@ -31,7 +31,7 @@ void TimeEvents::observe(timing::Instant now) {
 }
 
 bool TimeEvents::take_room(Purpose purpose) {
-  return !shard_.room.take(kExpiryRecord, kExpiryRecord, purpose);
+  return !shard_.take_room(kExpiryRecord, kExpiryRecord, purpose, {1, kOwnReason});
 }
 
 void TimeEvents::due_expired(Handle handle) {

@@ -2,6 +2,7 @@
 #include <type_traits>
 
 #include "base/text/text.h"
+#include "core/settings/queue_limits.h"
 #include "core/settings/settings_table.h"
 #include "engines/redis/layouts/verbs/layout_verbs.h"
 
@@ -35,6 +36,10 @@ Error wrong_unit(const LayoutSpec& spec, const LayoutKeys& keys, std::string_vie
 std::optional<Error> refusal_of(Layout layout, const core::Request& request) {
   if (const auto* configure = std::get_if<core::ConfigureRequest>(&request)) {
     return refuse_settings(layout, configure->patch);
+  }
+  if (const auto* get = std::get_if<core::GetRequest>(&request);
+      get != nullptr && get->with_history) {
+    return core::no_history("layout " + std::string(to_string(layout)), "asked for one");
   }
   if (std::holds_alternative<core::PauseRequest>(request)) {
     return unsupported_by(layout, "pause: other programs take messages from its keys");
