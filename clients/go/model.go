@@ -157,6 +157,8 @@ type Settings struct {
 	Group        string   `json:"group,omitempty"`      // key, or header:NAME; empty: none
 	// GroupMaxLeased limits each group; 0: no limit.
 	GroupMaxLeased int64 `json:"group_max_leased,omitempty"`
+	// History is how many events of each message are kept; 0: none.
+	History int64 `json:"history,omitempty"`
 }
 
 // SettingsPatch changes settings; nil leaves a setting as it is. Ptr makes the pointers.
@@ -176,6 +178,7 @@ type SettingsPatch struct {
 	Group       *string // what names a message's group: key, header:NAME, or none
 	// GroupMaxLeased is how many messages of a group are leased at once; 0 removes the limit.
 	GroupMaxLeased *int
+	History        *int // events of each message that are kept; 0 drops them
 }
 
 // Ptr is a pointer to a value, for SettingsPatch.
@@ -210,6 +213,25 @@ type ObjectiveInfo struct {
 	LatePaused    int64 `json:"late_paused"`
 	LateLimited   int64 `json:"late_limited"` // held by MaxLeased or Rate
 }
+
+// History is what has happened to a message: its last events, oldest first.
+type History struct {
+	Limit  int64          `json:"limit"` // the queue's History; 0: it keeps none
+	Events []HistoryEvent `json:"events"`
+}
+
+// HistoryEvent is one of them: claimed for instance. DueMS, Reason and By are empty if it has none.
+type HistoryEvent struct {
+	Event   string `json:"event"`
+	AtMS    int64  `json:"at_ms"`
+	Attempt int64  `json:"attempt,omitempty"`
+	DueMS   int64  `json:"due_ms,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+	By      string `json:"by,omitempty"` // the client that claimed it
+}
+
+// At is the event's time.
+func (e HistoryEvent) At() time.Time { return time.UnixMilli(e.AtMS) }
 
 // Why says why a message has not been delivered, or what has become of it. Cause is one of those in
 // docs/reference/command-line.md, not_due for instance; Text says it in a sentence.

@@ -233,6 +233,9 @@ func (q *Queue) Configure(ctx context.Context, patch SettingsPatch) (Settings, e
 	if patch.GroupMaxLeased != nil {
 		body["group_max_leased"] = *patch.GroupMaxLeased
 	}
+	if patch.History != nil {
+		body["history"] = *patch.History
+	}
 	err := q.ask(ctx, "PUT", "", body, true, &answer)
 	return answer, err
 }
@@ -250,6 +253,15 @@ func (q *Queue) Why(ctx context.Context, key string) (Why, error) {
 	query := url.Values{}
 	query.Set(inQuery("key", key))
 	err := q.ask(ctx, "GET", "/why?"+query.Encode(), nil, true, &answer)
+	return answer, err
+}
+
+// History says what has happened to a message, if the queue has the setting History.
+func (q *Queue) History(ctx context.Context, key string) (History, error) {
+	var answer History
+	query := url.Values{}
+	query.Set(inQuery("key", key))
+	err := q.ask(ctx, "GET", "/history?"+query.Encode(), nil, true, &answer)
 	return answer, err
 }
 

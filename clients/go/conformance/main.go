@@ -116,6 +116,7 @@ func (c *driver) verbs(f fields) map[string]func() (any, error) {
 		"get":            func() (any, error) { return q.Get(ctx, f.key()) },
 		"getMany":        func() (any, error) { return q.GetMany(ctx, f.keys()) },
 		"why":            func() (any, error) { return q.Why(ctx, f.key()) },
+		"history":        func() (any, error) { return q.History(ctx, f.key()) },
 		"cancel":         func() (any, error) { return q.Cancel(ctx, f.key()) },
 		"cancelMany":     func() (any, error) { return q.CancelMany(ctx, f.keys()) },
 		"reschedule":     func() (any, error) { return q.Reschedule(ctx, f.key(), pushOptions(f)...) },
@@ -160,9 +161,8 @@ func (c *driver) verbs(f fields) map[string]func() (any, error) {
 }
 
 func (c *driver) open(f fields) (err error) {
-	c.Client, err = tarry.New(f.text("url"), tarry.WithToken(f.text("token")),
-		tarry.WithCA(f.text("ca")), tarry.WithCertificate(f.text("cert"), f.key()),
-		tarry.WithPatience(span(f, "patience")), tarry.WithTimeout(span(f, "timeout")))
+	c.Client, err = tarry.New(f.text("url"), tarry.WithToken(f.text("token")), tarry.WithCA(f.text("ca")),
+		tarry.WithCertificate(f.text("cert"), f.key()), tarry.WithPatience(span(f, "patience")), tarry.WithTimeout(span(f, "timeout")))
 	return err
 }
 

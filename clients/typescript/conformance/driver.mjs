@@ -14,6 +14,7 @@ const verbs = {
   get: (q, { key }) => q.get(key),
   getMany: (q, { keys }) => q.getMany(keys),
   why: (q, { key }) => q.why(key),
+  history: (q, { key }) => q.history(key),
   cancel: (q, { key }) => q.cancel(key),
   cancelMany: (q, { keys }) => q.cancelMany(keys),
   reschedule: (q, { key, ...move }) => q.reschedule(key, move),

@@ -5,6 +5,8 @@ import type {
   Claim,
   Claimed,
   Forecast,
+  History,
+  HistoryEvent,
   Outcome,
   Page,
   Projection,
@@ -156,6 +158,7 @@ export function readSettings(said: Said): Settings {
     rate: (said["rate"] ?? "none") as string,
     group: (said["group"] ?? "none") as string,
     groupMaxLeased: (said["group_max_leased"] ?? 0) as number,
+    history: (said["history"] ?? 0) as number,
   };
 }
 
@@ -182,6 +185,22 @@ export function readWhy(said: Said): Why {
     text: said["text"] as string,
     message: readStored(said["message"] as Said),
     queue: readQueue(said["queue"] as Said),
+  };
+}
+
+export function readHistory(said: Said): History {
+  present(said["events"], "events");
+  return { limit: said["limit"] as number, events: (said["events"] as Said[]).map(readEvent) };
+}
+
+function readEvent(said: Said): HistoryEvent {
+  return {
+    event: said["event"] as string,
+    atMs: said["at_ms"] as number,
+    attempt: (said["attempt"] ?? 0) as number,
+    ...(said["due_ms"] === undefined ? {} : { dueMs: said["due_ms"] as number }),
+    reason: (said["reason"] ?? "") as string,
+    by: (said["by"] ?? "") as string,
   };
 }
 

@@ -29,6 +29,8 @@ export type {
   Changed,
   Claimed,
   Forecast,
+  History,
+  HistoryEvent,
   IfExists,
   Message,
   Page,

@@ -181,6 +181,8 @@ export interface Settings {
   readonly group: string;
   /** How many messages of a group may be leased at once; 0: no limit. */
   readonly groupMaxLeased: number;
+  /** How many events of each message are kept; 0: none. */
+  readonly history: number;
 }
 
 /** A queue's figures. `raw` is the server's whole answer. */
@@ -196,6 +198,26 @@ export interface QueueInfo {
   readonly settings: Settings;
   readonly counters: Readonly<Record<string, number>>;
   readonly raw: Fields;
+}
+
+/** An event of a message's history, `claimed` for instance. */
+export interface HistoryEvent {
+  readonly event: string;
+  readonly atMs: number;
+  /** The attempt that it concerns; 0: none had begun. */
+  readonly attempt: number;
+  /** The new due time, if it sets one. */
+  readonly dueMs?: number;
+  /** Why, and who claimed the message; empty if that is not known. */
+  readonly reason: string;
+  readonly by: string;
+}
+
+/** What has happened to a message: its last events, oldest first. */
+export interface History {
+  /** The queue's setting `history`; 0: it keeps none. */
+  readonly limit: number;
+  readonly events: readonly HistoryEvent[];
 }
 
 /**

@@ -9,6 +9,7 @@ import type {
   Changed,
   Claimed,
   Forecast,
+  History,
   Message,
   Outcome,
   Page,
@@ -64,6 +65,11 @@ export class Queue {
   /** Why the message has not been delivered, in one sentence. */
   async why(key: Bytes): Promise<Why> {
     return this.client.run(verbs.why(this.name, key));
+  }
+
+  /** What has happened to the message, if the queue has the setting `history`. */
+  async history(key: Bytes): Promise<History> {
+    return this.client.run(verbs.history(this.name, key));
   }
 
   async cancelMany(keys: readonly Bytes[]): Promise<Result<Changed>[]> {

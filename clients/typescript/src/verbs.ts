@@ -11,6 +11,7 @@ import type {
   Changed,
   Claim,
   Forecast,
+  History,
   IfExists,
   Message,
   Page,
@@ -105,6 +106,8 @@ export interface SettingsPatch {
   group?: string;
   /** 0 removes the limit. */
   groupMaxLeased?: number;
+  /** Events of each message that are kept; 0 drops them. */
+  history?: number;
 }
 
 export function pushItem(
@@ -294,6 +297,7 @@ export function configure(queue: string, patch: SettingsPatch): Call<Settings> {
   if (patch.rate !== undefined) body["rate"] = patch.rate;
   if (patch.group !== undefined) body["group"] = patch.group;
   if (patch.groupMaxLeased !== undefined) body["group_max_leased"] = patch.groupMaxLeased;
+  if (patch.history !== undefined) body["history"] = patch.history;
   const call = post(queuePath(queue), body, answers.readSettings, true);
   return { ...call, method: "PUT" };
 }
@@ -306,6 +310,12 @@ export function why(queue: string, key: Bytes): Call<Why> {
   const query: Record<string, string> = {};
   putBytes(query, "key", key);
   return look(withQuery(queuePath(queue, "/why"), query), answers.readWhy);
+}
+
+export function history(queue: string, key: Bytes): Call<History> {
+  const query: Record<string, string> = {};
+  putBytes(query, "key", key);
+  return look(withQuery(queuePath(queue, "/history"), query), answers.readHistory);
 }
 
 export function queues(): Call<QueueInfo[]> {

@@ -20,6 +20,8 @@ from .model import (
                      Bulk,
                      Changed,
                      Claimed,
+                     History,
+                     HistoryEvent,
                      IfExists,
                      Message,
                      Outcome,
@@ -38,10 +40,10 @@ from .version import __version__
 from .worker import Worker, work
 
 __all__ = [
-    "Action", "Bulk", "Changed", "Claimed", "Client", "Conflict", "Counts", "Delivery", "IfExists",
-    "InvalidRequest", "Message", "Missed", "NoSpace", "NotFound", "Occurrence", "Outcome", "Page",
-    "PermissionDenied", "Pushed", "Queue", "QueueInfo", "Schedule", "ServerFailure", "Settled",
-    "State", "Stored", "TarryError", "Task", "Tasks", "Unavailable", "UnknownOutcome",
-    "Unsupported", "Verdict", "Why", "Worker", "WorkerOptions", "__version__", "ack", "bury",
-    "release", "retry", "work",
+    "Action", "Bulk", "Changed", "Claimed", "Client", "Conflict", "Counts", "Delivery", "History",
+    "HistoryEvent", "IfExists", "InvalidRequest", "Message", "Missed", "NoSpace", "NotFound",
+    "Occurrence", "Outcome", "Page", "PermissionDenied", "Pushed", "Queue", "QueueInfo", "Schedule",
+    "ServerFailure", "Settled", "State", "Stored", "TarryError", "Task", "Tasks",
+    "Unavailable", "UnknownOutcome", "Unsupported", "Verdict", "Why", "Worker", "WorkerOptions",
+    "__version__", "ack", "bury", "release", "retry", "work",
 ]

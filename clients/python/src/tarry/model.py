@@ -328,6 +328,40 @@ class QueueInfo:
 
 
 @dataclass(frozen=True)
+class HistoryEvent:
+    """An event of a message: `claimed` for instance. `due_ms`, `reason` and `by` if it has them."""
+
+    event: str
+    at_ms: int
+    attempt: int = 0
+    due_ms: Optional[int] = None
+    reason: str = ""
+    by: str = ""
+
+    @property
+    def at(self) -> datetime:
+        return datetime_of(self.at_ms)
+
+    @staticmethod
+    def of(said: Mapping[str, Any]) -> HistoryEvent:
+        return HistoryEvent(said["event"], said["at_ms"], said.get("attempt", 0),
+                            said.get("due_ms"), said.get("reason", ""), said.get("by", ""))
+
+
+@dataclass(frozen=True)
+class History:
+    """The last events of a message, oldest first. `limit`: the queue's setting `history`; 0: the
+    queue keeps none."""
+
+    limit: int
+    events: Tuple[HistoryEvent, ...]
+
+    @staticmethod
+    def of(said: Mapping[str, Any]) -> History:
+        return History(said["limit"], tuple(HistoryEvent.of(one) for one in said["events"]))
+
+
+@dataclass(frozen=True)
 class Why:
     """Why a message has not been delivered, or what has become of it.
 

@@ -14,6 +14,7 @@ from .model import (
     Changed,
     Claim,
     Claimed,
+    History,
     Message,
     Page,
     Pushed,
@@ -220,6 +221,12 @@ def why(queue: str, key: Bytes) -> Call[Why]:
     query: Dict[str, Any] = {}
     put_bytes(query, "key", key_bytes(key))
     return Call("GET", with_query(queue_path(queue, "/why"), query), None, Why.of, True)
+
+
+def history(queue: str, key: Bytes) -> Call[History]:
+    query: Dict[str, Any] = {}
+    put_bytes(query, "key", key_bytes(key))
+    return Call("GET", with_query(queue_path(queue, "/history"), query), None, History.of, True)
 
 
 def stats(queue: Optional[str]) -> Call[Dict[str, Any]]:

@@ -33,6 +33,7 @@ from ..model import (
     Bytes,
     Changed,
     Claimed,
+    History,
     IfExists,
     Message,
     Page,
@@ -263,6 +264,11 @@ class Queue:
         """Why the message has not been delivered, in one sentence. Raises NotFound."""
         return await self.client.run(verbs.why(self.name, key))
 
+    async def history(self, key: Bytes) -> History:
+        """What has happened to the message, if the queue has the setting history. Raises
+        NotFound."""
+        return await self.client.run(verbs.history(self.name, key))
+
     async def cancel(self, key: Bytes) -> Changed:
         return await self.client._single(verbs.cancel_item(self.name, key), verbs.read_change)
 
@@ -340,7 +346,7 @@ class Queue:
         """Changes settings: lease, max_attempts, backoff_min, backoff_max, remember, dead_keep,
         if_exists, objective (such as "99% within 1s"), expire, on_expiry,
         max_leased, rate (such as "100/1s burst 20"), group (such as "header:tenant"),
-        group_max_leased. Answers all of them."""
+        group_max_leased, history. Answers all of them."""
         return await self.client.run(verbs.configure(self.name, settings))
 
     async def info(self) -> QueueInfo:

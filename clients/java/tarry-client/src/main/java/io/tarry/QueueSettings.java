@@ -99,6 +99,12 @@ public final class QueueSettings {
     return this;
   }
 
+  /** How many events of each message are kept, 1 to 100; 0: none. */
+  public QueueSettings history(int most) {
+    body.put("history", most);
+    return this;
+  }
+
   /** A setting under its name in the HTTP interface. */
   public QueueSettings set(String name, Object value) {
     body.put(name, value);

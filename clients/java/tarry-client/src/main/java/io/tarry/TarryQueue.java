@@ -81,6 +81,20 @@ public final class TarryQueue {
                 said -> new Why(Json.object(said))));
   }
 
+  /** What has happened to the message, if the queue has the setting {@code history}. */
+  public History history(String key) {
+    Map<String, Object> query = new LinkedHashMap<>();
+    Text.put(query, "key", key);
+    return client
+        .transport()
+        .run(
+            Call.again(
+                "GET",
+                ListRequest.withQuery(path("/history"), query),
+                null,
+                said -> new History(Json.object(said))));
+  }
+
   public Changed cancel(String key) {
     return client.transport().single(Item.key(name, "/cancel", key, false), Changed::new);
   }
