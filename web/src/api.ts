@@ -18,6 +18,7 @@ export interface Settings {
   rate?: string;
   group?: string;
   group_max_leased?: number;
+  history?: number;
   objective?: string;
 }
 

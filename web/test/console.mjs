@@ -92,6 +92,7 @@ const tests = {
     await page.getByLabel("Leased at once (0", { exact: false }).fill("7");
     await page.getByLabel("Leased at once of a group", { exact: false }).fill("5");
     await page.getByLabel("Claims (such as", { exact: false }).fill("1000000/1s");
+    await page.getByLabel("Events of each message", { exact: false }).fill("20");
     await button(page, "Save").click();
     await outcome(page, "Saved.");
     const saved = await page.evaluate(async () => {
@@ -103,6 +104,7 @@ const tests = {
     assert.equal(saved.on_expiry, "dead");
     assert.equal(saved.max_leased, 7);
     assert.equal(saved.group_max_leased, 5);
+    assert.equal(saved.history, 20);
     assert.equal(saved.rate, "1000000/1s");
     await page.getByLabel("Lease", { exact: true }).fill("soon");
     await button(page, "Save").click();
@@ -150,6 +152,13 @@ const tests = {
     await page.locator("tbody tr").first().waitFor();
   },
   async "a message is pushed, moved, run, buried, revived and cancelled"(page) {
+    await page.evaluate(() =>
+      fetch("/v1/queues/hand", {
+        method: "PUT",
+        headers: { "Content-Type": "application/json", "X-Tarry-Console": "1" },
+        body: JSON.stringify({ history: 20 }),
+      }),
+    );
     await visit(page, "#/push?queue=hand");
     await page.getByLabel("Key", { exact: false }).first().fill("order:42");
     await page.getByLabel("Delay", { exact: false }).fill("2h");
@@ -173,6 +182,11 @@ const tests = {
     await page.getByText("It is dead, 1 of 10 attempts made: buried by hand.").waitFor();
     await button(page, "Revive").click();
     await page.locator(".chip.ready").waitFor();
+    await page.getByRole("cell", { name: "revived" }).waitFor();
+    const events = await page.locator(".history tbody tr td:nth-child(2)").allTextContents();
+    assert.deepEqual(events.slice(0, 3), ["pushed", "rescheduled", "rescheduled"]);
+    assert.deepEqual(events.slice(3), ["claimed", "buried", "revived"]);
+    await page.locator(".history").getByText("buried by hand").waitFor();
     await button(page, "Cancel").click();
     await button(page, "Cancel message").click();
     await outcome(page, "cancelled");

@@ -119,6 +119,62 @@ function Why({ queue, message }: { queue: string; message: Message }): JSX.Eleme
   );
 }
 
+interface HistoryEvent {
+  event: string;
+  at_ms: number;
+  attempt?: number;
+  due_ms?: number;
+  reason?: string;
+  by?: string;
+}
+
+/** What has happened to it, if its queue keeps histories. */
+function History({ queue, message }: { queue: string; message: Message }): JSX.Element {
+  const loaded = useLoaded(
+    () =>
+      call<{ events: HistoryEvent[] }>("GET", queuePath(queue, `/history?${keyQuery(message)}`))
+        // Not every store keeps histories, and nothing else on the page depends on them.
+        .catch(() => ({ events: [] as HistoryEvent[] })),
+    [queue, message],
+  );
+  return (
+    <Loading of={loaded}>
+      {({ events }) =>
+        events.length === 0 ? (
+          <></>
+        ) : (
+          <section class="history">
+            <h2>{t("history")}</h2>
+            <table>
+              <thead>
+                <tr>
+                  <th>{t("history_time")}</th>
+                  <th>{t("history_event")}</th>
+                  <th>{t("attempt")}</th>
+                  <th>{t("history_details")}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {events.map((one) => (
+                  <tr>
+                    <td>{time(one.at_ms)}</td>
+                    <td>{one.event}</td>
+                    <td>{one.attempt ?? "–"}</td>
+                    <td>
+                      {one.due_ms !== undefined && `${t("due")} ${time(one.due_ms)}`}
+                      <Foreign text={one.by ?? one.reason ?? ""} />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </section>
+        )
+      }
+    </Loading>
+  );
+}
+
 export function MessageScreen({
   queue,
   of,
@@ -300,6 +356,7 @@ export function MessageScreen({
                   [t("holder"), message.holder && <Foreign text={message.holder} />],
                 ]}
               />
+              <History queue={queue} message={message} />
               <Headers message={message} />
               <section>
                 <h2>{t("payload")}</h2>

@@ -21,7 +21,7 @@ const durations = [
   "expire_ms",
 ] as const;
 
-const counts = ["max_attempts", "max_leased", "group_max_leased"] as const;
+const counts = ["max_attempts", "max_leased", "group_max_leased", "history"] as const;
 
 const texts = ["objective", "rate", "group"] as const; // "none" if there is none
 
@@ -31,6 +31,7 @@ const defaults: Partial<Settings> = {
   on_expiry: "end",
   max_leased: 0,
   group_max_leased: 0,
+  history: 0,
 };
 
 const rules = {
