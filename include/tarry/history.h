@@ -59,7 +59,7 @@ struct MessageEvent {
   std::uint32_t attempt = 0;     ///< the attempt that it concerns; 0: none had begun
   std::optional<Time> due = {};  ///< the new due time, if the event sets one
   std::string reason = {};       ///< retried, buried, died: why, if it is known; up to 128 bytes
-  std::string by = {};           ///< claimed: the client of a server that claimed it
+  std::string by = {};           ///< claimed: the client of a server that claimed it, or `relay`
 
   friend bool operator==(const MessageEvent&, const MessageEvent&) = default;
 };

@@ -78,6 +78,7 @@ std::optional<Flow::Step> Flow::claim(Moment now) {
   auto request = book_.claim(most, now);
   if (!request) return std::nullopt;
   choose_queues(*request);
+  request->by = "relay";
   request->max_bytes = std::min(room_bytes(), core::kMaxClaimBytes);
   outdated_ = false;
   rate_.take(most);

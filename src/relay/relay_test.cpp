@@ -74,6 +74,7 @@ TEST(RelayTest, DeadAfterTheQueuesAttemptsWithTheSinksReason) {
   patch.max_attempts = 3;
   patch.backoff_min = Millis(0);
   patch.backoff_max = Millis(0);
+  patch.history = 2;
   ASSERT_TRUE(queue.configure(patch));
   ASSERT_TRUE(queue.push({.key = "poison"}));
   std::promise<void> tried;
@@ -87,6 +88,11 @@ TEST(RelayTest, DeadAfterTheQueuesAttemptsWithTheSinksReason) {
   ASSERT_TRUE(message);
   EXPECT_EQ(message->state, State::dead);
   EXPECT_EQ(message->reason, "HTTP 500");
+  const auto history = queue.history("poison");
+  ASSERT_TRUE(history);
+  ASSERT_EQ(history->events.size(), 2u);
+  EXPECT_EQ(history->events[0].by, "relay");
+  EXPECT_EQ(history->events[1].reason, "HTTP 500");
 }
 
 TEST(RelayTest, ASinkThatNeverAnswersIsClosedWhenTheDrainIsOver) {
