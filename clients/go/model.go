@@ -159,6 +159,8 @@ type Settings struct {
 	GroupMaxLeased int64 `json:"group_max_leased,omitempty"`
 	// History is how many events of each message are kept; 0: none.
 	History int64 `json:"history,omitempty"`
+	// GroupOrder is push if the messages of a group come in the order of their pushes; empty: due.
+	GroupOrder string `json:"group_order,omitempty"`
 }
 
 // SettingsPatch changes settings; nil leaves a setting as it is. Ptr makes the pointers.
@@ -179,6 +181,8 @@ type SettingsPatch struct {
 	// GroupMaxLeased is how many messages of a group are leased at once; 0 removes the limit.
 	GroupMaxLeased *int
 	History        *int // events of each message that are kept; 0 drops them
+	// GroupOrder is due, or push: the order of the pushes, one message of a group at a time.
+	GroupOrder *string
 }
 
 // Ptr is a pointer to a value, for SettingsPatch.

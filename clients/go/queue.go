@@ -236,6 +236,9 @@ func (q *Queue) Configure(ctx context.Context, patch SettingsPatch) (Settings, e
 	if patch.History != nil {
 		body["history"] = *patch.History
 	}
+	if patch.GroupOrder != nil {
+		body["group_order"] = *patch.GroupOrder
+	}
 	err := q.ask(ctx, "PUT", "", body, true, &answer)
 	return answer, err
 }

@@ -253,8 +253,12 @@ struct MessageInfo {
   std::optional<Time> kept_until;        ///< dead and remembered: when it will be forgotten
   std::string reason;                    ///< dead only: why
   std::string group = {};                ///< its group in its queue; empty: none
-  /// `get` only: how many messages of its group are leased, if the queue has `group_max_leased`.
+  /// `get` only: how many messages of its group are leased, if the queue has `group_max_leased` or
+  /// `group_order` push.
   std::uint64_t group_leased = 0;
+  /// `get` only: `group_order` push holds it, because an earlier message of its group has not ended
+  /// or another one is leased.
+  bool group_waits = false;
   /// `get` only: the message's queue is paused, so nobody can claim the message now.
   bool paused = false;
   std::optional<Time> paused_until;  ///< empty while paused: until resumed

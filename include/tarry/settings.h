@@ -47,6 +47,21 @@ struct Grouping {
   friend bool operator==(const Grouping&, const Grouping&) = default;
 };
 
+/// In which order the messages of a group are delivered.
+enum class GroupOrder : std::uint8_t {
+  due,   ///< by priority, then by due time; several may be leased at once
+  push,  ///< strictly in the order in which they were accepted, one leased at a time
+};
+
+[[nodiscard]] constexpr std::string_view to_string(GroupOrder order) noexcept {
+  return order == GroupOrder::due ? "due" : "push";
+}
+template <typename Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
+                                             GroupOrder word) {
+  return out << to_string(word);
+}
+
 /// What becomes of a message that expires.
 enum class OnExpiry : std::uint8_t {
   end,   ///< it ends: counted as expired, and remembered for the queue's `remember`
@@ -81,6 +96,8 @@ struct QueueSettings {
   std::uint32_t group_max_leased = 0;
   /// 1 .. 100 events of each message are kept: `Queue::history`; 0: none.
   std::uint32_t history = 0;
+  /// May change only while the queue has no message, not even a dead or a remembered one.
+  GroupOrder group_order = GroupOrder::due;
 
   friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
 };
@@ -102,6 +119,7 @@ struct SettingsPatch {
   std::optional<Grouping> group = {};
   std::optional<std::uint32_t> group_max_leased = {};
   std::optional<std::uint32_t> history = {};
+  std::optional<GroupOrder> group_order = {};
 
   friend bool operator==(const SettingsPatch&, const SettingsPatch&) = default;
 };
@@ -164,7 +182,7 @@ struct QueueStats {
   /// Groups with ready messages. A group counts in each shard in which it has some, and so do the
   /// messages of no group.
   std::uint64_t groups_ready = 0;
-  std::uint64_t groups_held = 0;  ///< of these, held by `group_max_leased`
+  std::uint64_t groups_held = 0;  ///< of these, held by `group_max_leased` or by `group_order`
   QueueCounters counters;
   /// Empty if the queue has no objective, or if it is not measured: only servers measure.
   std::optional<ObjectiveStats> objective = {};

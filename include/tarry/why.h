@@ -14,14 +14,14 @@ namespace tarry {
 
 /// What decides about a message at this moment.
 enum class Cause : std::uint8_t {
-  ended,          ///< acked or cancelled: it will not be delivered
-  dead,           ///< set aside; only a revive or a reschedule makes it due again
-  not_due,        ///< its time has not come
-  retry_not_due,  ///< an attempt ended without an ack, and the time of the next has not come
-  leased,         ///< a consumer has it
-  stopping,       ///< a consumer has it, and it was cancelled meanwhile
-  paused,         ///< due, but its queue is paused
-  limited,  ///< due, but a limit of its queue holds it: `max_leased`, `rate` or `group_max_leased`
+  ended,           ///< acked or cancelled: it will not be delivered
+  dead,            ///< set aside; only a revive or a reschedule makes it due again
+  not_due,         ///< its time has not come
+  retry_not_due,   ///< an attempt ended without an ack, and the time of the next has not come
+  leased,          ///< a consumer has it
+  stopping,        ///< a consumer has it, and it was cancelled meanwhile
+  paused,          ///< due, but its queue is paused
+  limited,         ///< due, but a limit of its queue or the order of its group holds it
   relay_down,      ///< due, but the sink of a relay that serves the queue does not take it
   no_consumer,     ///< due, but no claim waits, and no message of the queue is leased
   consumers_busy,  ///< due, but no claim waits; consumers have other messages of the queue

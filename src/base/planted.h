@@ -53,7 +53,9 @@ namespace tarry::base {
   X(limit_passed_by_one)          \
   X(group_starved)                \
   X(group_limit_passed_by_one)    \
-  X(copy_forgets_events)
+  X(copy_forgets_events)          \
+  X(group_overtaken)              \
+  X(group_leased_twice)
 
 enum class Bug {
   none,

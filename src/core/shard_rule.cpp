@@ -19,4 +19,8 @@ std::uint32_t shard_of(std::string_view queue, std::string_view key, std::uint32
   return static_cast<std::uint32_t>(hash % shards);
 }
 
+std::uint32_t home_of(std::string_view queue, std::uint32_t shards, std::uint64_t seed) noexcept {
+  return shard_of(queue, {}, shards, seed);
+}
+
 }  // namespace tarry::core

@@ -14,4 +14,8 @@ namespace tarry::core {
 [[nodiscard]] std::uint32_t shard_of(std::string_view queue, std::string_view key,
                                      std::uint32_t shards, std::uint64_t seed) noexcept;
 
+/// The shard of a queue whose messages must all be in one shard.
+[[nodiscard]] std::uint32_t home_of(std::string_view queue, std::uint32_t shards,
+                                    std::uint64_t seed) noexcept;
+
 }  // namespace tarry::core

@@ -37,6 +37,7 @@ MaybeError read_message_info(Fields& fields, MessageInfo& info) {
   info.reason = fields.bytes("reason", "reason_base64", scratch).value_or("");
   info.group = fields.bytes("group", "group_base64", scratch).value_or("");
   info.group_leased = fields.u64("group_leased").value_or(0);
+  info.group_waits = fields.boolean("group_waits").value_or(false);
   info.paused = fields.boolean("paused").value_or(false);
   info.paused_until = fields.time("paused_until_ms");
   info.holder = fields.text("holder").value_or("");
@@ -71,6 +72,7 @@ void write_message_info(JsonWriter& out, const MessageInfo& info, Payload payloa
   if (!info.reason.empty()) out.bytes_field("reason", info.reason);
   if (!info.group.empty()) out.bytes_field("group", info.group);
   if (info.group_leased != 0) out.field("group_leased", info.group_leased);
+  if (info.group_waits) out.field_bool("group_waits", true);
   if (info.paused) out.field_bool("paused", true);
   if (info.paused_until) out.time_field("paused_until", *info.paused_until);
   if (!info.holder.empty()) out.text_field("holder", info.holder);

@@ -34,6 +34,9 @@ void write_setting(JsonWriter& out, const core::RateSetting& row, DeliveryRate v
 void write_setting(JsonWriter& out, const core::GroupSetting& row, const Grouping& value) {
   out.text_field(row.name, core::grouping_text(value));
 }
+void write_setting(JsonWriter& out, const core::GroupOrderSetting& row, GroupOrder value) {
+  out.field(row.name, to_string(value));
+}
 void write_setting(JsonWriter& out, const core::ObjectiveSetting& row, Objective value) {
   out.text_field(row.name, core::objective_text(value));
 }
@@ -69,6 +72,9 @@ std::optional<Grouping> read_setting(Fields& fields, const core::GroupSetting& r
   if (!grouping) fields.fail(grouping.error());
   return grouping ? std::optional(*grouping) : std::nullopt;
 }
+std::optional<GroupOrder> read_setting(Fields& fields, const core::GroupOrderSetting& row) {
+  return fields.choice(row.name, core::kEveryGroupOrder);
+}
 std::optional<Objective> read_setting(Fields& fields, const core::ObjectiveSetting& row) {
   const auto text = fields.text(row.name);
   if (!text) return std::nullopt;
@@ -99,6 +105,9 @@ std::optional<DeliveryRate> ask_setting(Fields& fields, const core::RateSetting&
 std::optional<Grouping> ask_setting(Fields& fields, const core::GroupSetting& row) {
   return read_setting(fields, row);
 }
+std::optional<GroupOrder> ask_setting(Fields& fields, const core::GroupOrderSetting& row) {
+  return read_setting(fields, row);
+}
 std::optional<Objective> ask_setting(Fields& fields, const core::ObjectiveSetting& row) {
   return read_setting(fields, row);
 }
@@ -115,7 +124,8 @@ void write_settings(JsonWriter& out, const QueueSettings& settings) {
                   std::is_same_v<Row, core::OnExpirySetting> ||
                   std::is_same_v<Row, core::LimitSetting> ||
                   std::is_same_v<Row, core::RateSetting> ||
-                  std::is_same_v<Row, core::GroupSetting>) {  // absent in older versions
+                  std::is_same_v<Row, core::GroupSetting> ||
+                  std::is_same_v<Row, core::GroupOrderSetting>) {  // absent in older versions
       if (settings.*row.value == QueueSettings().*row.value) return;
     }
     write_setting(out, row, settings.*row.value);

@@ -246,6 +246,9 @@ class Speaker {
     if (patch.history) {
       words.insert(words.end(), {"--history", core::limit_text(*patch.history)});
     }
+    if (patch.group_order) {
+      words.insert(words.end(), {"--group-order", std::string(to_string(*patch.group_order))});
+    }
     if (words.size() == 2) {
       // The command needs at least one setting. So read the settings of the queue, or, if there is
       // no queue yet, set the default of one.

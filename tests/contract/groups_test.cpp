@@ -4,10 +4,6 @@
 namespace tarry::contract {
 namespace {
 
-const Grouping kByTenant{Grouping::By::header, "tenant"};
-const Grouping kByKeyPart{Grouping::By::key, {}};
-const ClaimOptions kGroupWait{.max = 10, .lease = kLongLease, .wait = 1h};
-
 class Groups : public LimitedQueues {
  protected:
   static void group(const Queue& q, const Grouping& by, std::uint32_t most = 0) {

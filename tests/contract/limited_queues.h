@@ -20,6 +20,10 @@ inline std::vector<EngineSpec> limiting(const std::vector<EngineSpec>& engines,
   return chosen;
 }
 
+inline const Grouping kByTenant{Grouping::By::header, "tenant"};
+inline const Grouping kByKeyPart{Grouping::By::key, {}};
+inline const ClaimOptions kGroupWait{.max = 10, .lease = kLongLease, .wait = 1h};
+
 class LimitedQueues : public Contract {
  protected:
   /// Pushes messages with the keys k0, k1, ...

@@ -325,7 +325,18 @@ std::uint32_t Model::room() const {
   return std::min(room, static_cast<std::uint32_t>(now.tokens_));
 }
 
+bool Model::is_next_of_group(const ModelMessage& message) const {
+  return std::ranges::none_of(messages_, [&](const auto& entry) {
+    const ModelMessage& other = entry.second;
+    if (other.group != message.group || other.uid == message.uid) return false;
+    return other.stage == Stage::leased ||
+           (other.stage == Stage::waiting && other.uid < message.uid);
+  });
+}
+
 bool Model::group_has_room(const ModelMessage& message) const {
+  const bool in_order = settings_.group_order == GroupOrder::push && !message.group.empty();
+  if (in_order && !is_next_of_group(message)) return false;
   const std::uint32_t most = settings_.group_max_leased;
   if (most == 0 || message.group.empty()) return true;
   const auto leased = std::ranges::count_if(messages_, [&](const auto& entry) {
@@ -544,6 +555,7 @@ void Model::configure(const SettingsPatch& patch) {
   settings_.group_max_leased = patch.group_max_leased.value_or(settings_.group_max_leased);
   settings_.history = patch.history.value_or(settings_.history);
   for (auto& [key, message] : messages_) cut(message.events, settings_.history);
+  settings_.group_order = patch.group_order.value_or(settings_.group_order);
   const DeliveryRate before = settings_.rate;
   settings_.rate = patch.rate.value_or(before);
   if (settings_.rate == before) return;

@@ -146,8 +146,13 @@ class Model {
   void opened();
   /// How many messages may be claimed now by the queue's limits.
   [[nodiscard]] std::uint32_t room() const;
-  /// Whether the limit of the message's group lets a claim take it now.
+  /// Whether the limit and the order of the message's group let a claim take it now.
   [[nodiscard]] bool group_has_room(const ModelMessage& message) const;
+  /// False if the patch changes the order in groups while the queue has messages.
+  [[nodiscard]] bool may_configure(const SettingsPatch& patch) const {
+    return messages_.empty() ||
+           patch.group_order.value_or(settings_.group_order) == settings_.group_order;
+  }
   /// The group that the queue's setting gives to a message; empty: none, and a push is refused. The
   /// model knows only groups by a header.
   [[nodiscard]] std::string group_of(const Headers& headers) const;
@@ -224,6 +229,8 @@ class Model {
   void refill();
   [[nodiscard]] bool is_due(const ModelMessage& message) const noexcept;
   [[nodiscard]] std::uint32_t max_attempts(const ModelMessage& message) const noexcept;
+  /// Whether no other message of its group is leased, and none that waits was pushed before.
+  [[nodiscard]] bool is_next_of_group(const ModelMessage& message) const;
   ModelMessage* find_claim(std::size_t claim);
   [[nodiscard]] bool was_acked_by(std::size_t claim) const;
   void lease_out(ModelMessage& message, std::optional<std::int64_t> lease);

@@ -67,6 +67,7 @@ ALLOWED = {
                                  "engines/embedded/reading", "engines/embedded/state",
                                  "engines/embedded/journal", "core", "timing", "storage", "base"],
     "engines/embedded/front": ["engines/embedded/threads", "engines/embedded/store",
+                               "engines/embedded/gates",
                                "engines/embedded/shard/requests", "engines/embedded/records",
                                "core", "timing", "storage", "base"],
     "engines/embedded": ["engines/embedded/front", "engines/embedded/tools",

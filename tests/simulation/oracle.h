@@ -157,6 +157,8 @@ class Oracle {
   void decide(const core::StatsRequest& request, Expectation& expected);
   void decide(const core::ForecastRequest& request, Expectation& expected);
   void decide(const core::ConfigureRequest& request, Expectation& expected);
+  [[nodiscard]] bool keeps_its_order(const core::ConfigureRequest& request,
+                                     const std::optional<Error>& error);
   void decide(const core::PauseRequest& request, Expectation& expected);
   void decide(const core::ResumeRequest& request, Expectation& expected);
   void decide(const core::PurgeRequest& request, Expectation& expected);

@@ -76,7 +76,8 @@ void Oracle::take(const std::string& name, const Message& message,
   if (!queue.model.group_has_room(message)) {
     return fail(5, "a message of group " + message.group +
                        " was delivered beyond group_max_leased " +
-                       std::to_string(queue.model.settings().group_max_leased));
+                       std::to_string(queue.model.settings().group_max_leased) +
+                       " or out of its group's order");
   }
   Claim claim;
   claim.queue = name;
@@ -95,10 +96,12 @@ std::size_t Oracle::count_of(const std::vector<Message>& messages, const std::st
   return static_cast<std::size_t>(std::ranges::count(messages, group, &Message::group));
 }
 
-// Whether the limit of the message's group lets a claim take it after it took `taken`.
+// Whether the limit and the order of the message's group let a claim take it after it took `taken`.
 bool Oracle::group_has_room(const Queue& queue, const Message& message,
                             const std::vector<Message>& taken) {
-  if (message.group.empty() || queue.model.settings().group_max_leased == 0) return true;
+  const QueueSettings& settings = queue.model.settings();
+  const bool is_free = settings.group_max_leased == 0 && settings.group_order == GroupOrder::due;
+  if (message.group.empty() || is_free) return true;
   Model after = queue.model;
   for (const Message& other : taken) {
     if (other.group == message.group) (void)after.take(other.key, std::nullopt);

@@ -44,6 +44,9 @@ void Oracle::decide(const OneShard& shard, const embedded::Part& part) {
   const auto* revive = std::get_if<core::ReviveRequest>(&part.op->request);
   const bool sweeps = std::holds_alternative<core::PurgeRequest>(part.op->request) ||
                       (revive != nullptr && revive->all);
+  if (const auto* configure = std::get_if<core::ConfigureRequest>(&part.op->request)) {
+    if (keeps_its_order(*configure, part.op->error)) return;
+  }
   if (part.op->error && (!sweeps || part.op->error->code != ErrorCode::no_space)) {
     (void)refused(part.op->error, false);
     return;
@@ -339,8 +342,21 @@ void Oracle::forget(const std::string& queue) {
   std::erase_if(starts_, [&](const Start& start) { return start.queue == queue; });
 }
 
+// True if a queue that has messages refuses another order in its groups.
+bool Oracle::keeps_its_order(const core::ConfigureRequest& request,
+                             const std::optional<Error>& error) {
+  if (!error || error->code != ErrorCode::conflict) return false;
+  if (this->queue(request.queue).model.may_configure(request.patch)) {
+    fail(1, "an order in groups was refused without a cause: " + error->message);
+  }
+  return true;
+}
+
 void Oracle::decide(const core::ConfigureRequest& request, Expectation& expected) {
   Queue& queue = this->queue(request.queue);
+  if (!queue.model.may_configure(request.patch)) {
+    return fail(8, "a queue with messages has taken another order in its groups");
+  }
   queue.model.configure(request.patch);
   expected.settings = queue.model.settings();
 }

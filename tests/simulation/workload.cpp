@@ -96,6 +96,7 @@ Options options_of(std::uint64_t seed) {
     options.limits = seed % 16 == 4 || seed % 16 == 15;
     options.history = seed % 16 == 7 || seed % 16 == 12;
     options.groups = seed % 32 == 4 || seed % 32 == 31;
+    options.ordered = seed % 64 == 31;
     if (options.groups) {  // they show little unless many messages wait
       options.queues = 1;
       options.keys = std::max<std::uint32_t>(options.keys, 24);
@@ -126,6 +127,8 @@ std::vector<Step> script_of(const Options& options) {
     step.commits = static_cast<std::uint8_t>(lag == 0 ? 3 : random() % (5 - lag));
     script.push_back(step);
   }
+  // A queue gets the order of pushes only before its first message.
+  if (options.ordered) script.insert(script.begin(), {Op::configure, 1, 1, 0});
   return script;
 }
 
@@ -140,6 +143,7 @@ std::string to_string(const Options& options) {
       << " keys=" << options.keys << " payload=" << options.payload << " reason=" << options.reason
       << " expiry=" << options.expiry << " limits=" << options.limits
       << " groups=" << options.groups << " history=" << options.history
+      << " ordered=" << options.ordered
       << " small_steps=" << options.small_steps << " steps=" << options.steps << " weights";
   for (std::size_t op = 0; op < kOps; ++op) {
     if (options.weights[op] != 0) out << ' ' << kKinds[op].name << '=' << int{options.weights[op]};

@@ -86,6 +86,7 @@ struct Options {
   bool limits = false;         // queues may have limits
   bool groups = false;         // and groups
   bool history = false;        // queues may keep histories of their messages
+  bool ordered = false;        // which keep the order of pushes
   bool small_steps = false;    // the clock steps by less than the store treats as a step
   std::uint32_t steps = 100;
   std::array<std::uint8_t, kOps> weights{};

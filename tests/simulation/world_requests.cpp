@@ -171,6 +171,10 @@ core::Request World::configure(const Step& step) {
   }
   if (options_.groups && step.c % 4 == 1) request.patch.group_max_leased = step.b % 3;
   if (options_.history) request.patch.history = step.c % 8 == 0 ? 0 : 1 + step.b % 6;
+  if (options_.ordered) {
+    request.patch.group = Grouping{Grouping::By::header, "g"};
+    request.patch.group_order = step.c % 8 == 7 ? GroupOrder::due : GroupOrder::push;
+  }
   if (step.a % 7 == 0) request.patch.if_exists = static_cast<IfExists>(step.b % 5);
   if (step.a % 11 == 0) request.patch.lease = Millis((1 + step.b) * 100);
   if (step.a % 13 == 0) request.patch.backoff_min = Millis(step.b % 10 * 50);

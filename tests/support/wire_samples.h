@@ -219,6 +219,8 @@ inline core::Request any_request() {
       });
       r.patch.group_max_leased = maybe<std::uint32_t>(any_u32);
       r.patch.history = maybe<std::uint32_t>(any_u32);
+      r.patch.group_order =
+          maybe<GroupOrder>([] { return one_of({GroupOrder::due, GroupOrder::push}); });
       r.patch.on_expiry = maybe<OnExpiry>([] { return one_of({OnExpiry::end, OnExpiry::dead}); });
       return r;
     }
@@ -367,6 +369,7 @@ inline MessageInfo any_info(bool payload) {
   info.group = any_bytes();
   info.group_leased = any_u64();
   info.history = any_history();
+  info.group_waits = any_flag();
   info.paused = any_flag();
   info.paused_until = maybe_time();
   info.holder = any_queue();
@@ -406,6 +409,7 @@ inline QueueSettings any_settings() {
   if (any_flag()) settings.group = {Grouping::By::header, "tenant"};
   settings.group_max_leased = any_u32();
   settings.history = any_u32();
+  settings.group_order = one_of({GroupOrder::due, GroupOrder::push});
   return settings;
 }
 

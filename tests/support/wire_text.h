@@ -78,7 +78,8 @@ class Text {
         .add("", core::delivery_rate_text(s.rate))
         .add("", core::grouping_text(s.group))
         .add("", s.group_max_leased)
-        .add("", s.history);
+        .add("", s.history)
+        .add("", to_string(s.group_order));
   }
   Text& add(std::string_view name, core::SettleAction action) {
     return add(name, static_cast<std::uint64_t>(action));
@@ -179,6 +180,7 @@ inline std::string text_of(const core::Request& request) {
       if (r.patch.group) t.add("group", core::grouping_text(*r.patch.group));
       t.add("group_max_leased", r.patch.group_max_leased);
       t.add("history", r.patch.history);
+      if (r.patch.group_order) t.add("group_order", to_string(*r.patch.group_order));
       if (r.patch.on_expiry) t.add("on_expiry", to_string(*r.patch.on_expiry));
       if (r.patch.objective) t.add("objective", core::objective_text(*r.patch.objective));
     }
@@ -221,7 +223,10 @@ inline void add_info(Text& t, const MessageInfo& m) {
       .add("tallies", m.tallies)
       .add("left", m.lease_left);
   t.add("settlement", m.settlement).add("kept", m.kept_until).add("pushed", m.pushed);
-  t.add("reason", m.reason).add("group", m.group).add("group_leased", m.group_leased);
+  t.add("reason", m.reason)
+      .add("group", m.group)
+      .add("group_leased", m.group_leased)
+      .add("group_waits", m.group_waits);
   t.add("history", m.history.limit);
   for (const MessageEvent& event : m.history.events) {
     t.add("event", std::string(to_string(event.kind))).add("at", event.at);

@@ -19,6 +19,7 @@ export interface Settings {
   group?: string;
   group_max_leased?: number;
   history?: number;
+  group_order?: string;
   objective?: string;
 }
 

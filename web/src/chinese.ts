@@ -193,6 +193,7 @@ export const chinese: Record<Word, string> = {
   set_group: "分组（key、header:NAME 或 none）",
   set_group_max_leased: "一个组同时被领取的上限（0：不限）",
   set_history: "每条消息保留的事件数（0：不保留）",
+  set_group_order: "组内顺序",
   set_if_exists: "键已存在时",
   set_lease_ms: "租期",
   set_max_attempts: "最大尝试次数",

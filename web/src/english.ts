@@ -193,6 +193,7 @@ export const english = {
   set_group: "Group (key, header:NAME or none)",
   set_group_max_leased: "Leased at once of a group (0: no limit)",
   set_history: "Events of each message that are kept (0: none)",
+  set_group_order: "Order in a group",
   set_if_exists: "If the key exists",
   set_lease_ms: "Lease",
   set_max_attempts: "Attempts",

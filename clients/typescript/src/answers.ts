@@ -159,6 +159,7 @@ export function readSettings(said: Said): Settings {
     group: (said["group"] ?? "none") as string,
     groupMaxLeased: (said["group_max_leased"] ?? 0) as number,
     history: (said["history"] ?? 0) as number,
+    groupOrder: (said["group_order"] ?? "due") as Settings["groupOrder"],
   };
 }
 

@@ -183,6 +183,8 @@ export interface Settings {
   readonly groupMaxLeased: number;
   /** How many events of each message are kept; 0: none. */
   readonly history: number;
+  /** In which order a group's messages come; `push`: that of the pushes, one at a time. */
+  readonly groupOrder: "due" | "push";
 }
 
 /** A queue's figures. `raw` is the server's whole answer. */

@@ -108,6 +108,7 @@ export interface SettingsPatch {
   groupMaxLeased?: number;
   /** Events of each message that are kept; 0 drops them. */
   history?: number;
+  groupOrder?: "due" | "push";
 }
 
 export function pushItem(
@@ -298,6 +299,7 @@ export function configure(queue: string, patch: SettingsPatch): Call<Settings> {
   if (patch.group !== undefined) body["group"] = patch.group;
   if (patch.groupMaxLeased !== undefined) body["group_max_leased"] = patch.groupMaxLeased;
   if (patch.history !== undefined) body["history"] = patch.history;
+  if (patch.groupOrder !== undefined) body["group_order"] = patch.groupOrder;
   const call = post(queuePath(queue), body, answers.readSettings, true);
   return { ...call, method: "PUT" };
 }

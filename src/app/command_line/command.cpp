@@ -211,6 +211,12 @@ CLI::Option* add_rule(CLI::App& command, const std::string& name, std::optional<
   return add_named_rule(command, name, into, core::on_expiry_names(), core::on_expiry_from, help);
 }
 
+CLI::Option* add_rule(CLI::App& command, const std::string& name, std::optional<GroupOrder>& into,
+                      const std::string& help) {
+  return add_named_rule(command, name, into, core::group_order_names(), core::group_order_from,
+                        help);
+}
+
 CLI::Option* add_limit(CLI::App& command, const std::string& setting, const std::string& name,
                        std::optional<std::uint32_t>& into, std::uint32_t max,
                        const std::string& help) {

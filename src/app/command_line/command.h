@@ -87,6 +87,8 @@ CLI::Option* add_rule(CLI::App& command, const std::string& name, std::optional<
                       const std::string& help);
 CLI::Option* add_rule(CLI::App& command, const std::string& name, std::optional<OnExpiry>& into,
                       const std::string& help);
+CLI::Option* add_rule(CLI::App& command, const std::string& name, std::optional<GroupOrder>& into,
+                      const std::string& help);
 
 /// --in and --at, of which one may be given.
 struct When {

@@ -54,6 +54,10 @@ std::optional<DeliveryRate> read_setting(Section& section, const core::RateSetti
 std::optional<Grouping> read_setting(Section& section, const core::GroupSetting& row) {
   return read_text(section, row, core::parse_grouping);
 }
+std::optional<GroupOrder> read_setting(Section& section, const core::GroupOrderSetting& row) {
+  const auto order = section.choice(row.name, core::group_order_names());
+  return order ? core::group_order_from(*order) : std::nullopt;
+}
 std::optional<Objective> read_setting(Section& section, const core::ObjectiveSetting& row) {
   return read_text(section, row, core::parse_objective);
 }

@@ -328,6 +328,9 @@ MaybeError check_setting(const GroupSetting&, const Grouping& value) {
                  " must be key, none, or header: and a name of 1 to " +
                  std::to_string(kMaxGroupHeader) + " bytes of text");
 }
+MaybeError check_setting(const GroupOrderSetting&, GroupOrder value) {
+  return check_choice("group_order", value, GroupOrder::push, "due or push");
+}
 MaybeError check_setting(const ObjectiveSetting&, Objective value) {
   if (is_objective(value)) return {};
   return invalid("objective " + objective_text(value) +
@@ -348,6 +351,9 @@ MaybeError check_patch(const SettingsPatch& patch, const QueueSettings& onto) {
     return invalid("backoff_min " + base::format_duration_ms(after.backoff_min.count()) +
                    " must not be over backoff_max, which is " +
                    base::format_duration_ms(after.backoff_max.count()));
+  }
+  if (after.group_order == GroupOrder::push && after.group.by == Grouping::By::none) {
+    return invalid("group_order push needs the setting group: key or header:NAME");
   }
   return {};
 }

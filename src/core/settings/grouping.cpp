@@ -4,6 +4,7 @@
 #include "base/text/text.h"
 #include "core/header_fields.h"
 #include "core/limits.h"
+#include "core/settings/rule_names.h"
 
 namespace tarry::core {
 namespace {
@@ -94,6 +95,15 @@ std::string grouping_text(const Grouping& grouping) {
 bool is_grouping(const Grouping& grouping) noexcept {
   if (grouping.by == Grouping::By::header) return is_header_name(grouping.header);
   return grouping.by <= Grouping::By::header && grouping.header.empty();
+}
+
+const std::vector<std::string_view>& group_order_names() {
+  static const std::vector<std::string_view> kNames = names_of(kEveryGroupOrder);
+  return kNames;
+}
+
+std::optional<GroupOrder> group_order_from(std::string_view name) noexcept {
+  return rule_named(name, kEveryGroupOrder);
 }
 
 bool is_group_span(const GroupSpan& span, std::size_t key, std::size_t headers) noexcept {

@@ -1,13 +1,16 @@
 // The groups of a queue's messages: the text of the setting (`key`, `header:NAME`, or `none`), and
-// the group of a message, which is a stretch of its key or of its headers.
+// the group of a message, which is a stretch of its key or of its headers. Also the names of the
+// orders in a group.
 //
 // Pure functions.
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <tarry/result.h>
 #include <tarry/settings.h>
@@ -19,6 +22,14 @@ namespace tarry::core {
 [[nodiscard]] std::string grouping_text(const Grouping& grouping);
 /// Whether it is one that parse_grouping can answer.
 [[nodiscard]] bool is_grouping(const Grouping& grouping) noexcept;
+
+/// All orders in a group, in the order of their numbers.
+inline constexpr std::initializer_list<GroupOrder> kEveryGroupOrder = {GroupOrder::due,
+                                                                       GroupOrder::push};
+/// Their names, in the same order.
+[[nodiscard]] const std::vector<std::string_view>& group_order_names();
+/// Empty if no order has this name.
+[[nodiscard]] std::optional<GroupOrder> group_order_from(std::string_view name) noexcept;
 
 /// Where a message's group stands: the key's bytes count first, then those of the encoded headers.
 struct GroupSpan {

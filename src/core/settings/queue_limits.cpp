@@ -18,6 +18,10 @@ bool all_groups_held(const QueueStats& queue) noexcept {
   return queue.groups_held != 0 && queue.groups_held == queue.groups_ready;
 }
 
+bool keeps_order(const QueueStats& queue) noexcept {
+  return queue.settings.group_order == GroupOrder::push;
+}
+
 bool is_group_full(const MessageInfo& message, const QueueStats& queue) noexcept {
   const std::uint32_t most = queue.settings.group_max_leased;
   return most != 0 && !message.group.empty() && message.group_leased >= most;
@@ -48,10 +52,14 @@ bool is_limited(const QueueStats& queue) noexcept {
 }
 
 bool is_limited(const MessageInfo& message, const QueueStats& queue) noexcept {
-  return is_limited(queue) || is_group_full(message, queue);
+  return is_limited(queue) || message.group_waits || is_group_full(message, queue);
 }
 
 std::string limit_held(const MessageInfo& message, const QueueStats& queue) {
+  if (message.group_waits) {
+    return "held by group_order push: an earlier message of group " + base::quoted(message.group) +
+           " has not ended";
+  }
   if (!is_group_full(message, queue)) return limit_held(queue);
   return "held by group_max_leased: group " + base::quoted(message.group) + " has " +
          std::to_string(message.group_leased) + " of " +
@@ -60,6 +68,10 @@ std::string limit_held(const MessageInfo& message, const QueueStats& queue) {
 
 std::string limit_held(const QueueStats& queue) {
   if (!is_full(queue) && !queue.rate_next) {
+    if (keeps_order(queue)) {
+      return "held by group_order push: in each group with ready messages, an earlier one has not "
+             "ended";
+    }
     return "held by group_max_leased: each group with ready messages has " +
            std::to_string(queue.settings.group_max_leased) + " leased";
   }
@@ -77,6 +89,11 @@ std::optional<Error> refuse_limits(std::string_view engine, const SettingsPatch&
   }
   const DeliveryRate rate = patch.rate.value_or(DeliveryRate());
   if (rate != DeliveryRate()) return unsupported_limit(engine, "rate " + delivery_rate_text(rate));
+  if (patch.group_order.value_or(GroupOrder::due) != GroupOrder::due) {
+    return Error{ErrorCode::unsupported,
+                 std::string(engine) +
+                     " cannot keep the order of a group (group_order push); a file: store can"};
+  }
   if (patch.group && patch.group->by != Grouping::By::none) {
     return Error{ErrorCode::unsupported, std::string(engine) + " has no groups (group " +
                                              grouping_text(*patch.group) + "); a file: store has"};

@@ -14,6 +14,7 @@ std::string setting_text(IfExists value) { return std::string(to_string(value));
 std::string setting_text(OnExpiry value) { return std::string(to_string(value)); }
 std::string setting_text(DeliveryRate value) { return delivery_rate_text(value); }
 std::string setting_text(const Grouping& value) { return grouping_text(value); }
+std::string setting_text(GroupOrder value) { return std::string(to_string(value)); }
 std::string setting_text(Objective value) { return objective_text(value); }
 
 }  // namespace tarry::core

@@ -18,6 +18,7 @@ namespace tarry::core {
 [[nodiscard]] std::string setting_text(OnExpiry value);
 [[nodiscard]] std::string setting_text(DeliveryRate value);
 [[nodiscard]] std::string setting_text(const Grouping& value);
+[[nodiscard]] std::string setting_text(GroupOrder value);
 [[nodiscard]] std::string setting_text(Objective value);
 
 }  // namespace tarry::core

@@ -66,6 +66,9 @@ struct RateSetting : SettingRow<DeliveryRate> {};
 /// A text: core/settings/grouping.h. Engines that hold no limits refuse all but none.
 struct GroupSetting : SettingRow<Grouping> {};
 
+/// Engines that hold no limits refuse all but `due`.
+struct GroupOrderSetting : SettingRow<GroupOrder> {};
+
 /// A text: core/settings/objective.h.
 struct ObjectiveSetting : SettingRow<Objective> {};
 
@@ -125,6 +128,8 @@ inline constexpr std::tuple kSettingsTable{
     LimitSetting{{"history", &QueueSettings::history, &SettingsPatch::history,
                   "Events of each message that are kept: 1 to 100, or none"},
                  kMaxHistory},
+    GroupOrderSetting{{"group_order", &QueueSettings::group_order, &SettingsPatch::group_order,
+                       "The order in a group: of due times, or of pushes, one at a time"}},
 };
 
 inline constexpr std::size_t kSettings = std::tuple_size_v<decltype(kSettingsTable)>;

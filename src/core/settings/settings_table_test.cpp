@@ -12,14 +12,14 @@ namespace {
 // These two lines do not compile if a struct has more members than the table has rows.
 TEST(SettingsTable, HasARowForEachMember) {
   auto [lease, attempts, least, most, remember, keep, rule, aim, expire, end, leased, rate, group,
-        of_group, history] = QueueSettings();
-  auto [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = SettingsPatch();
-  EXPECT_EQ(kSettings, 15u);
+        of_group, history, order] = QueueSettings();
+  auto [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = SettingsPatch();
+  EXPECT_EQ(kSettings, 16u);
   (void)lease, (void)attempts, (void)least, (void)most, (void)remember, (void)keep, (void)rule;
   (void)aim, (void)expire, (void)end, (void)leased, (void)rate, (void)group;
-  (void)of_group, (void)history;
+  (void)of_group, (void)history, (void)order;
   (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h;
-  (void)i, (void)j, (void)k, (void)l, (void)m, (void)n, (void)o;
+  (void)i, (void)j, (void)k, (void)l, (void)m, (void)n, (void)o, (void)p;
 }
 
 TEST(SettingsTable, NoTwoRowsAreOfOneMemberOrOfOneName) {
@@ -52,6 +52,7 @@ QueueSettings others() {
   settings.group = {Grouping::By::header, "tenant"};
   settings.group_max_leased = 5;
   settings.history = 5;
+  settings.group_order = GroupOrder::push;
   each_setting_of<ObjectiveSetting>(
       [&](const auto& row) { settings.*row.value = {99'000, Millis(1000)}; });
   return settings;

@@ -55,6 +55,7 @@ class Opening {
     if (auto done = open_directory(); !done) return std::move(done).error();
     if (auto done = identify(); !done) return std::move(done).error();
 
+    gates_ = std::make_shared<QueueGates>(identity_.shards);
     Front::Config config;
     config.identity = identity_;
     config.limits = options_.limits;
@@ -62,11 +63,11 @@ class Opening {
     config.lends = options_.sync != SyncPolicy::always;
     config.clock = options_.clock;
     config.log = options_.log;
+    config.gates = gates_;
     auto front = std::make_unique<Front>(std::move(config));
 
     std::vector<ShardParts> shards;
     if (auto done = measure(); !done) return std::move(done).error();
-    gates_ = std::make_shared<QueueGates>(identity_.shards);
     for (std::uint32_t shard = 0; shard < identity_.shards; ++shard) {
       auto parts = open_shard(shard, *front);
       if (!parts) return std::move(parts).error();

@@ -220,13 +220,22 @@ class Agreement(ProgramTest):
             "remember": "1h", "dead_keep": "1d", "if_exists": "reject",
             "objective": "99.9% within 1s", "expire": "2h", "on_expiry": "dead",
             "max_leased": 5, "rate": "100/1s burst 20",
-            "group": "header:tenant", "group_max_leased": 5, "history": 20})
+            "group": "header:tenant", "group_max_leased": 5, "history": 20,
+            "group_order": "push"})
         self.ask("getQueue", queue="brief")
         self.ask("configureQueue", queue="brief", body={
             "lease_ms": 60_000, "backoff_min_ms": 1, "backoff_max_ms": 2, "remember_ms": 3_600_000,
             "dead_keep_ms": 1000, "expire_ms": 0, "on_expiry": "end", "max_leased": 0,
-            "rate": "none", "group": "none", "group_max_leased": 0, "history": 0})
+            "rate": "none", "group": "none", "group_max_leased": 0, "history": 0,
+            "group_order": "due"})
         self.history()
+        self.ask("configureQueue", queue="line", body={"group": "key", "group_order": "push"})
+        for key in ("{a}1", "{a}2"):
+            self.ask("pushMessage", queue="line", body={"key": key})
+        self.ask("claimMessages", body={"queues": ["line"]})
+        message = self.ask("getMessage", queue="line", query={"key": "{a}2"}).json
+        self.assertEqual((message["group_leased"], message["group_waits"]), (1, True))
+        self.ask("configureQueue", queue="line", body={"group_order": "due"}, status=409)
         self.ask("configureQueue", queue="fair", body={"group": "key", "group_max_leased": 1})
         for key in ("{a}1", "{a}2"):
             self.ask("pushMessage", queue="fair", body={"key": key})

@@ -157,7 +157,8 @@ class Reference(unittest.TestCase):
         self.assertEqual(schemas["Settings"]["required"],
                          [name for name in answered
                           if name not in ("objective", "expire_ms", "on_expiry", "max_leased",
-                                           "rate", "group", "group_max_leased", "history")])
+                                           "rate", "group", "group_max_leased", "history",
+                                           "group_order")])
         self.assertEqual(list(schemas["Settings"]["properties"]), answered)
         patch = schemas["SettingsPatch"]
         self.assertEqual(set(patch["properties"]), set(names) | set(answered))

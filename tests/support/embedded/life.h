@@ -131,6 +131,7 @@ class Life {
     if (b % 16 == 1) request.patch.group = Grouping();
     request.patch.group_max_leased = b % 7 == 0 ? 1 + a % 2 : 0;
     if (b % 3 != 0) request.patch.history = b % 8 == 1 ? 0 : 1 + a % 6;
+    if (b % 11 == 0) request.patch.group_order = GroupOrder::push;
     request.patch.on_expiry = b % 3 == 0 ? OnExpiry::dead : OnExpiry::end;
     shard.submit(std::move(request));
   }

@@ -85,6 +85,7 @@ inline QueueRecord any_queue(AnyRecord& owner) {
   if (any<bool>()) r.settings.rate = {100, Millis(1'000), 20};
   if (any<bool>()) r.settings.history = *rc::gen::inRange<std::uint32_t>(0, 101);
   if (any<bool>()) r.settings.group_max_leased = any<std::uint32_t>();
+  if (any<bool>()) r.settings.group_order = GroupOrder::push;
   if (any<bool>()) {
     r.settings.group =
         *rc::gen::element(Grouping{Grouping::By::key, {}}, Grouping{Grouping::By::header, "tenant"},

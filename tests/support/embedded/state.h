@@ -61,7 +61,8 @@ inline std::string queue_line(const QueueState& queue) {
       << s.dead_keep.count() << ' ' << static_cast<int>(s.if_exists) << ' ' << s.expire.count()
       << ' ' << to_string(s.on_expiry) << ' ' << s.max_leased << ' ' << s.rate.count << '/'
       << s.rate.per.count() << '/' << s.rate.burst << ' ' << core::grouping_text(s.group) << ' '
-      << s.group_max_leased << " history " << s.history << " paused " << queue.paused << ' '
+      << s.group_max_leased << " history " << s.history << ' ' << to_string(s.group_order)
+      << " paused " << queue.paused << ' '
       << queue.paused_until_ms.value_or(-1) << " counters ";
   tell(out, queue.counters);
   out << " pending " << queue.in(Stage::scheduled) + queue.in(Stage::ready) << " leased "

@@ -32,11 +32,13 @@ const defaults: Partial<Settings> = {
   max_leased: 0,
   group_max_leased: 0,
   history: 0,
+  group_order: "due",
 };
 
 const rules = {
   if_exists: ["reject", "keep", "replace", "earlier", "later"],
   on_expiry: ["end", "dead"],
+  group_order: ["due", "push"],
 } as const;
 
 function SettingsForm({ queue, locked }: { queue: Queue; locked: boolean }): JSX.Element {
@@ -112,6 +114,7 @@ function SettingsForm({ queue, locked }: { queue: Queue; locked: boolean }): JSX
         ))}
         {choice("if_exists")}
         {choice("on_expiry")}
+        {choice("group_order")}
         {texts.map((name) => (
           <Input
             key={name}

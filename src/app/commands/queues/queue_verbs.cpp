@@ -53,6 +53,9 @@ void add_flag(CLI::App& command, const core::RateSetting& row, SettingsPatch& pa
 void add_flag(CLI::App& command, const core::GroupSetting& row, SettingsPatch& patch) {
   add_grouping(command, flag_of(row.name), patch.*row.change, std::string(row.help));
 }
+void add_flag(CLI::App& command, const core::GroupOrderSetting& row, SettingsPatch& patch) {
+  add_rule(command, flag_of(row.name), patch.*row.change, std::string(row.help));
+}
 void add_flag(CLI::App& command, const core::ObjectiveSetting& row, SettingsPatch& patch) {
   add_objective(command, flag_of(row.name), patch.*row.change, std::string(row.help));
 }

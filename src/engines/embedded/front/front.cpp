@@ -16,7 +16,8 @@ Front::Front(Config config)
     : config_(std::move(config)),
       shards_(*this, answers_),
       removals_(shards_),
-      split_(config_.identity, config_.limits, shards_, removals_),
+      orders_(config_.identity, config_.gates->homes(), shards_),
+      split_(config_.identity, config_.limits, config_.gates->homes(), shards_, removals_, orders_),
       waiting_(config_.limits) {}
 
 Front::~Front() { close(); }
@@ -189,6 +190,8 @@ void Front::finish_part(const OperationPtr& op) {
       end_claim(op);
     } else if (std::holds_alternative<core::RemoveRequest>(op->request)) {
       if (removals_.go_on(op)) complete(op);
+    } else if (op->order_step != OrderStep::none) {
+      if (orders_.go_on(op)) complete(op);
     } else if (std::holds_alternative<core::GetRequest>(op->request)) {
       end_get(op);
     } else {

@@ -18,9 +18,11 @@
 #include "core/engine_parts/waiting_count.h"
 #include "core/limits.h"
 #include "engines/embedded/front/claim_tickets.h"
+#include "engines/embedded/front/order_changes.h"
 #include "engines/embedded/front/queue_removals.h"
 #include "engines/embedded/front/request_split.h"
 #include "engines/embedded/front/shard_set.h"
+#include "engines/embedded/gates/queue_gates.h"
 #include "engines/embedded/shard/requests/operation.h"
 #include "engines/embedded/store/store_files.h"
 #include "storage/storage.h"
@@ -37,6 +39,7 @@ class Front final : public core::Engine, public Router {
     bool lends = false;  // a thread that waits for an answer may run the shards meanwhile
     std::shared_ptr<const timing::Clock> clock;
     Log log;
+    std::shared_ptr<QueueGates> gates;  // that the shards have
   };
 
   explicit Front(Config config);
@@ -104,6 +107,7 @@ class Front final : public core::Engine, public Router {
   std::unique_ptr<storage::Lock> lock_;
   ShardSet shards_;
   QueueRemovals removals_;
+  OrderChanges orders_;
   RequestSplit split_;
   std::atomic<bool> closed_{false};
   // `users_` has a cache line of its own, because every verb writes it, and the members beside it

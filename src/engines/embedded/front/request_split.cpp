@@ -11,7 +11,6 @@
 #include "core/rules/validation.h"
 #include "core/settings/queue_limits.h"
 #include "engines/embedded/records/tokens.h"
-#include "engines/embedded/store/key_route.h"
 
 namespace tarry::embedded {
 namespace {
@@ -50,10 +49,6 @@ void RequestSplit::dispatch(const OperationPtr& op) {
 
 std::uint32_t RequestSplit::next_shard() noexcept {
   return turn_.fetch_add(1, std::memory_order_relaxed) % shards_.size();
-}
-
-std::uint32_t RequestSplit::shard_for_key(std::string_view queue, std::string_view key) const {
-  return embedded::shard_for_key(identity_, queue, key);
 }
 
 std::uint32_t RequestSplit::shard_for_receipt(std::string_view text, ClaimName& claim,
@@ -117,8 +112,16 @@ template <typename Items, typename Pick>
 void RequestSplit::split_pushes(const OperationPtr& op, const std::string& queue,
                                 const std::string& bytes, const Items& items, const Pick& pick) {
   auto& reply = std::get<core::PushReply>(op->reply);
+  const KeyMap keys = keys_of(queue);
+  if (keys.route().changing) {
+    for (core::PushResult& item : reply.items) {
+      if (!item.error) item.error = changes_order(queue);
+    }
+  }
+  op->prepared.homes_version = keys.route().version;
+  op->prepared.at_home = keys.route().at_home;
   // All messages without a key go to one shard; those of the next request go to the next shard.
-  const std::uint32_t keyless = next_shard();
+  const std::uint32_t keyless = keys.route().at_home ? keys.home() : next_shard();
   auto& crcs = op->prepared.payload_crcs;
   crcs.resize(items.size());
   split(op, items.size(), [&](std::size_t i) {
@@ -132,7 +135,7 @@ void RequestSplit::split_pushes(const OperationPtr& op, const std::string& queue
     }
     if (reply.items[i].error) return kNowhere;
     crcs[i] = base::crc32c(core::view(bytes, pick(items[i]).payload));
-    return key.empty() ? keyless : shard_for_key(queue, key);
+    return key.empty() ? keyless : keys.shard_of(key);
   });
 }
 
@@ -178,18 +181,20 @@ void RequestSplit::dispatch(const OperationPtr& op, core::CancelRequest& request
   }
   op->reply = std::move(reply);
   auto& items = std::get<core::ItemsReply>(op->reply).items;
+  const KeyMap keys = keys_of(request.queue);
   split(op, items.size(), [&](std::size_t i) {
     if (items[i].error) return kNowhere;
-    return shard_for_key(request.queue, core::view(request.bytes, request.keys[i]));
+    return keys.shard_of(core::view(request.bytes, request.keys[i]));
   });
 }
 
 void RequestSplit::dispatch(const OperationPtr& op, core::RescheduleRequest& request) {
   op->reply = checked_items(request);
   auto& items = std::get<core::ItemsReply>(op->reply).items;
+  const KeyMap keys = keys_of(request.queue);
   split(op, items.size(), [&](std::size_t i) {
     if (items[i].error) return kNowhere;
-    return shard_for_key(request.queue, core::view(request.bytes, request.items[i].key));
+    return keys.shard_of(core::view(request.bytes, request.items[i].key));
   });
 }
 
@@ -218,19 +223,23 @@ void RequestSplit::dispatch(const OperationPtr& op, core::GetRequest& request) {
   }
   op->reply = std::move(reply);
   const auto& items = std::get<core::GetReply>(op->reply).items;
+  const KeyMap keys = keys_of(request.queue);
   split(op, items.size(), [&](std::size_t i) {
     if (items[i].error().code != ErrorCode::not_found) return kNowhere;
-    return shard_for_key(request.queue, core::view(request.bytes, request.keys[i]));
+    return keys.shard_of(core::view(request.bytes, request.keys[i]));
   });
 }
 
 void RequestSplit::dispatch(const OperationPtr& op, core::ClaimRequest& request) {
   op->reply = core::ClaimReply();
   std::uint32_t first = next_shard();
+  const KeyMap keys = keys_of(request.queues.front());
   if (!request.keys.empty()) {
     // The claim begins at the shard of the first key. If the keys belong to several shards, it
     // visits them all.
-    first = shard_for_key(request.queues.front(), request.keys.front());
+    first = keys.shard_of(request.keys.front());
+  } else if (request.queues.size() == 1 && keys.route().at_home) {
+    first = keys.home();
   }
   Part part;
   part.op = op;
@@ -290,7 +299,9 @@ void RequestSplit::dispatch(const OperationPtr& op, core::ConfigureRequest& requ
     shards_.end_later(op);
     return;
   }
-  ask_all(op, core::ConfigureReply());
+  if (!orders_.changes(request)) return ask_all(op, core::ConfigureReply());
+  op->reply = core::ConfigureReply();
+  orders_.begin(op);
 }
 void RequestSplit::dispatch(const OperationPtr& op, core::PauseRequest&) {
   ask_all(op, core::CountReply());
@@ -315,9 +326,9 @@ void RequestSplit::dispatch(const OperationPtr& op, core::ReshardRequest&) {
 void RequestSplit::dispatch(const OperationPtr& op, core::ReviveRequest& request) {
   if (request.all) return ask_all(op, core::CountReply());
   op->reply = core::CountReply();
-  split(op, request.keys.size(), [&](std::size_t i) {
-    return shard_for_key(request.queue, core::view(request.bytes, request.keys[i]));
-  });
+  const KeyMap keys = keys_of(request.queue);
+  split(op, request.keys.size(),
+        [&](std::size_t i) { return keys.shard_of(core::view(request.bytes, request.keys[i])); });
 }
 
 }  // namespace tarry::embedded

@@ -12,6 +12,8 @@
 
 #include "core/engine.h"
 #include "core/limits.h"
+#include "engines/embedded/front/key_map.h"
+#include "engines/embedded/front/order_changes.h"
 #include "engines/embedded/front/queue_removals.h"
 #include "engines/embedded/front/shard_set.h"
 #include "engines/embedded/shard/requests/operation.h"
@@ -21,9 +23,14 @@ namespace tarry::embedded {
 
 class RequestSplit {
  public:
-  RequestSplit(const StoreIdentity& identity, const core::Limits& limits, ShardSet& shards,
-               QueueRemovals& removals)
-      : identity_(identity), limits_(limits), shards_(shards), removals_(removals) {}
+  RequestSplit(const StoreIdentity& identity, const core::Limits& limits, const QueueHomes& homes,
+               ShardSet& shards, QueueRemovals& removals, OrderChanges& orders)
+      : identity_(identity),
+        limits_(limits),
+        homes_(homes),
+        shards_(shards),
+        removals_(removals),
+        orders_(orders) {}
 
   /// Sends the operation's first parts. Throws if memory runs out; then no shard has heard of the
   /// operation.
@@ -49,7 +56,7 @@ class RequestSplit {
   void dispatch(const OperationPtr& op, core::ReshardRequest& request);
   void dispatch(const OperationPtr& op, core::RemoveRequest& request);
 
-  [[nodiscard]] std::uint32_t shard_for_key(std::string_view queue, std::string_view key) const;
+  [[nodiscard]] KeyMap keys_of(std::string_view queue) const { return {identity_, homes_, queue}; }
   /// Returns the shard that the receipt names, and sets `claim`. If the text is no receipt or
   /// another store's, returns kNowhere and sets the error or `stale` in `result`.
   [[nodiscard]] std::uint32_t shard_for_receipt(std::string_view receipt, ClaimName& claim,
@@ -74,8 +81,10 @@ class RequestSplit {
 
   const StoreIdentity& identity_;
   const core::Limits& limits_;
+  const QueueHomes& homes_;
   ShardSet& shards_;
   QueueRemovals& removals_;
+  OrderChanges& orders_;
   std::atomic<std::uint32_t> turn_{0};
 };
 

@@ -38,10 +38,13 @@ inline constexpr std::size_t kGroupSettingsBytes = kLimitSettingsBytes + 1 + 1 +
 /// The most bytes that settings take.
 inline constexpr std::size_t kSettingsBytes = kGroupSettingsBytes + core::kMaxGroupHeader;
 
+/// In one byte: what names a group, and this if its messages come in the order of their pushes.
+inline constexpr std::uint8_t kPushOrder = 16;
+
 /// The size of the settings.
 [[nodiscard]] inline std::size_t settings_bytes(const QueueSettings& settings) noexcept {
   if (settings.group.by != Grouping::By::none || settings.group_max_leased != 0 ||
-      settings.history != 0) {
+      settings.history != 0 || settings.group_order != GroupOrder::due) {
     return kGroupSettingsBytes + settings.group.header.size();
   }
   if (settings.max_leased != 0 || settings.rate != DeliveryRate()) return kLimitSettingsBytes;
@@ -68,7 +71,9 @@ inline void write_settings(base::ByteFiller& to, const QueueSettings& settings) 
   to.i64(settings.rate.per.count());
   to.u32(settings.rate.burst);
   if (bytes <= kLimitSettingsBytes) return;
-  to.u8(static_cast<std::uint8_t>(settings.group.by));
+  const auto by = static_cast<std::uint8_t>(settings.group.by);
+  const bool in_push_order = settings.group_order == GroupOrder::push;
+  to.u8(static_cast<std::uint8_t>(by + (in_push_order ? kPushOrder : 0)));
   to.u8(static_cast<std::uint8_t>(settings.group.header.size()));
   to.u16(static_cast<std::uint16_t>(settings.history));
   to.u32(settings.group_max_leased);
@@ -117,15 +122,19 @@ inline void write_settings(base::ByteFiller& to, const QueueSettings& settings) 
     good = good && core::is_delivery_rate(settings.rate);
   }
   if (bytes > kLimitSettingsBytes) {
-    std::uint8_t by = 0;
+    std::uint8_t number = 0;
     std::uint8_t header_bytes = 0;
     std::uint16_t history = 0;
     std::string_view header;
-    good = good && in.u8(by) && by <= static_cast<std::uint8_t>(Grouping::By::header) &&
-           in.u8(header_bytes) && bytes == kGroupSettingsBytes + header_bytes && in.u16(history) &&
+    good = good && in.u8(number) && in.u8(header_bytes) &&
+           bytes == kGroupSettingsBytes + header_bytes && in.u16(history) &&
            history <= core::kMaxHistory && in.u32(settings.group_max_leased) &&
            in.bytes(bytes - kGroupSettingsBytes, header);
+    const bool in_push_order = number >= kPushOrder;
+    const std::uint8_t by = in_push_order ? number - kPushOrder : number;
+    good = good && by <= static_cast<std::uint8_t>(Grouping::By::header);
     if (good) settings.group = {static_cast<Grouping::By>(by), std::string(header)};
+    if (in_push_order) settings.group_order = GroupOrder::push;
     settings.history = history;
     good = good && core::is_grouping(settings.group);
   }

@@ -36,6 +36,7 @@ class GatedQueues {
   /// How many shards use the gates.
   [[nodiscard]] std::uint32_t shards() const noexcept { return gates_->shards(); }
   [[nodiscard]] bool is_alone() const noexcept { return shards() == 1; }
+  [[nodiscard]] QueueHomes& homes() const noexcept { return gates_->homes(); }
 
   /// Gives the queue a gate, or takes it away, as its settings say. `leased`: its leased messages.
   /// `groups`: null if it has none.

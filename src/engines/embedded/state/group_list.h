@@ -40,7 +40,7 @@ struct Group {
   enum class Standing : std::uint8_t {
     idle,     // no message is ready
     in_turn,  // claims take its messages
-    held,     // messages are ready, and its limit is reached
+    held,     // messages are ready, and its limit or its order lets none be claimed
   };
 
   const std::string* name = nullptr;  // null: the messages that have no group

@@ -5,6 +5,30 @@
 #include "base/planted.h"
 
 namespace tarry::embedded {
+namespace {
+
+bool waits(Stage stage) noexcept {
+  return stage == Stage::scheduled || stage == Stage::ready || stage == Stage::leased;
+}
+
+// With these bugs a claim takes any ready message of a group.
+bool order_is_broken() noexcept {
+  return TARRY_PLANTED_BUG(group_overtaken) || TARRY_PLANTED_BUG(group_leased_twice);
+}
+
+}  // namespace
+
+void GroupTurns::set_order(GroupOrder order) {
+  if ((order == GroupOrder::push) == (line_ != nullptr)) return;
+  line_ = order == GroupOrder::push ? std::make_unique<GroupLine>() : nullptr;
+  // A queue gets another order only while it has no messages; a journal that was salvaged may have
+  // some.
+  for (const auto& [handle, group] : group_of_) {
+    if (line_ && waits((*slab_)[handle].stage()))
+      line_->insert(*group, (*slab_)[handle].id, handle);
+  }
+  for (auto& [name, group] : groups_) refit(group);
+}
 
 void GroupTurns::join(Handle handle, std::string_view name) {
   auto found = groups_.find(name);
@@ -15,6 +39,7 @@ void GroupTurns::join(Handle handle, std::string_view name) {
   Group& group = found->second;
   group_of_.emplace(handle, &group);
   ++group.messages;
+  if (line_) line_->insert(group, (*slab_)[handle].id, handle);
 }
 
 Group* GroupTurns::of(Handle handle) const {
@@ -30,10 +55,43 @@ void GroupTurns::note_stage(Handle handle, Stage from, Stage to, bool counts) {
     --group->leased;
     if (counts) note_freed(*group);
   }
+  if (line_) {
+    const std::uint64_t id = (*slab_)[handle].id;
+    if (!waits(to)) line_->erase(*group, id);
+    if (from == Stage::dead && waits(to)) line_->insert(*group, id, handle);
+    refit(*group);
+  }
   if (to != Stage::free && to != Stage::remembered) return;
   group_of_.erase(handle);
   --group->messages;
   erase_if_done(*group);
+}
+
+bool GroupTurns::order_permits(const Group& group, Handle handle) const {
+  if (!line_ || order_is_broken()) return true;
+  return group.leased == 0 && line_->is_first(group, (*slab_)[handle].id);
+}
+
+Handle GroupTurns::first_of(const Group& group) const {
+  return line_ && !order_is_broken() ? line_->first(group) : group.ready.top();
+}
+
+bool GroupTurns::may_go(const Group& group) const {
+  if (!line_) return true;
+  if (group.leased != 0) return TARRY_PLANTED_BUG(group_leased_twice);
+  if (order_is_broken()) return true;
+  const Handle first = line_->first(group);
+  return first != kNoHandle && (*slab_)[first].stage() == Stage::ready;
+}
+
+void GroupTurns::refit(Group& group) {
+  if (group.ready.empty()) {
+    if (group.standing != Group::Standing::idle) set_standing(group, Group::Standing::idle);
+  } else if (!may_go(group)) {
+    if (group.standing != Group::Standing::held) set_standing(group, Group::Standing::held);
+  } else if (group.standing != Group::Standing::in_turn) {
+    set_standing(group, Group::Standing::in_turn);
+  }
 }
 
 void GroupTurns::erase_if_done(Group& group) {
@@ -53,6 +111,7 @@ void GroupTurns::set_standing(Group& group, Group::Standing standing) noexcept {
 void GroupTurns::insert(Group& group, Handle handle) {
   group.ready.insert(claim_order(), handle);
   by_due_.insert(due_order(), handle);
+  if (line_) return refit(group);
   if (group.standing == Group::Standing::idle) set_standing(group, Group::Standing::in_turn);
 }
 
@@ -87,7 +146,9 @@ void GroupTurns::hold(Group& group) noexcept {
 }
 
 void GroupTurns::readmit(Group& group) noexcept {
-  if (group.standing == Group::Standing::held) set_standing(group, Group::Standing::in_turn);
+  if (group.standing == Group::Standing::held && may_go(group)) {
+    set_standing(group, Group::Standing::in_turn);
+  }
 }
 
 void GroupTurns::readmit(const std::string& name) noexcept {
@@ -96,7 +157,9 @@ void GroupTurns::readmit(const std::string& name) noexcept {
 }
 
 void GroupTurns::readmit_all() noexcept {
-  while (held_.front() != nullptr) readmit(*held_.front());
+  for (Group* group = held_.front(); group != nullptr;) {
+    readmit(*std::exchange(group, group->next));
+  }
 }
 
 void GroupTurns::note_freed(Group& group) {

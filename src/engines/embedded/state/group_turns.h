@@ -5,16 +5,21 @@
 // The messages without a group take their turns together, as one group more. They stand in the
 // queue's plain lanes (queue_lanes.h).
 //
+// If the queue keeps the order of pushes (`group_order` push), only the oldest message of a group
+// that has not ended can be claimed, and no other one is leased meanwhile.
+//
 // Thread safety: none; the shard's thread owns it.
 //
 // Invariants
 //  1. A group is there while it has messages, in any stage but remembered, or leases to give back.
-//  2. A group with ready messages is in the turn, or held. It joins the turn at its end.
+//  2. A group with ready messages is in the turn, or held: by a limit, or by the order of pushes.
+//     It joins the turn at its end.
 //  3. A ready message keeps its place in its group's heap in `next`, and its place in the heap by
 //     due time in `prev`.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -22,21 +27,24 @@
 
 #include "base/string_hash.h"
 #include "engines/embedded/gates/group_leases.h"
+#include "engines/embedded/state/group_line.h"
 #include "engines/embedded/state/group_list.h"
 
 namespace tarry::embedded {
 
 class GroupTurns {
  public:
-  explicit GroupTurns(MessageSlab& slab) : slab_(&slab) {}
+  GroupTurns(MessageSlab& slab, GroupOrder order) : slab_(&slab) { set_order(order); }
   GroupTurns(const GroupTurns&) = delete;
   GroupTurns& operator=(const GroupTurns&) = delete;
 
+  /// The queue has another order from now on.
+  void set_order(GroupOrder order);
   /// A new message belongs to the group.
   void join(Handle handle, std::string_view group);
   /// Null if the message has none.
   [[nodiscard]] Group* of(Handle handle) const;
-  /// Call `note_stage` when a message goes from one stage to another. A message that has ended,
+  /// Call `note_stage` when a message has gone from one stage to another. A message that has ended,
   /// also one that is remembered, leaves its group. `counts`: a lease that ends is to be given back
   /// to the gate.
   void note_stage(Handle handle, Stage from, Stage to, bool counts);
@@ -52,6 +60,11 @@ class GroupTurns {
     return (*slab_)[by_due_.top()].due_ms();
   }
   [[nodiscard]] std::vector<Handle> later_than(std::int64_t now_ms) const;
+
+  /// The message that the next claim gets of a group whose turn it is.
+  [[nodiscard]] Handle first_of(const Group& group) const;
+  /// False if the order of pushes holds the message, whatever its stage.
+  [[nodiscard]] bool order_permits(const Group& group, Handle handle) const;
 
   // -- the turn
   /// Whose turn it is. Null if no group takes turns.
@@ -76,6 +89,10 @@ class GroupTurns {
   [[nodiscard]] std::vector<GroupLeases::Count> counted() const;
 
  private:
+  /// Whether a claim may take a message of the group, which has ready ones.
+  [[nodiscard]] bool may_go(const Group& group) const;
+  /// Its messages have changed, so it may be another one's turn.
+  void refit(Group& group);
   void set_standing(Group& group, Group::Standing standing) noexcept;
   void erase_if_done(Group& group);
   [[nodiscard]] ClaimOrder claim_order() const noexcept { return {slab_}; }
@@ -89,6 +106,7 @@ class GroupTurns {
   GroupList held_;
   HandleHeap<DueOrder> by_due_;
   std::vector<Group*> freed_;
+  std::unique_ptr<GroupLine> line_;  // null: by priority and due time
 };
 
 }  // namespace tarry::embedded

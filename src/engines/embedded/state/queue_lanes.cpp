@@ -4,9 +4,9 @@
 
 namespace tarry::embedded {
 
-void QueueLanes::join(Handle handle, std::string_view group) {
+void QueueLanes::join(Handle handle, std::string_view group, GroupOrder order) {
   if (!groups_) {
-    groups_ = std::make_unique<GroupTurns>(*slab_);
+    groups_ = std::make_unique<GroupTurns>(*slab_, order);
     groups_->set_plain(!plain_.empty());
   }
   groups_->join(handle, group);

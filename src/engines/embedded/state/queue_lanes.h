@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include <tarry/settings.h>
+
 #include "engines/embedded/state/group_turns.h"
 #include "engines/embedded/state/ready_lanes.h"
 
@@ -20,8 +22,16 @@ class QueueLanes {
  public:
   QueueLanes(MessageSlab& slab, HandleBlocks& blocks) : slab_(&slab), plain_(slab, blocks) {}
 
-  /// A new message belongs to the group.
-  void join(Handle handle, std::string_view group);
+  /// A new message belongs to the group. `order`: the queue's.
+  void join(Handle handle, std::string_view group, GroupOrder order);
+  void set_order(GroupOrder order) {
+    if (groups_) groups_->set_order(order);
+  }
+  /// False if the order of its group holds the message, whatever its stage.
+  [[nodiscard]] bool order_permits(Handle handle) const {
+    const Group* const group = group_of(handle);
+    return group == nullptr || groups_->order_permits(*group, handle);
+  }
   [[nodiscard]] bool has_groups() const noexcept { return groups_ != nullptr; }
   /// Null if no message has had a group.
   [[nodiscard]] GroupTurns* groups() const noexcept { return groups_.get(); }
@@ -39,8 +49,8 @@ class QueueLanes {
     plain_.remove(handle);
   }
   /// The message that the next claim gets: the first one of the group whose turn it is. kNoHandle
-  /// if none is ready, or if the limits of all groups hold them.
-  [[nodiscard]] Handle first() const noexcept {
+  /// if none is ready, or if the limits or the orders of all groups hold them.
+  [[nodiscard]] Handle first() const {
     if (!groups_) return plain_.first();
     const Group* const group = groups_->front();
     return group == nullptr ? kNoHandle : first_of(*group);
@@ -83,8 +93,8 @@ class QueueLanes {
   }
 
  private:
-  [[nodiscard]] Handle first_of(const Group& group) const noexcept {
-    return group.name == nullptr ? plain_.first() : group.ready.top();
+  [[nodiscard]] Handle first_of(const Group& group) const {
+    return group.name == nullptr ? plain_.first() : groups_->first_of(group);
   }
   void insert_grouped(Handle handle);
   void remove_grouped(Handle handle);

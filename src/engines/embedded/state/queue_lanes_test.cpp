@@ -24,7 +24,7 @@ class QueueLanesTest : public testing::Test {
     message.id = ++ids;
     message.priority = priority;
     message.set_due_ms(due_ms);
-    if (!group.empty()) lanes.join(handle, group);
+    if (!group.empty()) lanes.join(handle, group, GroupOrder::due);
     message.set_stage(Stage::ready);
     lanes.insert(handle);
     return handle;

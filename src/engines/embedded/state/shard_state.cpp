@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/hash.h"
 #include "base/planted.h"
+#include "core/shard_rule.h"
 
 namespace tarry::embedded {
 namespace {
@@ -154,17 +155,18 @@ void ShardState::disarm(Handle handle) {
 void ShardState::set_stage(Handle handle, Stage stage) noexcept {
   Message& message = slab[handle];
   QueueState& queue = *queues_[message.queue];
-  if (message.stage() != Stage::free) {
-    --queue.count[static_cast<std::size_t>(message.stage())];
-    if (is_pending(message.stage())) --pending_;
-    if (message.stage() == Stage::leased && queue.at_gate.is_limited()) {
+  const Stage from = message.stage();
+  if (from != Stage::free) {
+    --queue.count[static_cast<std::size_t>(from)];
+    if (is_pending(from)) --pending_;
+    if (from == Stage::leased && queue.at_gate.is_limited()) {
       gated.note_freed(message.queue, queue.at_gate);
     }
   }
-  if (queue.lanes.has_groups()) {
-    queue.lanes.groups()->note_stage(handle, message.stage(), stage, queue.at_gate.counts_groups);
-  }
   message.set_stage(stage);
+  if (queue.lanes.has_groups()) {
+    queue.lanes.groups()->note_stage(handle, from, stage, queue.at_gate.counts_groups);
+  }
   if (stage != Stage::free) {
     ++queue.count[static_cast<std::size_t>(stage)];
     if (is_pending(stage)) ++pending_;
@@ -249,6 +251,7 @@ void ShardState::evolve(const QueueRecord& record) {
   if (record.frees()) {
     QueueState& gone = *queues_[record.queue];
     if (gone.is_there()) queue_ids_.erase(gone.name);
+    fit_home(gone.name, GroupOrder::due);
     gated.drop(record.queue, gone.in(Stage::leased), gone.lanes.groups(), gone.at_gate);
     gone.settings.history = 0;
     fit_history(record.queue);
@@ -263,17 +266,28 @@ void ShardState::evolve(const QueueRecord& record) {
     free_queues_.erase(record.queue);
   }
   queue.settings = record.settings;
+  queue.lanes.set_order(record.settings.group_order);
   queue.paused = record.paused;
   queue.removed = record.removed;
   queue.paused_until_ms = record.paused_until_ms;
   if (record.counters) queue.counters = *record.counters;
   fit_gate(record.queue);
   fit_history(record.queue);
+  fit_home(queue.name, queue.settings.group_order);
 }
 
 void ShardState::open_gates(std::shared_ptr<QueueGates> gates) {
   gated.open(std::move(gates));
-  for (QueueId id = 0; id < queues_.size(); ++id) fit_gate(id);
+  for (QueueId id = 0; id < queues_.size(); ++id) {
+    fit_gate(id);
+    fit_home(queues_[id]->name, queues_[id]->settings.group_order);
+  }
+}
+
+void ShardState::fit_home(const std::string& queue, GroupOrder order) {
+  if (!gated.is_open() || queue.empty()) return;
+  if (core::home_of(queue, identity_.shards, identity_.hash_seed) != identity_.shard) return;
+  gated.homes().set(queue, order == GroupOrder::push);
 }
 
 void ShardState::fit_gate(QueueId id) {
@@ -346,7 +360,9 @@ void ShardState::evolve(const PutRecord& record, std::uint64_t segment, Position
   }
   set_expiry(handle, record.expiry);
   if (record.group.any()) {
-    queues_[record.queue]->lanes.join(handle, group_in(record.group, record.key, record.headers));
+    QueueState& queue = *queues_[record.queue];
+    queue.lanes.join(handle, group_in(record.group, record.key, record.headers),
+                     queue.settings.group_order);
   }
   if (record.carried) {
     restore(handle, record);

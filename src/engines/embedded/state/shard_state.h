@@ -274,6 +274,8 @@ class ShardState {
   void count_events_as_written(Handle handle);
   void drop_events(Handle handle);
   void fit_history(QueueId queue);
+  /// If this shard is the queue's home: tells the others whether its messages are all here.
+  void fit_home(const std::string& queue, GroupOrder order);
   [[nodiscard]] bool expires_by(Handle handle, std::int64_t now_ms) const;
   [[nodiscard]] std::optional<std::pair<std::int64_t, Handle>> expiry_entry(Handle handle) const;
   void set_expiry(Handle handle, const core::Expiry& expiry);

@@ -37,9 +37,10 @@ void read_word(std::string_view word, Objective& into) {
   if (core::is_objective(read)) into = read;
 }
 
-// Redis holds no rates and no groups: the word is 0.
+// Redis holds no rates, no groups and no order in groups: the word is 0.
 void read_word(std::string_view /*word*/, DeliveryRate& /*into*/) {}
 void read_word(std::string_view /*word*/, Grouping& /*into*/) {}
+void read_word(std::string_view /*word*/, GroupOrder& /*into*/) {}
 
 void read_word(std::string_view word, OnExpiry& into) {
   into = number_of(word) == 0 ? OnExpiry::end : OnExpiry::dead;
@@ -75,6 +76,7 @@ std::string spell_setting(IfExists value) { return {letter_of(value)}; }
 std::string spell_setting(Objective value) { return std::to_string(core::objective_number(value)); }
 std::string spell_setting(DeliveryRate /*none*/) { return "0"; }
 std::string spell_setting(const Grouping& /*none*/) { return "0"; }
+std::string spell_setting(GroupOrder /*due*/) { return "0"; }
 std::string spell_setting(OnExpiry value) { return value == OnExpiry::end ? "0" : "1"; }
 
 std::string spell_settings(const QueueSettings& settings) {

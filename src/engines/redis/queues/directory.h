@@ -33,6 +33,7 @@ namespace tarry::redis {
 [[nodiscard]] std::string spell_setting(OnExpiry value);
 [[nodiscard]] std::string spell_setting(DeliveryRate none);
 [[nodiscard]] std::string spell_setting(const Grouping& none);
+[[nodiscard]] std::string spell_setting(GroupOrder due);
 [[nodiscard]] std::string spell_settings(const QueueSettings& settings);
 [[nodiscard]] QueueSettings read_settings(std::string_view text);
 

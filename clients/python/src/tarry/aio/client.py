@@ -346,7 +346,7 @@ class Queue:
         """Changes settings: lease, max_attempts, backoff_min, backoff_max, remember, dead_keep,
         if_exists, objective (such as "99% within 1s"), expire, on_expiry,
         max_leased, rate (such as "100/1s burst 20"), group (such as "header:tenant"),
-        group_max_leased, history. Answers all of them."""
+        group_max_leased, history, group_order (due or push). Answers all of them."""
         return await self.client.run(verbs.configure(self.name, settings))
 
     async def info(self) -> QueueInfo:

@@ -148,6 +148,7 @@ void ClaimTaker::take_from(QueueId id, const core::ClaimRequest& request, std::u
 
 bool ClaimTaker::can_take(Handle handle, const core::ClaimRequest& request) const {
   const Message& message = shard_.state.slab[handle];
+  if (!shard_.state.queue(message.queue).lanes.order_permits(handle)) return false;
   switch (message.stage()) {
     case Stage::ready:
       return (request.any_state || message.due_ms() <= shard_.now.realtime_ms) &&

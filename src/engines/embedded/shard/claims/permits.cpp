@@ -54,8 +54,9 @@ bool has_queue_room(const ShardContext& shard, const QueueState& queue) {
 
 bool has_room(const ShardContext& shard, QueueState& queue) {
   if (!has_queue_room(shard, queue)) return false;
-  if (!queue.at_gate.counts_groups || !queue.lanes.has_groups()) return true;
+  if (!queue.lanes.has_groups()) return true;
   GroupTurns& turns = *queue.lanes.groups();
+  if (!queue.at_gate.counts_groups) return turns.front() != nullptr;
   while (Group* const group = turns.front()) {
     if (group_has_room(shard, queue, queue.lanes.first())) return true;
     turns.hold(*group);

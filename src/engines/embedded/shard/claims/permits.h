@@ -54,8 +54,8 @@ class GroupLease {
 /// told when they do.
 [[nodiscard]] bool has_queue_room(const ShardContext& shard, const QueueState& queue);
 
-/// Whether all limits of the queue let a claim take a ready message now. If not, the shard is told
-/// when they do. Groups at their limit leave the turn.
+/// Whether all limits of the queue, and the order in its groups, let a claim take a ready message
+/// now. If not, the shard is told when they do. Groups at their limit leave the turn.
 [[nodiscard]] bool has_room(const ShardContext& shard, QueueState& queue);
 
 }  // namespace tarry::embedded

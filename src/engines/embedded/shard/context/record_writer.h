@@ -5,7 +5,8 @@
 // Records of queues with the setting `history` note events, as long as there is room.
 //
 // If the record may make a message claimable by its key, waiting claims by key are woken. If it may
-// end a lease of a queue with limits, all waiting claims of the queue are.
+// end a lease of a queue with limits, or let the next message of a group go, all waiting claims of
+// the queue are.
 //
 // Thread safety: none; the shard's thread.
 #pragma once
@@ -60,7 +61,8 @@ class RecordWriter {
   void wake_by_key(QueueId queue) { waiting_->wake_by_key(state_->queue(queue).name); }
   void wake_limited(QueueId id) {
     const QueueState& queue = state_->queue(id);
-    if (queue.at_gate.is_limited()) waiting_->wake(queue.name);
+    const bool in_order = queue.settings.group_order == GroupOrder::push;
+    if (queue.at_gate.is_limited() || in_order) waiting_->wake(queue.name);
   }
 
   ShardState* state_;

@@ -51,6 +51,15 @@ enum class RemoveStep : std::uint8_t {
   thaw,    // all: the requests that waited continue
 };
 
+/// The steps of a configure that gives a queue another `group_order`. The queue takes no pushes
+/// meanwhile (gates/queue_homes.h).
+enum class OrderStep : std::uint8_t {
+  none,    // another configure: all shards at once
+  look,    // all: count the queue's messages
+  home,    // the queue's home: configures it; from then on that is decided
+  others,  // the other shards follow
+};
+
 /// One shard's own figures, for stats.
 struct ShardFigures {
   std::vector<QueueStats> queues;
@@ -98,6 +107,10 @@ struct Operation {
   bool found = false;  // a shard has the queue; also for get. `merge` guards these three
   bool decided = false;
   std::uint64_t leased = 0;
+
+  // configure; the step is set between the parts
+  OrderStep order_step = OrderStep::none;
+  std::uint64_t messages = 0;  // of the queue, in all stages; guarded by merge
 
   // claims
   core::Ticket ticket = 0;

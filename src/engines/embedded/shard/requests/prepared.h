@@ -22,6 +22,9 @@ struct ClaimName {
 struct Prepared {
   std::vector<std::uint32_t> payload_crcs;  // push, move
   std::vector<ClaimName> claims;            // settle, extend
+  // Push, move: where the queue's messages were then (gates/queue_homes.h).
+  std::uint64_t homes_version = 0;
+  bool at_home = false;
 };
 
 }  // namespace tarry::embedded

@@ -209,9 +209,21 @@ void Pushes::push_one(QueueId queue, const Pushed& pushed, core::PushResult& res
   put_new(queue, pushed, result, reply_bytes);
 }
 
+bool Pushes::is_misled(const std::string& queue, const Prepared& prepared) const {
+  const QueueHomes& homes = shard_.state.gated.homes();
+  if (homes.version() == prepared.homes_version) return false;
+  const QueueHomes::Route now = homes.route(queue);
+  const bool has_others = shard_.state.identity().shards > 1;
+  return now.changing || (has_others && now.at_home != prepared.at_home);
+}
+
 template <typename F>
 void Pushes::push_items(const std::string& name, const Part& part, core::PushReply& reply,
                         std::uint64_t bytes, std::uint64_t largest, F&& push) {
+  if (is_misled(name, part.op->prepared)) {
+    fail_items(part, reply.items, changes_order(name));
+    return shard_.job.end(part);
+  }
   const std::uint64_t count = reply.items.size();
   const std::optional<Error> error = shard_.take_room(queues_.bytes_to_make(name) + bytes, largest,
                                                       Purpose::accept, {count}, count);

@@ -35,6 +35,8 @@ class Pushes {
   template <typename F>
   void push_items(const std::string& name, const Part& part, core::PushReply& reply,
                   std::uint64_t bytes, std::uint64_t largest, F&& push);
+  /// True if the queue's messages are in another shard by now, or will be soon.
+  [[nodiscard]] bool is_misled(const std::string& queue, const Prepared& prepared) const;
   void push_one(QueueId queue, const Pushed& pushed, core::PushResult& result,
                 std::string& reply_bytes);
   [[nodiscard]] Result<core::Expiry> expiry_of(QueueId queue, const Pushed& pushed,

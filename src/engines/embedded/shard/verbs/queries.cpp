@@ -98,9 +98,10 @@ MessageFacts Queries::facts(Handle handle) const {
 
 std::uint64_t Queries::group_leased(Handle handle) const {
   const QueueState& queue = shard_.state.queue(shard_.state.slab[handle].queue);
-  if (!queue.at_gate.counts_groups) return 0;
   const Group* const group = queue.lanes.group_of(handle);
   if (group == nullptr) return 0;
+  if (queue.settings.group_order == GroupOrder::push) return group->leased;  // all are here
+  if (!queue.at_gate.counts_groups) return 0;
   return queue.at_gate.gate->with_groups(
       [&](GroupLeases& leases) { return leases.of(*group->name) - group->freed; });
 }
@@ -126,6 +127,7 @@ void Queries::execute(const core::GetRequest& request, const Part& part) {
     if (request.with_history) {
       info.history = history_of(queue.settings.history, shard_.state.events(handle));
     }
+    info.group_waits = info.state == State::ready && !queue.lanes.order_permits(handle);
     info.paused = queue.is_paused(shard_.now.realtime_ms);
     if (info.paused && queue.paused_until_ms) {
       info.paused_until = Time(Millis(*queue.paused_until_ms));
@@ -214,6 +216,9 @@ QueueStats Queries::stats_of(QueueId id) const {
   QueueStats stats;
   stats.queue = queue.name;
   stats.settings = queue.settings;
+  // The queue's home decides. This shard may not have heard of it, if the store was killed then.
+  stats.settings.group_order =
+      shard_.state.gated.homes().route(queue.name).at_home ? GroupOrder::push : GroupOrder::due;
   stats.scheduled = queue.in(Stage::scheduled);
   stats.ready = queue.in(Stage::ready);
   stats.leased = queue.in(Stage::leased);

@@ -41,13 +41,29 @@ void Queues::write(QueueId queue, const QueueSettings& settings, bool paused,
   shard_.records.write(record);
 }
 
+void Queues::count_messages(const std::string& queue, const OperationPtr& op) const {
+  const QueueId known = shard_.state.find_queue(queue);
+  if (known == kNoQueue) return;
+  const std::scoped_lock lock(op->merge);
+  op->messages += shard_.state.queue(known).messages();
+}
+
 void Queues::execute(const core::ConfigureRequest& request, const Part& part) {
   const OperationPtr& op = part.op;
+  if (op->order_step == OrderStep::look) {
+    count_messages(request.queue, op);
+    return shard_.job.end(op);
+  }
   const QueueId known = shard_.state.find_queue(request.queue);
   const QueueSettings before =
       known == kNoQueue ? QueueSettings() : shard_.state.queue(known).settings;
+  const std::uint64_t messages = known == kNoQueue ? 0 : shard_.state.queue(known).messages();
+  const bool other_order =
+      request.patch.group_order.value_or(before.group_order) != before.group_order;
   if (auto bad = core::check_patch(request.patch, before)) {  // then no queue is made
     op->fail(std::move(*bad));
+  } else if (other_order && messages != 0) {
+    op->fail(order_is_kept(request.queue, messages));
   } else if (auto error = shard_.room.take(bytes_to_make(request.queue) + kQueueRecord,
                                            kQueueRecord, Purpose::accept)) {
     op->fail(std::move(*error));

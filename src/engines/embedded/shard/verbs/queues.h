@@ -32,6 +32,7 @@ class Queues {
   Result<QueueId> find_or_make(const std::string& name);
 
  private:
+  void count_messages(const std::string& queue, const OperationPtr& op) const;
   void write(QueueId queue, const QueueSettings& settings, bool paused,
              std::optional<std::int64_t> until_ms);
 

@@ -105,6 +105,12 @@ public final class QueueSettings {
     return this;
   }
 
+  /** In which order a group's messages come: {@code due}, or {@code push}, one at a time. */
+  public QueueSettings groupOrder(String order) {
+    body.put("group_order", order);
+    return this;
+  }
+
   /** A setting under its name in the HTTP interface. */
   public QueueSettings set(String name, Object value) {
     body.put(name, value);
