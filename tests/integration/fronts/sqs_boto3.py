@@ -226,8 +226,9 @@ class Sqs(unittest.TestCase):
         for name, value, code in (("DelaySeconds", "-1", "InvalidAttributeValue"),
                                   ("Colour", "1", "InvalidAttributeName"),
                                   ("RedrivePolicy", "{}", "InvalidAttributeValue"),
-                                  ("FifoQueue", "true",
-                                   "AWS.SimpleQueueService.UnsupportedOperation")):
+                                  ("FifoQueue", "true", "InvalidAttributeValue"),
+                                  ("FifoQueue", "yes", "InvalidAttributeValue"),
+                                  ("DeduplicationScope", "queue", "InvalidAttributeName")):
             self.refused(code, self.sqs.set_queue_attributes, QueueUrl=self.url,
                          Attributes={name: value})
 
@@ -262,15 +263,12 @@ class Sqs(unittest.TestCase):
         self.refused("InvalidParameterValue", self.sqs.send_message, QueueUrl=self.url,
                      MessageBody="x", MessageDeduplicationId="a")
 
-    def test_a_fifo_queue_is_refused_with_what_there_is_instead(self):
-        for name, attributes in (("order.fifo", {"FifoQueue": "true"}), ("order.fifo", {}),
+    def test_a_fifo_queue_has_a_name_of_its_own(self):
+        for name, attributes in (("order.fifo", {}), ("order.fifo", {"FifoQueue": "false"}),
                                  ("order", {"FifoQueue": "true"})):
             with self.subTest(name=name, attributes=attributes):
-                with self.assertRaisesRegex(botocore.exceptions.ClientError, "in order.*without "
-                                            "order.*ContentBasedDeduplication=true"):
-                    self.sqs.create_queue(QueueName=name, Attributes=attributes)
-        self.refused("AWS.SimpleQueueService.UnsupportedOperation", self.sqs.create_queue,
-                     QueueName="order.fifo", Attributes={"FifoQueue": "true"})
+                self.refused("InvalidParameterValue", self.sqs.create_queue, QueueName=name,
+                             Attributes=attributes)
 
     def test_a_message_that_another_front_pushed(self):
         body = {"payload_base64": "//4=", "headers": {"colour": "red"}}
@@ -427,7 +425,11 @@ class OnRedis:
 
 
 class SqsOnRedis(OnRedis, Sqs):
-    pass
+    def test_a_fifo_queue_is_refused_with_what_there_is_instead(self):
+        error = self.refused("AWS.SimpleQueueService.UnsupportedOperation", self.sqs.create_queue,
+                             QueueName="order.fifo", Attributes={"FifoQueue": "true"})
+        self.assertRegex(str(error), "in order; a file: store does.*without order.*"
+                                     "ContentBasedDeduplication=true")
 
 
 class DeadLettersOnRedis(OnRedis, DeadLetters):

@@ -8,6 +8,7 @@
 #include "base/text/text.h"
 #include "server/sqs/operations/operations.h"
 #include "server/sqs/protocol/reader.h"
+#include "server/sqs/queues/fifo.h"
 #include "server/sqs/queues/queue_attributes.h"
 #include "server/sqs/queues/queue_info.h"
 #include "server/sqs/queues/redrive.h"
@@ -50,7 +51,7 @@ Step change_attributes(const CallPtr& call, const QueueInfo& queue, const GivenA
   put(given, record);
   record.modified_s =
       std::chrono::floor<std::chrono::seconds>(call->service.now().time_since_epoch()).count();
-  core::ConfigureRequest configure{queue.name, patch_of(given, false)};
+  core::ConfigureRequest configure{queue.name, patch_of(given, is_fifo(record), false)};
   return ask_for<core::PushReply>(
       write_record(queue.name, record),
       [call, configure = std::move(configure),
@@ -97,8 +98,12 @@ Step set_queue_attributes(const CallPtr& call) {
         if (auto fault = read_attributes(*attributes, !call->service.strict, given)) {
           return *std::move(fault);
         }
+        const bool fifo = is_fifo(queue->record);
+        if (auto fault = check_type(given, fifo, false, !call->service.strict)) {
+          return *std::move(fault);
+        }
         std::string target = given.dead_letter_queue.value_or("");
-        return check_target(call, std::move(target), [call, queue, given = std::move(given)] {
+        return check_target(call, std::move(target), fifo, [call, queue, given = std::move(given)] {
           return change_attributes(call, *queue, given);
         });
       },

@@ -9,6 +9,7 @@
 #include "base/text/text.h"
 #include "server/sqs/operations/operations.h"
 #include "server/sqs/protocol/reader.h"
+#include "server/sqs/queues/fifo.h"
 #include "server/sqs/queues/queue_attributes.h"
 #include "server/sqs/queues/queue_info.h"
 #include "server/sqs/queues/redrive.h"
@@ -34,7 +35,8 @@ std::int64_t seconds_now(const Call& call) {
 /// An attribute that differs from what the queue has; empty if none does.
 std::string differing(const QueueInfo& queue, const GivenAttributes& given) {
   for (const auto& [name, value] : given.texts) {
-    if (value_of(queue, name).value_or("") != value) return name;
+    // `false` and no value are the same.
+    if (value_of(queue, name).value_or(value == "false" ? value : "") != value) return name;
   }
   return {};
 }
@@ -47,7 +49,7 @@ Step make_queue(const CallPtr& call, const QueueInfo& known, const GivenAttribut
   record.tags = std::move(tags);
   record.created_s = record.modified_s = seconds_now(*call);
   put(given, record);
-  core::ConfigureRequest configure{name, patch_of(given, true)};
+  core::ConfigureRequest configure{name, patch_of(given, is_fifo(record), true)};
   const std::string target = given.dead_letter_queue.value_or("");
   // The record comes first: a queue that exists without it would have SQS's defaults.
   return ask_for<core::PushReply>(
@@ -90,11 +92,16 @@ Step create_queue(const CallPtr& call) {
         "80 in length; the name is " +
         base::quoted(name) + ".");
   }
-  if (name.ends_with(".fifo")) return fifo_refused(!call->service.strict);
   if (auto refused = check_scope(*call, identity::Scope::admin, name)) return *std::move(refused);
+  const auto fifo = asks_for_fifo(*call, name, given);
+  if (const auto* fault = std::get_if<Fault>(&fifo)) return *fault;
+  const bool in_order = std::get<bool>(fifo);
+  if (auto fault = check_type(given, in_order, true, !call->service.strict)) {
+    return *std::move(fault);
+  }
   const std::string target = given.dead_letter_queue.value_or("");
   return check_target(
-      call, target,
+      call, target, in_order,
       [call, name, given = std::move(given), tags = std::move(tags)]() mutable -> Step {
         return with_info(
             call, name,

@@ -9,6 +9,7 @@
 #include "net/md5.h"
 #include "server/sqs/operations/operations.h"
 #include "server/sqs/protocol/reader.h"
+#include "server/sqs/queues/fifo.h"
 #include "server/sqs/queues/message_attributes.h"
 #include "server/sqs/queues/message_text.h"
 #include "server/sqs/queues/queue_attributes.h"
@@ -30,6 +31,7 @@ constexpr std::string_view kEncodingAttribute = "tarry.encoding";
 struct Wanted {
   std::vector<std::string> system;
   std::vector<std::string> attributes;
+  bool in_order = false;  // the queue is FIFO
 };
 
 using ThenClaimed = base::UniqueFunction<Step(const core::ClaimReply&)>;
@@ -69,6 +71,7 @@ json::object system_attributes(const Call& call, const core::ClaimedItem& item,
   add_header("AWSTraceHeader", kTraceHeader);
   add_header("MessageGroupId", kGroupHeader);
   add_header("MessageDeduplicationId", kDeduplicationHeader);
+  if (wanted.in_order) add("SequenceNumber", sequence_number(item.id));
   if (const std::string* source = header_of(headers, kSourceHeader)) {
     add("DeadLetterQueueSourceArn", arn_of(call, *source));
   }
@@ -148,6 +151,7 @@ Step claim(const CallPtr& call, const QueueInfoPtr& info) {
   for (std::string& name : texts_in(params.array("AttributeNames"), params)) {
     wanted.system.push_back(std::move(name));
   }
+  wanted.in_order = is_fifo(queue.record);
   if (params.fault()) return *params.fault();
   auto answer = [call, wanted = std::move(wanted)](const core::ClaimReply& reply) -> Step {
     Fields fields;

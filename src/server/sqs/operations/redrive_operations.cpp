@@ -6,6 +6,7 @@
 #include "base/text/base64.h"
 #include "server/sqs/operations/operations.h"
 #include "server/sqs/protocol/reader.h"
+#include "server/sqs/queues/fifo.h"
 #include "server/sqs/queues/move_messages.h"
 #include "server/sqs/queues/move_tasks.h"
 #include "server/sqs/queues/queue_info.h"
@@ -85,6 +86,9 @@ Step start_move(const CallPtr& call) {
   const std::string to(name_in_arn(task.destination_arn));
   if (!task.destination_arn.empty()) {
     if (!is_queue_name(to)) return invalid_value("The DestinationArn is not one of an SQS queue.");
+    if (has_fifo_name(to) != has_fifo_name(name_in_arn(source))) {
+      return invalid_value("The DestinationArn is one of another type of queue than the source.");
+    }
     if (auto refused = check_scope(*call, identity::Scope::admin, to)) return *std::move(refused);
   }
   return with_arn(call, source, [call, to, task](const QueueInfoPtr& queue) -> Step {

@@ -12,6 +12,7 @@
 #include "server/sqs/operations/batch.h"
 #include "server/sqs/operations/operations.h"
 #include "server/sqs/protocol/reader.h"
+#include "server/sqs/queues/fifo.h"
 #include "server/sqs/queues/message_attributes.h"
 #include "server/sqs/queues/message_text.h"
 #include "server/sqs/queues/queue_attributes.h"
@@ -32,6 +33,7 @@ struct Sent {
   std::string system_md5;
   std::size_t size = 0;
   bool is_deduplicated = false;
+  bool in_order = false;  // the queue is FIFO
 };
 
 /// AWSTraceHeader is the only system attribute that a sender may give.
@@ -48,12 +50,6 @@ MaybeFault read_system_attributes(const json::object* from, Headers& headers, Se
   }
   sent.system_md5 = md5_of(attributes);
   return std::nullopt;
-}
-
-bool is_deduplication_id(std::string_view id) noexcept {
-  constexpr std::size_t kLongest = 128;
-  return !id.empty() && id.size() <= kLongest &&
-         std::ranges::all_of(id, [](char c) { return c > ' ' && c <= '~'; });
 }
 
 MaybeFault check_body(std::string_view body, const Sent& sent, std::int64_t most) {
@@ -95,7 +91,11 @@ MaybeFault add_message(const Call& call, const QueueInfo& queue, const json::obj
     params.fail(invalid_value("The MessageDeduplicationId " + base::quoted(*given_id) +
                               " is not 1 to 128 letters, digits and punctuation marks."));
   }
+  sent.in_order = is_fifo(queue.record);
   if (params.fault()) return params.fault();
+  if (sent.in_order) {
+    if (auto fault = check_send(queue, group, given_id, delay)) return fault;
+  }
   MessageAttributes attributes;
   if (given != nullptr) {
     if (auto fault = read_message_attributes(*given, attributes)) return fault;
@@ -109,16 +109,15 @@ MaybeFault add_message(const Call& call, const QueueInfo& queue, const json::obj
 
   core::PushItem item;
   const auto key = std::ranges::find(attributes, kKeyAttribute, &MessageAttribute::name);
-  if (key != attributes.end()) item.key = core::append(push.bytes, key->value);
   if (key != attributes.end()) {
-    if (given_id) {
+    if (given_id || sent.in_order) {
       return invalid_value("tarry.key and MessageDeduplicationId both name the message.");
     }
     item.key = core::append(push.bytes, key->value);
   } else if (is_deduplicated) {
     sent.is_deduplicated = true;
     const std::string id = given_id ? std::string(*given_id) : net::sha256_hex(body);
-    item.key = core::append(push.bytes, id);
+    item.key = core::append(push.bytes, deduplication_key(queue, id, group));
     item.if_exists = IfExists::keep;
     headers.push_back({std::string(kDeduplicationHeader), id});
   }
@@ -165,6 +164,7 @@ std::variant<Fields, Fault> answer_of(const core::PushResult& pushed, const Sent
   fields["MD5OfMessageBody"] = sent.body_md5;
   if (!sent.attributes_md5.empty()) fields["MD5OfMessageAttributes"] = sent.attributes_md5;
   if (!sent.system_md5.empty()) fields["MD5OfMessageSystemAttributes"] = sent.system_md5;
+  if (sent.in_order) fields["SequenceNumber"] = sequence_number(pushed.id);
   return fields;
 }
 

@@ -6,13 +6,17 @@
 #include <utility>
 #include <vector>
 
+#include "core/limits.h"
 #include "core/rules/headers.h"
+#include "server/sqs/queues/fifo.h"
 #include "server/sqs/queues/message_text.h"
 
 namespace tarry::sqs {
 namespace {
 
 constexpr std::uint32_t kPage = 100;
+// A list has no order. So many messages of a FIFO queue are looked at to find the oldest ones.
+constexpr std::uint32_t kPageInOrder = core::kMaxListLimit;
 
 struct Mover {
   CallPtr call;
@@ -113,9 +117,11 @@ Step next_page(const MoverPtr& mover) {
   core::ListRequest list;
   list.queue = mover->moving.from;
   list.state = mover->moving.state;
-  list.limit = kPage;
-  return ask_for<core::ListReply>(std::move(list), [mover](const core::ListReply& page) -> Step {
+  list.limit = has_fifo_name(list.queue) ? kPageInOrder : kPage;
+  return ask_for<core::ListReply>(std::move(list), [mover](core::ListReply& page) -> Step {
     if (page.messages.empty()) return mover->next(mover->moved, true);
+    std::ranges::sort(page.messages, {}, &MessageInfo::id);
+    if (page.messages.size() > kPage) page.messages.resize(kPage);
     core::GetRequest get;
     get.queue = mover->moving.from;
     for (const MessageInfo& info : page.messages) {

@@ -9,6 +9,7 @@
 #include "base/text/text.h"
 #include "core/limits.h"
 #include "server/sqs/protocol/reader.h"
+#include "server/sqs/queues/fifo.h"
 
 namespace tarry::sqs {
 namespace {
@@ -17,7 +18,6 @@ namespace json = boost::json;
 
 constexpr std::int64_t kLongestDelay = 900;
 constexpr std::int64_t kMostReceives = 1'000;
-constexpr Millis kDeduplicated{300'000};  // after a message's end
 constexpr std::string_view kDeduplication = "ContentBasedDeduplication";
 
 struct NumberRule {
@@ -43,6 +43,18 @@ Fault bad_value(std::string_view name, std::string_view value, std::string_view 
   return {Kind::invalid_attribute_value, "Invalid value for the parameter " + std::string(name) +
                                              ". " + base::quoted(value) + " " + std::string(why)};
 }
+
+struct ChoiceRule {
+  std::string_view name;
+  std::string_view standard;
+  std::string_view other;
+};
+// What FIFO queues have, and their defaults.
+constexpr std::array kFifoChoices = {
+    ChoiceRule{kDeduplication, "false", "true"},
+    ChoiceRule{"DeduplicationScope", "queue", "messageGroup"},
+    ChoiceRule{"FifoThroughputLimit", "perQueue", "perMessageGroupId"},
+};
 
 /// The policy as JSON; null if it is not an object.
 json::value parse_policy(std::string_view text) {
@@ -100,15 +112,24 @@ MaybeFault check_attribute(std::string_view name, std::string_view value, bool b
     return bad_value(name, value, "is not a JSON object.");
   }
   // What these would promise, tarry does not do; a client that asks for it must learn that.
-  if (name == "FifoQueue" && value == "true") return fifo_refused(beyond_aws);
   if (name == "Policy" || name == "KmsMasterKeyId" || name == "KmsDataKeyReusePeriodSeconds") {
     if (value.empty()) return std::nullopt;
     return Fault{Kind::unsupported, "The attribute " + std::string(name) +
                                         " is not supported: rights are those of tokens, and "
                                         "nothing is encrypted at rest."};
   }
-  if (name == kDeduplication && value == "true" && beyond_aws) return std::nullopt;
-  if (name == "SqsManagedSseEnabled" || name == "FifoQueue" || name == kDeduplication) {
+  const auto choice = std::ranges::find(kFifoChoices, name, &ChoiceRule::name);
+  if (choice != kFifoChoices.end()) {
+    if (value == choice->standard || value == choice->other) return std::nullopt;
+    return bad_value(
+        name, value,
+        "is not " + std::string(choice->standard) + " or " + std::string(choice->other) + ".");
+  }
+  if (name == "FifoQueue") {
+    if (value == "true" || value == "false") return std::nullopt;
+    return bad_value(name, value, "is not true or false.");
+  }
+  if (name == "SqsManagedSseEnabled") {
     if (value == "false") return std::nullopt;
     return Fault{Kind::unsupported, "The attribute " + std::string(name) + " may only be false."};
   }
@@ -134,28 +155,20 @@ MaybeFault read_attributes(const json::object& from, bool beyond_aws, GivenAttri
   return std::nullopt;
 }
 
-Fault fifo_refused(bool beyond_aws) {
-  std::string text =
-      "FIFO queues are not supported: this server does not keep the messages of a group in order.";
-  if (beyond_aws) {
-    text +=
-        " It deduplicates without order: in a queue whose name does not end in .fifo, with "
-        "ContentBasedDeduplication=true and without FifoQueue.";
-  }
-  return {Kind::unsupported, std::move(text)};
-}
-
-SettingsPatch patch_of(const GivenAttributes& given, bool is_new) {
+SettingsPatch patch_of(const GivenAttributes& given, bool fifo, bool is_new) {
   SettingsPatch patch;
   if (is_new) {
     patch.lease = Millis(30'000);
     patch.max_attempts = core::kMaxAttempts;
+    if (fifo) set_order(patch);
   }
   for (const auto& [name, value] : given.texts) {
     const std::int64_t number = parse_whole(value).value_or(0);
     if (name == "VisibilityTimeout") patch.lease = lease_of(number);
     if (name == "MessageRetentionPeriod") patch.dead_keep = Millis(number * 1000);
-    if (name == kDeduplication) patch.remember = value == "true" ? kDeduplicated : Millis(0);
+    // A FIFO queue deduplicates in any case.
+    if (name == kDeduplication && !fifo)
+      patch.remember = value == "true" ? kDeduplicated : Millis(0);
     if (name != "RedrivePolicy") continue;
     const json::value policy = parse_policy(value);
     patch.max_attempts = policy.is_null()
@@ -187,6 +200,8 @@ std::optional<std::string> value_of(const QueueInfo& queue, std::string_view nam
   }
   if (const NumberRule* rule = rule_of(name)) return std::to_string(rule->standard);
   if (name == "SqsManagedSseEnabled") return "false";
+  const auto choice = std::ranges::find(kFifoChoices, name, &ChoiceRule::name);
+  if (choice != kFifoChoices.end() && is_fifo(queue.record)) return std::string(choice->standard);
   return std::nullopt;
 }
 
@@ -226,7 +241,7 @@ std::optional<std::string> attribute_of(const Call& call, const QueueInfo& queue
 }
 
 bool deduplicates(const QueueInfo& queue) {
-  return value_of(queue, kDeduplication).value_or("") == "true";
+  return is_fifo(queue.record) || value_of(queue, kDeduplication).value_or("") == "true";
 }
 
 std::int64_t number_of(const QueueInfo& queue, std::string_view name) {

@@ -19,22 +19,22 @@
 
 namespace tarry::sqs {
 
+/// How long a deduplication id is known after its message has ended.
+inline constexpr Millis kDeduplicated{300'000};
+
 /// Attributes as a client sets them, checked.
 struct GivenAttributes {
   Texts texts;
   std::optional<std::string> dead_letter_queue;  // of RedrivePolicy; empty text: none any more
 };
 
-/// `beyond_aws`: delays over 900 s, and deduplication in queues without FIFO's order.
+/// `beyond_aws`: delays over 900 s. What the type of the queue permits, fifo.h checks.
 [[nodiscard]] MaybeFault read_attributes(const boost::json::object& from, bool beyond_aws,
                                          GivenAttributes& given);
 
-/// Why no FIFO queue is made, and what there is instead.
-[[nodiscard]] Fault fifo_refused(bool beyond_aws);
-
 /// The settings of tarry that these attributes change. `is_new`: of a queue that is made now, whose
 /// other settings are those of SQS.
-[[nodiscard]] SettingsPatch patch_of(const GivenAttributes& given, bool is_new);
+[[nodiscard]] SettingsPatch patch_of(const GivenAttributes& given, bool fifo, bool is_new);
 
 /// Puts the attributes into the record. An attribute that is empty goes back to its default.
 void put(const GivenAttributes& given, QueueRecord& record);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text/text.h"
+#include "server/sqs/queues/fifo.h"
 #include "server/sqs/queues/move_messages.h"
 #include "server/sqs/queues/queue_attributes.h"
 #include "server/sqs/queues/queue_info.h"
@@ -52,12 +53,17 @@ Step bring_from(const std::shared_ptr<Bringing>& bringing) {
 
 }  // namespace
 
-Step check_target(const CallPtr& call, std::string target, Next next) {
+Step check_target(const CallPtr& call, std::string target, bool fifo, Next next) {
   if (target.empty()) return next();
   return with_info(
       call, target,
-      [next = std::move(next)](const QueueInfoPtr& queue) mutable -> Step {
-        if (queue->exists) return next();
+      [fifo, next = std::move(next)](const QueueInfoPtr& queue) mutable -> Step {
+        if (queue->exists && is_fifo(queue->record) == fifo) return next();
+        if (queue->exists) {
+          return invalid_value(
+              "Value for parameter RedrivePolicy is invalid. Reason: Dead-letter queue must be "
+              "same type of queue as the source.");
+        }
         return invalid_value(
             "Value for parameter RedrivePolicy is invalid. Reason: Dead letter "
             "target " +

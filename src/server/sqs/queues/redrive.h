@@ -15,8 +15,8 @@ namespace tarry::sqs {
 
 using Next = base::UniqueFunction<Step()>;
 
-/// Goes on if the dead-letter queue exists, or if `target` is empty.
-[[nodiscard]] Step check_target(const CallPtr& call, std::string target, Next next);
+/// Goes on if the dead-letter queue exists and is of the source's type, or if `target` is empty.
+[[nodiscard]] Step check_target(const CallPtr& call, std::string target, bool fifo, Next next);
 
 /// Notes in the record of `target` that dead messages of `source` go there; then goes on. Nothing
 /// is noted if `target` is empty.
