@@ -17,7 +17,7 @@ import botocore.exceptions
 
 BY_CHANCE = {"MessageId", "ReceiptHandle", "SentTimestamp", "ApproximateFirstReceiveTimestamp",
              "CreatedTimestamp", "LastModifiedTimestamp", "SenderId", "StartedTimestamp",
-             "TaskHandle", "NextToken"}
+             "TaskHandle", "NextToken", "SequenceNumber"}
 NAMED = {"QueueUrl", "queueUrl", "QueueArn", "SourceArn", "DeadLetterQueueSourceArn",
          "deadLetterTargetArn"}  # their last part counts
 ALWAYS_THERE = ("MaximumMessageSize", "MessageRetentionPeriod", "SqsManagedSseEnabled")
@@ -369,6 +369,53 @@ def dead_letters(call, urls):
     call("receive_message", "of a deleted queue", QueueUrl=urls("mortal"))
 
 
+def fifo(call, urls):
+    for told, attributes in (("FIFO", {"FifoQueue": "true"}), ("FIFO again", {"FifoQueue": "true"}),
+                             ("otherwise", {"FifoQueue": "true", "DelaySeconds": "7"})):
+        call("create_queue", f"create_queue(line.fifo, {told})", QueueName="line.fifo",
+             Attributes=attributes)
+    call("create_queue", "create_queue(line, FifoQueue, without .fifo)", QueueName="line",
+         Attributes={"FifoQueue": "true"})
+    url = urls("line.fifo")
+    call("get_queue_attributes", "get_queue_attributes(of .fifo)", QueueUrl=url,
+         AttributeNames=["FifoQueue", "ContentBasedDeduplication"])
+
+    def send(body, group="g", told="", **parameters):
+        call("send_message", f"send_message(to .fifo{told and ', '}{told})", QueueUrl=url,
+             MessageBody=body, **({"MessageGroupId": group} if group else {}),
+             **{"MessageDeduplicationId": body, **parameters})
+
+    def receive(told, **parameters):
+        handles = handles_of(call(
+            "receive_message", f"receive_message(of .fifo, {told})", QueueUrl=url,
+            AttributeNames=["MessageGroupId", "MessageDeduplicationId"], **parameters))
+        return handles[0] if handles else Of(("none", "none"))
+
+    send("first")
+    send("second")
+    send("other", "h")
+    send("twice", "i")
+    send("twice", "i", told="twice")
+    send("x", "", told="no group")
+    send("x", told="delay of 0", DelaySeconds=0)
+    send("y", told="delay of 1", DelaySeconds=1)
+    send("z", told="an id with a space", MessageDeduplicationId="a b")
+    call("send_message", "send_message(to .fifo, no id)", QueueUrl=url, MessageBody="w",
+         MessageGroupId="g")
+    first = receive("one", ReceiveRequestAttemptId="a")
+    receive("another group")
+    receive("a third group")
+    receive("all groups are in flight")
+    call("change_message_visibility", "change_message_visibility(of .fifo, 0)", QueueUrl=url,
+         ReceiptHandle=first, VisibilityTimeout=0)
+    call.let_pass()
+    first = receive("it has its place")
+    call("delete_message", "delete_message(of .fifo)", QueueUrl=url, ReceiptHandle=first)
+    receive("the next one")
+    call("send_message", "send_message(a group, and no .fifo)", QueueUrl=urls("sent"),
+         MessageBody="x", MessageGroupId="g")
+
+
 def main():
     call = Pair(*sys.argv[1:])
     ends = Of(sys.argv[1:])
@@ -376,7 +423,7 @@ def main():
     def urls(name):
         return Of(f"{end}/000000000000/{name}" for end in ends)
 
-    for part in (queues, sends, receives, dead_letters):
+    for part in (queues, sends, receives, dead_letters, fifo):
         part(call, urls)
     found = {}
     for told, ours, theirs in call.differences:
