@@ -143,8 +143,8 @@ std::string to_string(const Options& options) {
       << " keys=" << options.keys << " payload=" << options.payload << " reason=" << options.reason
       << " expiry=" << options.expiry << " limits=" << options.limits
       << " groups=" << options.groups << " history=" << options.history
-      << " ordered=" << options.ordered
-      << " small_steps=" << options.small_steps << " steps=" << options.steps << " weights";
+      << " ordered=" << options.ordered << " small_steps=" << options.small_steps
+      << " steps=" << options.steps << " weights";
   for (std::size_t op = 0; op < kOps; ++op) {
     if (options.weights[op] != 0) out << ' ' << kKinds[op].name << '=' << int{options.weights[op]};
   }

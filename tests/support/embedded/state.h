@@ -62,8 +62,7 @@ inline std::string queue_line(const QueueState& queue) {
       << ' ' << to_string(s.on_expiry) << ' ' << s.max_leased << ' ' << s.rate.count << '/'
       << s.rate.per.count() << '/' << s.rate.burst << ' ' << core::grouping_text(s.group) << ' '
       << s.group_max_leased << " history " << s.history << ' ' << to_string(s.group_order)
-      << " paused " << queue.paused << ' '
-      << queue.paused_until_ms.value_or(-1) << " counters ";
+      << " paused " << queue.paused << ' ' << queue.paused_until_ms.value_or(-1) << " counters ";
   tell(out, queue.counters);
   out << " pending " << queue.in(Stage::scheduled) + queue.in(Stage::ready) << " leased "
       << queue.in(Stage::leased) << " dead " << queue.in(Stage::dead) << " remembered "
