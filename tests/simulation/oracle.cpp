@@ -117,19 +117,30 @@ void Oracle::time_passed(const OneShard& /*shard*/) {
   // then, leases and messages that had ended before the step may still be there.
   const bool sits_out = tolerance_.clock != 0 && now_.realtime_ms < highest_realtime_;
   const bool loose = tolerance_.slices || was_full_ || may_fail_ || sits_out;
+  const auto is_done = [&](const Queue& queue, const Message& message) {
+    const embedded::Ref ref = queue.refs.at(message.uid);
+    if (!state_->slab.holds(ref.handle, ref.id)) return true;
+    if (message.stage == Message::Stage::waiting) {
+      const Stage stage = state_->slab[ref.handle].stage();
+      return stage == Stage::dead || stage == Stage::remembered;
+    }
+    if (message.stage != Message::Stage::leased) return false;
+    return !leased_now(queue, message);
+  };
+  if (options_.expiry) {  // leases end before messages expire, and a crash may come in between
+    for (auto& [name, queue] : truth_.queues) {
+      queue.model.set_time(
+          now_.realtime_ms, now_.boottime_ms, [&, &queue = queue](const Message& message) {
+            return message.stage == Message::Stage::leased && (!loose || is_done(queue, message));
+          });
+    }
+    snapshot();
+  }
   for (auto& [name, queue] : truth_.queues) {
-    const auto done = [&, &queue = queue](const Message& message) {
-      const embedded::Ref ref = queue.refs.at(message.uid);
-      if (!state_->slab.holds(ref.handle, ref.id)) return true;
-      if (message.stage == Message::Stage::waiting) {
-        const Stage stage = state_->slab[ref.handle].stage();
-        return stage == Stage::dead || stage == Stage::remembered;
-      }
-      if (message.stage != Message::Stage::leased) return false;
-      return !leased_now(queue, message);
-    };
     if (loose) {
-      queue.model.set_time(now_.realtime_ms, now_.boottime_ms, done);
+      queue.model.set_time(
+          now_.realtime_ms, now_.boottime_ms,
+          [&, &queue = queue](const Message& message) { return is_done(queue, message); });
     } else {
       queue.model.set_time(now_.realtime_ms, now_.boottime_ms);
     }
