@@ -60,6 +60,11 @@ class Exporter {
       at_.queues.push_back(queue.queue);
       at_.total += exportable(queue);
       at_.report.remembered += queue.remembered;
+      if (queue.settings.group_order == GroupOrder::push && exportable(queue) != 0) {
+        at_.report.problems.push_back(
+            "queue " + base::quoted(queue.queue) +
+            " keeps the order of pushes: an import gives its messages the order of the file");
+      }
     }
     at_.report.queues = queues->size();
     return {};

@@ -95,6 +95,14 @@ class QueueMigration {
 
   // Makes the queue in the second store ("there"), with the settings, and holds both queues.
   Result<void> prepare(const QueueStats& stats) {
+    const std::uint64_t messages = movable(stats) + stats.leased;
+    if (stats.settings.group_order == GroupOrder::push && messages != 0) {
+      return failed(from_,
+                    {ErrorCode::unsupported,
+                     "its groups keep the order of pushes, which a migration would change, "
+                     "and it has " +
+                         std::to_string(messages) + " messages; let consumers empty it first"});
+    }
     const Time now = wall_clock();
     before_ = pause_before(stats, now);
     const bool was_held = is_held(stats, now);

@@ -616,6 +616,26 @@ TEST_F(Migration, SettingsThatAreThereMayBeKept) {
   EXPECT_EQ(must(to_.queue("q").stats()).settings.lease, Millis(5min));
 }
 
+// Moved messages would come in the order of their keys.
+TEST_F(Migration, AQueueWithTheOrderOfPushesIsMovedOnceItIsEmpty) {
+  (void)must(from_.queue("q").configure(
+      {.group = Grouping{Grouping::By::key, ""}, .group_order = GroupOrder::push}));
+  (void)must(from_.queue("q").push({.key = "{a}2"}));
+  const Snapshot before = snapshot(from_);
+  const MigrationReport report = migrate_all();
+  ASSERT_TRUE(report.error);
+  EXPECT_EQ(report.error->code, ErrorCode::unsupported);
+  EXPECT_NE(report.error->message.find("queue \"q\": its groups keep the order of pushes"),
+            std::string::npos)
+      << report.error->message;
+  EXPECT_NE(report.error->message.find("it has 1 messages"), std::string::npos);
+  EXPECT_EQ(snapshot(from_), before);
+  EXPECT_FALSE(must(from_.queue("q").stats()).paused);
+  (void)must(from_.queue("q").cancel("{a}2"));
+  EXPECT_TRUE(migrate_all().is_complete());
+  EXPECT_EQ(must(to_.queue("q").stats()).settings.group_order, GroupOrder::push);
+}
+
 TEST_F(Migration, AStoreIsNotMovedIntoItself) {
   fill(from_);
   const Snapshot before = snapshot(from_);

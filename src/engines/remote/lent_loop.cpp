@@ -25,11 +25,11 @@ void LentLoop::start(base::ThreadName name) {
 
 void LentLoop::post(Task task) {
   const std::lock_guard lock(mutex_);
-  ++posted_;
   boost::asio::post(io_, [this, task = std::move(task)]() mutable {
     ++ran_;
     task();
   });
+  ++posted_;
   if (runner_ == Runner::none) want_own_thread();
 }
 
@@ -46,7 +46,7 @@ bool LentLoop::take() {
   return true;
 }
 
-void LentLoop::lend(const bool& done) {
+void LentLoop::lend(const bool& done) noexcept {
   {
     const core::EngineThreadScope scope(core::EngineThreadScope::Thread::lent);
     while (!done && io_.run_one() != 0) {

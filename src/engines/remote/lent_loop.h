@@ -55,8 +55,9 @@ class LentLoop {
   /// Takes the loop, so that this thread runs it: returns true, and a call of `lend` must follow.
   /// False if another thread has it. Must not be called from a handler.
   [[nodiscard]] bool take();
-  /// Runs the loop until a handler has set `done`, and gives it back.
-  void lend(const bool& done);
+  /// Runs the loop until a handler has set `done`, and gives it back. Without memory the program
+  /// ends, as on the own thread.
+  void lend(const bool& done) noexcept;
 
  private:
   enum class Runner : std::uint8_t { none, own, lender };

@@ -253,7 +253,9 @@ class RemoteEngine final : public core::Engine {
     lock.unlock();
     bool done = false;
     prepared.pending.done = &done;
-    begin(ticket, std::move(prepared.call), std::move(prepared.pending));
+    // Without memory the program ends, as on the loop's own thread: nobody could run the loop
+    // again.
+    [&]() noexcept { begin(ticket, std::move(prepared.call), std::move(prepared.pending)); }();
     loop_.lend(done);
   }
 
@@ -426,7 +428,8 @@ class RemoteEngine final : public core::Engine {
   std::mutex mutex_;  // held while posting, so that nothing is posted after the close
   bool closed_ = false;
 
-  LentLoop loop_{[this] { return pending_.empty(); }};
+  // While it closes, the own thread runs the loop to its end.
+  LentLoop loop_{[this] { return pending_.empty() && !closing_; }};
   asio::executor_work_guard<asio::io_context::executor_type> guard_{loop_.io().get_executor()};
   asio::basic_waitable_timer<std::chrono::steady_clock,
                              asio::wait_traits<std::chrono::steady_clock>,

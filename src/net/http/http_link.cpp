@@ -335,7 +335,7 @@ void HttpLink::arm(Clock::time_point when) {
   armed_for_ = when;
   timer_.expires_at(when);
   timer_.async_wait([self = shared_from_this(), when](const error_code& error) {
-    if (error || self->armed_for_ != when) return;
+    if (error || self->state_ == State::closed || self->armed_for_ != when) return;
     self->armed_for_.reset();
     if (Clock::now() < self->due_) {
       self->arm(self->due_);

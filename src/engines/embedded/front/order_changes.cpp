@@ -13,6 +13,16 @@ const std::string& queue_of(const Operation& op) {
   return std::get<core::ConfigureRequest>(op.request).queue;
 }
 
+// The step after this one; `none` after the last. The home's record comes first if it is `push`,
+// and last if it is `due`. So if the change is cut short, no other shard has `push` while the home
+// has `due`.
+OrderStep step_after(OrderStep step, bool to_push) {
+  const OrderStep first = to_push ? OrderStep::home : OrderStep::others;
+  const OrderStep last = to_push ? OrderStep::others : OrderStep::home;
+  if (step == OrderStep::look) return first;
+  return step == first ? last : OrderStep::none;
+}
+
 }  // namespace
 
 bool OrderChanges::changes(const core::ConfigureRequest& request) const {
@@ -40,21 +50,28 @@ bool OrderChanges::go_on(const OperationPtr& op) {
   if (op->order_step == OrderStep::look && op->messages != 0) {
     op->fail(order_is_kept(queue_of(*op), op->messages));
   }
-  if (!op->error && op->order_step == OrderStep::look) {
-    op->order_step = OrderStep::home;
-    op->parts.store(1, std::memory_order_release);
-    Part part;
-    part.op = op;
-    shards_.send(home, std::move(part));
-    return false;
+  const bool to_push =
+      *std::get<core::ConfigureRequest>(op->request).patch.group_order == GroupOrder::push;
+  OrderStep next = op->error ? OrderStep::none : step_after(op->order_step, to_push);
+  if (next == OrderStep::others && shards_.size() == 1) next = step_after(next, to_push);
+  if (next == OrderStep::none) {
+    homes_.end_change(queue_of(*op));
+    return true;
   }
-  if (!op->error && op->order_step == OrderStep::home && shards_.size() > 1) {
-    op->order_step = OrderStep::others;
+  op->order_step = next;
+  if (next == OrderStep::home) {
+    send_to_home(op, home);
+  } else {
     send_to_others(op, home);
-    return false;
   }
-  homes_.end_change(queue_of(*op));
-  return true;
+  return false;
+}
+
+void OrderChanges::send_to_home(const OperationPtr& op, std::uint32_t home) {
+  op->parts.store(1, std::memory_order_release);
+  Part part;
+  part.op = op;
+  shards_.send(home, std::move(part));
 }
 
 void OrderChanges::send_to_others(const OperationPtr& op, std::uint32_t home) {

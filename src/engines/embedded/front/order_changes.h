@@ -28,6 +28,7 @@ class OrderChanges {
   [[nodiscard]] bool go_on(const OperationPtr& op);
 
  private:
+  void send_to_home(const OperationPtr& op, std::uint32_t home);
   void send_to_others(const OperationPtr& op, std::uint32_t home);
 
   const StoreIdentity& identity_;

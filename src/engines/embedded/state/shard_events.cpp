@@ -106,8 +106,9 @@ void ShardState::drop_events(Handle handle) {
   event_bytes_ -= kListBytes;
 }
 
-// A lower number holds at once, so that what a user reads does not depend on restarts.
-void ShardState::fit_history(QueueId id) {
+// A lower number holds at once, so that what a user reads does not depend on restarts. Unless the
+// number has become lower, no list is too long.
+void ShardState::fit_history(QueueId id, std::uint32_t before) {
   QueueState& queue = *queues_[id];
   const std::uint32_t most = queue.settings.history;
   if (most != 0 && queue.events == nullptr) {
@@ -115,8 +116,10 @@ void ShardState::fit_history(QueueId id) {
     ++queues_with_history_;
   }
   if (queue.events == nullptr) return;
-  for (auto& [handle, list] : *queue.events) {
-    if (list.count() > most) change(handle, list, [&](EventList& cut) { cut.cut(most); });
+  if (most < before) {
+    for (auto& [handle, list] : *queue.events) {
+      if (list.count() > most) change(handle, list, [&](EventList& cut) { cut.cut(most); });
+    }
   }
   if (most != 0) return;
   event_bytes_ -= queue.events->size() * kListBytes;

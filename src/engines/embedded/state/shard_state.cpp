@@ -253,8 +253,7 @@ void ShardState::evolve(const QueueRecord& record) {
     if (gone.is_there()) queue_ids_.erase(gone.name);
     fit_home(gone.name, GroupOrder::due);
     gated.drop(record.queue, gone.in(Stage::leased), gone.lanes.groups(), gone.at_gate);
-    gone.settings.history = 0;
-    fit_history(record.queue);
+    fit_history(record.queue, std::exchange(gone.settings.history, 0));
     queues_[record.queue] = std::make_unique<QueueState>(slab, ready_blocks);
     free_queues_.insert(record.queue);
     return;
@@ -265,6 +264,7 @@ void ShardState::evolve(const QueueRecord& record) {
     queue_ids_.emplace(queue.name, record.queue);
     free_queues_.erase(record.queue);
   }
+  const std::uint32_t history_before = queue.settings.history;
   queue.settings = record.settings;
   queue.lanes.set_order(record.settings.group_order);
   queue.paused = record.paused;
@@ -272,7 +272,7 @@ void ShardState::evolve(const QueueRecord& record) {
   queue.paused_until_ms = record.paused_until_ms;
   if (record.counters) queue.counters = *record.counters;
   fit_gate(record.queue);
-  fit_history(record.queue);
+  fit_history(record.queue, history_before);
   fit_home(queue.name, queue.settings.group_order);
 }
 

@@ -273,7 +273,7 @@ class ShardState {
   void restore_events(Handle handle, const Carried& carried);
   void count_events_as_written(Handle handle);
   void drop_events(Handle handle);
-  void fit_history(QueueId queue);
+  void fit_history(QueueId queue, std::uint32_t before);  // `before`: its setting until now
   /// If this shard is the queue's home: tells the others whether its messages are all here.
   void fit_home(const std::string& queue, GroupOrder order);
   [[nodiscard]] bool expires_by(Handle handle, std::int64_t now_ms) const;

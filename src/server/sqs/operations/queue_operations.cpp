@@ -68,6 +68,16 @@ Step make_queue(const CallPtr& call, const QueueInfo& known, const GivenAttribut
       });
 }
 
+Step give_order(const CallPtr& call, const std::string& name) {
+  SettingsPatch patch;
+  set_order(patch);
+  return ask_for<core::ConfigureReply>(core::ConfigureRequest{name, patch},
+                                       [call, name](const core::ConfigureReply&) -> Step {
+                                         call->service.queues->forget(name);
+                                         return url_fields(*call, name);
+                                       });
+}
+
 }  // namespace
 
 Step create_queue(const CallPtr& call) {
@@ -109,6 +119,10 @@ Step create_queue(const CallPtr& call) {
              tags = std::move(tags)](const QueueInfoPtr& queue) mutable -> Step {
               if (!queue->exists) return make_queue(call, *queue, given, std::move(tags));
               const std::string other = differing(*queue, given);
+              const bool has_order = queue->stats.settings.group_order == GroupOrder::push;
+              if (other.empty() && is_fifo(queue->record) && !has_order) {
+                return give_order(call, queue->name);  // an earlier call was cut short
+              }
               if (other.empty()) return url_fields(*call, queue->name);
               return Fault{Kind::already_exists,
                            "A queue already exists with the same name and a different value for "

@@ -57,7 +57,7 @@ enum class OrderStep : std::uint8_t {
   none,    // another configure: all shards at once
   look,    // all: count the queue's messages
   home,    // the queue's home: configures it; from then on that is decided
-  others,  // the other shards follow
+  others,  // the other shards: after the home if it is `push` now, else before it
 };
 
 /// One shard's own figures, for stats.

@@ -56,6 +56,17 @@ Result<void> take_room(Operation& op, core::GetReply& reply, std::uint64_t bytes
   return {};
 }
 
+// What the events take in an answer's memory.
+std::uint64_t memory_of(const EventList* events) {
+  return events == nullptr ? 0 : events->bytes().size() + events->count() * sizeof(MessageEvent);
+}
+
+std::uint64_t memory_of(const MessageHistory& history) {
+  std::uint64_t bytes = history.events.size() * sizeof(MessageEvent);
+  for (const MessageEvent& event : history.events) bytes += event.reason.size() + event.by.size();
+  return bytes;
+}
+
 }  // namespace
 
 MessageFacts Queries::facts(Handle handle) const {
@@ -119,14 +130,23 @@ void Queries::execute(const core::GetRequest& request, const Part& part) {
   const QueueState& queue = shard_.state.queue(id);
   std::vector<std::pair<std::size_t, MessageFacts>> found;
   auto& reply = std::get<core::GetReply>(part.op->reply);
+  std::uint64_t histories = 0;  // bytes; they are built here, so their sum is limited here
   each_item(part, request.keys.size(), [&](std::size_t i) {
     const Handle handle = shard_.keys.find(id, core::view(request.bytes, request.keys[i]));
     if (handle == kNoHandle) return;
+    const EventList* const events = request.with_history ? shard_.state.events(handle) : nullptr;
+    const std::uint64_t bytes = memory_of(events);
+    if (histories != 0 && histories + bytes > shard_.config.limits.max_reply) {
+      reply.items[i] =
+          Error{ErrorCode::too_large, "the histories are larger than an answer may be (" +
+                                          std::to_string(shard_.config.limits.max_reply) +
+                                          " bytes); ask for fewer keys at once"};
+      return;
+    }
+    histories += bytes;
     MessageInfo& info = found.emplace_back(i, facts(handle)).second.info;
     info.group_leased = group_leased(handle);
-    if (request.with_history) {
-      info.history = history_of(queue.settings.history, shard_.state.events(handle));
-    }
+    if (request.with_history) info.history = history_of(queue.settings.history, events);
     info.group_waits = info.state == State::ready && !queue.lanes.order_permits(handle);
     info.paused = queue.is_paused(shard_.now.realtime_ms);
     if (info.paused && queue.paused_until_ms) {
@@ -145,8 +165,8 @@ void Queries::execute(const core::GetRequest& request, const Part& part) {
         for (auto& [i, facts] : found) {
           auto done = reader.describe(facts);
           if (done) {
-            const std::uint64_t bytes = reader.reply_bytes(facts, with_payload) +
-                                        facts.info.history.events.size() * sizeof(MessageEvent);
+            const std::uint64_t bytes =
+                reader.reply_bytes(facts, with_payload) + memory_of(facts.info.history);
             done = take_room(*op, reply, bytes, limit, facts.info.key);
           }
           if (done) done = reader.complete(facts, with_payload);

@@ -48,10 +48,23 @@ void Queues::count_messages(const std::string& queue, const OperationPtr& op) co
   op->messages += shard_.state.queue(known).messages();
 }
 
+// Whether the queue was given another order, or removed, since the request was sent here.
+bool Queues::comes_late(const core::ConfigureRequest& request, OrderStep step) const {
+  if (!request.patch.group_order || shard_.state.identity().shards == 1) return false;
+  const bool to_push = *request.patch.group_order == GroupOrder::push;
+  const bool follows = step == OrderStep::none || (step == OrderStep::others && to_push);
+  return follows && shard_.state.gated.homes().route(request.queue).at_home != to_push;
+}
+
 void Queues::execute(const core::ConfigureRequest& request, const Part& part) {
   const OperationPtr& op = part.op;
   if (op->order_step == OrderStep::look) {
     count_messages(request.queue, op);
+    shard_.job.sync();  // else a power failure could bring back a message that has ended
+    return shard_.job.end(op);
+  }
+  if (comes_late(request, op->order_step)) {
+    op->fail(changes_order(request.queue));
     return shard_.job.end(op);
   }
   const QueueId known = shard_.state.find_queue(request.queue);
@@ -74,7 +87,8 @@ void Queues::execute(const core::ConfigureRequest& request, const Part& part) {
     const QueueSettings settings = core::apply(request.patch, before);
     if (settings != before) {
       write(*queue, settings, state.paused, state.paused_until_ms);
-      shard_.wake(*queue);  // a limit may be higher now
+      if (op->order_step != OrderStep::none) shard_.job.sync();  // before the next step
+      shard_.wake(*queue);                                       // a limit may be higher now
     }
     {
       const std::scoped_lock lock(op->merge);

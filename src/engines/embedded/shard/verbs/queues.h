@@ -33,6 +33,7 @@ class Queues {
 
  private:
   void count_messages(const std::string& queue, const OperationPtr& op) const;
+  [[nodiscard]] bool comes_late(const core::ConfigureRequest& request, OrderStep step) const;
   void write(QueueId queue, const QueueSettings& settings, bool paused,
              std::optional<std::int64_t> until_ms);
 
