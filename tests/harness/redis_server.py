@@ -104,8 +104,8 @@ class RedisServer:
                                         f"{self.log()}") from error
 
     def log(self, most=4000):
-        text = (self.path / "log").read_text("utf-8", "replace")
-        return text[-most:]
+        file = self.path / "log"
+        return file.read_text("utf-8", "replace")[-most:] if file.exists() else ""
 
     def ask(self, *words):
         """Sends one command on a new connection. Raises Refusal for an error reply."""
