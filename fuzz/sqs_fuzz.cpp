@@ -53,7 +53,7 @@ void check_params(const boost::json::object& params) {
     if (const auto fault = sqs::read_attributes(from->get_object(), true, given)) {
       check_fault(*fault);
     } else {
-      static_cast<void>(sqs::patch_of(given, true));
+      for (const bool fifo : {false, true}) static_cast<void>(sqs::patch_of(given, fifo, true));
     }
   }
   static_cast<void>(sqs::xml_answer("X", params, "id"));
