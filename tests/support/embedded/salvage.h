@@ -218,8 +218,13 @@ inline std::string judge(const Files& whole, const Files& damaged, const Damage&
     }
     const bool behind = message.segment > damage.segment ||
                         (message.segment == damage.segment && message.offset >= damage.to);
-    // The record that fixed the delay to BOOTTIME may be lost.
-    if (behind && without(" boot ", found->second.line) != without(" boot ", message.line)) {
+    // The record that fixed the delay to BOOTTIME may be lost, and so may the queue's record that
+    // says how many events are kept.
+    const auto kept = [](const std::string& line) {
+      const std::string rest = without(" boot ", line);
+      return rest.substr(0, rest.find(" event "));
+    };
+    if (behind && kept(found->second.line) != kept(message.line)) {
       return "message " + std::to_string(id) + " was\n" + message.line + "\nand is\n" +
              found->second.line;
     }
