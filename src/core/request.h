@@ -150,8 +150,8 @@ struct ClaimRequest {
   // Carried out before the claim, so that the claim may get a message that they release. They do
   // not wait with the claim, and a withdrawn claim does not undo them.
   SettleRequest settle = {};
-  // Who claims, for the histories of the messages. Servers and relays fill it in; it is not sent to
-  // servers.
+  // The claimer, for the histories of the messages. Servers and relays fill it in; it is not sent
+  // to servers.
   std::string by = {};
 };
 

@@ -2,8 +2,8 @@
 // one shard, its home, because nobody could tell which of two shards' messages came first. The home
 // is given by the queue's name.
 //
-// What the home's journal says counts: the home sets the queue here. So a change of the order is
-// one record. Other shards' settings of the queue only follow.
+// The home's journal decides, and the home sets the queue here. So a change of the order is one
+// record. Other shards' settings of the queue only follow.
 //
 // While a queue changes its order, it takes no pushes. A push may have been sent to a shard before
 // that and be carried out there later: it compares the `version` of both times.

@@ -15,7 +15,7 @@ namespace tarry::sqs {
 namespace {
 
 constexpr std::uint32_t kPage = 100;
-// A list has no order. So many messages of a FIFO queue are looked at to find the oldest ones.
+// A list has no order. So the move looks at many messages of a FIFO queue to find the oldest ones.
 constexpr std::uint32_t kPageInOrder = core::kMaxListLimit;
 
 struct Mover {

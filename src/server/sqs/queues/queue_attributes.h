@@ -28,7 +28,7 @@ struct GivenAttributes {
   std::optional<std::string> dead_letter_queue;  // of RedrivePolicy; empty text: none any more
 };
 
-/// `beyond_aws`: delays over 900 s. What the type of the queue permits, fifo.h checks.
+/// `beyond_aws`: delays over 900 s. fifo.h checks what the queue's type permits.
 [[nodiscard]] MaybeFault read_attributes(const boost::json::object& from, bool beyond_aws,
                                          GivenAttributes& given);
 

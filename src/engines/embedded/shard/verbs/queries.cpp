@@ -56,7 +56,7 @@ Result<void> take_room(Operation& op, core::GetReply& reply, std::uint64_t bytes
   return {};
 }
 
-// What the events take in an answer's memory.
+// The bytes that the events take in an answer.
 std::uint64_t memory_of(const EventList* events) {
   return events == nullptr ? 0 : events->bytes().size() + events->count() * sizeof(MessageEvent);
 }
