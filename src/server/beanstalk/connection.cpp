@@ -299,8 +299,11 @@ void Connection::flush() {
   send({}, std::exchange(replies_, {}));
 }
 
+// A drain may begin while replies are being sent. Commands whose bytes have arrived, in part or
+// whole, are still answered.
 void Connection::on_sent() {
-  if (closing_ || (context().draining && !commands_.has_more()) || session().is_on_reserve()) {
+  const bool drained = context().draining && !commands_.has_more() && reader_.is_empty();
+  if (closing_ || drained || session().is_on_reserve()) {
     linger(kLinger);
   } else {
     next_request();

@@ -3,6 +3,7 @@
 that it refuses."""
 
 import signal
+import threading
 import unittest
 
 from beanstalk_pair import Connection, Tarry
@@ -116,6 +117,23 @@ class Beanstalk(ProgramTest):
         again = self.connect(self.serve(store=self.store))
         self.assertEqual(again.ask(b"reserve-with-timeout 0\r\n"), reserved)
         self.assertEqual(again.ask(b"reserve-with-timeout 0\r\n"), b"TIMED_OUT\r\n")
+
+    def test_a_drain_that_begins_while_replies_are_sent_answers_the_commands_behind_them(self):
+        tarry = self.serve()
+        client = self.connect(tarry)
+        many = 20_000  # more replies than the buffers between the two take
+        commands = threading.Thread(
+            target=client.send, args=(b"stats\r\n" * many + b"put 0 3600 60 10\r\n01234",))
+        commands.start()
+        self.assertTrue(client.reply().startswith(b"OK "))
+        tarry.server.process.send_signal(signal.SIGTERM)
+        eventually(lambda: "stopping" in tarry.server.log(), "the drain begins")
+        for at in range(1, many):
+            self.assertTrue(client.reply().startswith(b"OK "), at)
+        commands.join()
+        client.send(b"56789\r\n")
+        self.assertEqual(client.reply(), b"DRAINING\r\n")
+        self.assertEqual(tarry.stop(), 0)
 
     def test_stores_that_cannot_serve_it_are_refused_before_they_are_opened(self):
         """Nobody listens at these addresses, so an open store would be another error."""
