@@ -179,10 +179,10 @@ TEST(WaitingClaims, ClearTellsOfThoseThatHadNotEnded) {
 
 // -- against a naive model: a list of claims in their order
 
-using Claims = std::vector<OperationPtr>;
+using Operations = std::vector<OperationPtr>;
 
-Claims model_at(const Claims& model, const std::string& queue) {
-  Claims there;
+Operations model_at(const Operations& model, const std::string& queue) {
+  Operations there;
   std::ranges::copy_if(model, std::back_inserter(there), [&](const OperationPtr& op) {
     const auto& queues = std::get<core::ClaimRequest>(op->request).queues;
     return std::ranges::find(queues, queue) != queues.end();
@@ -190,8 +190,8 @@ Claims model_at(const Claims& model, const std::string& queue) {
   return there;
 }
 
-Claims still_waiting_at(WaitingClaims& waiting, const std::string& queue) {
-  Claims there;
+Operations still_waiting_at(WaitingClaims& waiting, const std::string& queue) {
+  Operations there;
   const auto no = number_of(waiting, queue);
   if (no == WaitingClaims::kNone) return there;
   for (auto at = waiting.first(no); at != WaitingClaims::kNone; at = waiting.next(at)) {
@@ -201,7 +201,7 @@ Claims still_waiting_at(WaitingClaims& waiting, const std::string& queue) {
   return there;
 }
 
-void expect_as_model(WaitingClaims& waiting, const Claims& model,
+void expect_as_model(WaitingClaims& waiting, const Operations& model,
                      const std::vector<std::string>& queues) {
   take_woken(waiting);
   std::int64_t first_end = std::numeric_limits<std::int64_t>::max();
@@ -209,7 +209,7 @@ void expect_as_model(WaitingClaims& waiting, const Claims& model,
   RC_ASSERT(waiting.next_deadline().has_value() == !model.empty());
   if (!model.empty()) RC_ASSERT(*waiting.next_deadline() == first_end);
   for (const std::string& queue : queues) {
-    const Claims wanted = model_at(model, queue);
+    const Operations wanted = model_at(model, queue);
     RC_ASSERT(waiting.waiting_at(queue) == wanted.size());
     RC_ASSERT(still_waiting_at(waiting, queue) == wanted);
   }
@@ -218,7 +218,7 @@ void expect_as_model(WaitingClaims& waiting, const Claims& model,
 RC_GTEST_PROP(WaitingClaimsProperty, WhateverEndsThemTheOthersStandInTheirOrder, ()) {
   const std::vector<std::string> queues{"a", "b", "c"};
   WaitingClaims waiting;
-  Claims model;
+  Operations model;
   const int steps = *rc::gen::inRange(0, 80);
   for (int i = 0; i < steps; ++i) {
     const int what = *rc::gen::inRange(0, 6);
