@@ -21,7 +21,7 @@ def main(source, out):
     document = yaml.safe_load(Path(source).read_text(encoding="utf-8"))
     text = json.dumps(document, separators=(",", ":"))
     pieces = [text[at:at + _PIECE] for at in range(0, len(text), _PIECE)]
-    lines = ['#include "server/http/openapi.h"', "", "namespace tarry::http {", "",
+    lines = ['#include "server/http/handlers/openapi.h"', "", "namespace tarry::http {", "",
              "std::string openapi_document() {", "  std::string text;"]
     lines += [f"  text += {literal(piece)};" for piece in pieces]
     lines += ["  return text;", "}", "", "}  // namespace tarry::http", ""]

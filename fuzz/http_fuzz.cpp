@@ -28,8 +28,8 @@
 #include "server/console/sessions.h"
 #include "server/http/front.h"
 #include "timing/manual_clock.h"
-#include "wire/json_reader.h"
-#include "wire/problem.h"
+#include "wire/json/json_reader.h"
+#include "wire/parts/problem.h"
 
 namespace tarry::fuzz {
 namespace {

@@ -7,8 +7,8 @@
 #include "base/text/text.h"
 #include "core/limits.h"
 #include "fuzz/input.h"
-#include "open/store_url.h"
-#include "wire/query.h"
+#include "open/urls/store_url.h"
+#include "wire/parts/query.h"
 
 namespace tarry::fuzz {
 namespace {

@@ -8,9 +8,9 @@
 #include "engines/remote/remote_engine.h"
 #include "open/open_with.h"
 #include "open/rabbit_url.h"
-#include "open/redis_server.h"
-#include "open/server_token.h"
-#include "open/tls_of.h"
+#include "open/redis/redis_server.h"
+#include "open/urls/server_token.h"
+#include "open/urls/tls_of.h"
 
 namespace tarry {
 namespace {

@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "core/engine_parts/closable_engine.h"
-#include "open/store_state.h"
+#include "open/handles/store_state.h"
 #include "open/store_tools.h"
 #include "timing/manual_clock.h"
 

@@ -9,7 +9,7 @@
 #include <tarry/store.h>
 
 #include "core/engine.h"
-#include "open/store_url.h"
+#include "open/urls/store_url.h"
 
 namespace tarry::detail {
 

@@ -5,9 +5,9 @@
 
 #include "base/text/text.h"
 #include "net/http/http_once.h"
-#include "open/server_token.h"
-#include "open/store_url.h"
-#include "open/tls_of.h"
+#include "open/urls/server_token.h"
+#include "open/urls/store_url.h"
+#include "open/urls/tls_of.h"
 
 namespace tarry::tools {
 

@@ -10,7 +10,7 @@
 #include "engines/embedded/journal/journal_format.h"
 #include "engines/embedded/store/store_files.h"
 #include "engines/embedded/store/store_lock.h"
-#include "open/store_url.h"
+#include "open/urls/store_url.h"
 #include "storage/posix_storage.h"
 
 namespace tarry::tools {

@@ -1,8 +1,8 @@
 #include "relay/message_text.h"
 
 #include "core/rules/trace_context.h"
-#include "wire/headers.h"
-#include "wire/json_writer.h"
+#include "wire/json/json_writer.h"
+#include "wire/parts/headers.h"
 
 namespace tarry::relay {
 

@@ -9,8 +9,8 @@
 
 #include "schedule/names.h"
 #include "schedule/schedules.h"
-#include "wire/json_reader.h"
-#include "wire/json_writer.h"
+#include "wire/json/json_reader.h"
+#include "wire/json/json_writer.h"
 
 namespace tarry::schedule {
 namespace {

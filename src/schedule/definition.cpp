@@ -8,7 +8,7 @@
 #include "base/text/text.h"
 #include "core/rules/headers.h"
 #include "core/rules/validation.h"
-#include "wire/headers.h"
+#include "wire/parts/headers.h"
 
 namespace tarry::schedule {
 namespace {

@@ -14,8 +14,8 @@
 #include <tarry/result.h>
 
 #include "schedule/calendar/recurrence.h"
-#include "wire/json_reader.h"
-#include "wire/json_writer.h"
+#include "wire/json/json_reader.h"
+#include "wire/json/json_writer.h"
 
 namespace tarry::schedule {
 

@@ -1,6 +1,6 @@
 #include "schedule/occurrences.h"
 
-#include "wire/json_reader.h"
+#include "wire/json/json_reader.h"
 
 namespace tarry::schedule {
 

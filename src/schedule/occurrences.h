@@ -14,7 +14,7 @@
 
 #include "schedule/calendar/recurrence.h"
 #include "schedule/definition.h"
-#include "wire/json_writer.h"
+#include "wire/json/json_writer.h"
 
 namespace tarry::schedule {
 

@@ -14,7 +14,7 @@
 #include "base/unique_function.h"
 #include "core/reply.h"
 #include "core/request.h"
-#include "open/ask.h"
+#include "open/handles/ask.h"
 
 namespace tarry::schedule {
 

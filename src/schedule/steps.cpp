@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/text/text.h"
-#include "open/questions.h"
+#include "open/handles/questions.h"
 #include "schedule/names.h"
 
 namespace tarry::schedule {

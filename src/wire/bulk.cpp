@@ -10,10 +10,10 @@
 #include "base/text/text.h"
 #include "core/limits.h"
 #include "core/rules/headers.h"
-#include "wire/batch.h"
-#include "wire/headers.h"
-#include "wire/json_reader.h"
-#include "wire/json_writer.h"
+#include "wire/json/json_reader.h"
+#include "wire/json/json_writer.h"
+#include "wire/parts/batch.h"
+#include "wire/parts/headers.h"
 
 namespace tarry::wire {
 namespace {

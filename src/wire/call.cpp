@@ -2,11 +2,11 @@
 
 #include "wire/claim.h"
 #include "wire/forecast.h"
-#include "wire/items.h"
 #include "wire/message.h"
 #include "wire/move.h"
+#include "wire/parts/items.h"
+#include "wire/parts/query.h"
 #include "wire/push.h"
-#include "wire/query.h"
 #include "wire/queue.h"
 #include "wire/stats.h"
 

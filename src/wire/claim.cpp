@@ -5,8 +5,8 @@
 #include "base/text/text.h"
 #include "core/limits.h"
 #include "core/rules/headers.h"
-#include "wire/headers.h"
-#include "wire/items.h"
+#include "wire/parts/headers.h"
+#include "wire/parts/items.h"
 
 namespace tarry::wire {
 namespace {

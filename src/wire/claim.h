@@ -21,9 +21,9 @@
 #include "base/threads/boot_clock.h"
 #include "core/reply.h"
 #include "core/request.h"
-#include "wire/batch.h"
-#include "wire/json_reader.h"
-#include "wire/json_writer.h"
+#include "wire/json/json_reader.h"
+#include "wire/json/json_writer.h"
+#include "wire/parts/batch.h"
 
 namespace tarry::wire {
 

@@ -6,8 +6,8 @@
 #include "base/text/text.h"
 #include "core/figures/rate.h"
 #include "core/limits.h"
-#include "wire/json_reader.h"
-#include "wire/json_writer.h"
+#include "wire/json/json_reader.h"
+#include "wire/json/json_writer.h"
 
 namespace tarry::wire {
 namespace {

@@ -22,7 +22,7 @@
 
 #include "core/reply.h"
 #include "core/request.h"
-#include "wire/query.h"
+#include "wire/parts/query.h"
 
 namespace tarry::wire {
 

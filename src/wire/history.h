@@ -11,8 +11,8 @@
 
 #include <tarry/history.h>
 
-#include "wire/json_reader.h"
-#include "wire/json_writer.h"
+#include "wire/json/json_reader.h"
+#include "wire/json/json_writer.h"
 
 namespace tarry::wire {
 

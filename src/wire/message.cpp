@@ -5,9 +5,9 @@
 #include "base/text/text.h"
 #include "core/limits.h"
 #include "wire/claim.h"
-#include "wire/headers.h"
 #include "wire/history.h"
-#include "wire/items.h"
+#include "wire/parts/headers.h"
+#include "wire/parts/items.h"
 
 namespace tarry::wire {
 namespace {

@@ -19,8 +19,8 @@
 #include "core/reply.h"
 #include "core/request.h"
 #include "core/rules/message_filter.h"
-#include "wire/batch.h"
-#include "wire/query.h"
+#include "wire/parts/batch.h"
+#include "wire/parts/query.h"
 
 namespace tarry::wire {
 

@@ -17,7 +17,7 @@
 #include <tarry/result.h>
 
 #include "core/request.h"
-#include "wire/batch.h"
+#include "wire/parts/batch.h"
 
 namespace tarry::wire {
 

@@ -3,7 +3,7 @@
 #include "core/limits.h"
 #include "core/rules/headers.h"
 #include "core/settings/if_exists.h"
-#include "wire/headers.h"
+#include "wire/parts/headers.h"
 
 namespace tarry::wire {
 namespace {

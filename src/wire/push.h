@@ -16,8 +16,8 @@
 
 #include "core/reply.h"
 #include "core/request.h"
-#include "wire/batch.h"
-#include "wire/headers.h"
+#include "wire/parts/batch.h"
+#include "wire/parts/headers.h"
 
 namespace tarry::wire {
 

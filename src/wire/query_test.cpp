@@ -1,4 +1,4 @@
-#include "wire/query.h"
+#include "wire/parts/query.h"
 
 #include <string>
 #include <vector>

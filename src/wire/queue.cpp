@@ -8,7 +8,7 @@
 #include "core/settings/if_exists.h"
 #include "core/settings/objective.h"
 #include "core/settings/settings_table.h"
-#include "wire/items.h"
+#include "wire/parts/items.h"
 
 namespace tarry::wire {
 namespace {

@@ -23,8 +23,8 @@
 
 #include "core/reply.h"
 #include "core/request.h"
-#include "wire/json_reader.h"
-#include "wire/json_writer.h"
+#include "wire/json/json_reader.h"
+#include "wire/json/json_writer.h"
 
 namespace tarry::wire {
 

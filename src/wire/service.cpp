@@ -1,9 +1,9 @@
 #include "wire/service.h"
 
 #include "base/text/text.h"
-#include "wire/batch.h"
-#include "wire/json_reader.h"
-#include "wire/json_writer.h"
+#include "wire/json/json_reader.h"
+#include "wire/json/json_writer.h"
+#include "wire/parts/batch.h"
 
 namespace tarry::wire {
 namespace {

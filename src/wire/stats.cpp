@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "wire/batch.h"
+#include "wire/parts/batch.h"
 #include "wire/queue.h"
 
 namespace tarry::wire {

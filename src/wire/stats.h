@@ -16,8 +16,8 @@
 #include <tarry/result.h>
 #include <tarry/settings.h>
 
-#include "wire/json_reader.h"
-#include "wire/json_writer.h"
+#include "wire/json/json_reader.h"
+#include "wire/json/json_writer.h"
 
 namespace tarry::wire {
 

@@ -10,7 +10,7 @@
 
 #include <tarry/why.h>
 
-#include "wire/json_writer.h"
+#include "wire/json/json_writer.h"
 
 namespace tarry::wire {
 

@@ -11,7 +11,7 @@
 #include "command_words.h"
 #include "core/engine.h"
 #include "core/engine_parts/answer_thread.h"
-#include "open/store_state.h"
+#include "open/handles/store_state.h"
 
 namespace tarry::contract {
 namespace {

@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "engines/rabbitmq/ladder.h"
-#include "engines/rabbitmq/names.h"
+#include "engines/rabbitmq/ladder/ladder.h"
+#include "engines/rabbitmq/ladder/names.h"
 #include "net/rabbit/link.h"
 #include "support/rabbit_server.h"
 

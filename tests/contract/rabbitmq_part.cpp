@@ -12,7 +12,7 @@
 
 #include "core/engine.h"
 #include "helpers.h"
-#include "open/store_state.h"
+#include "open/handles/store_state.h"
 #include "rabbit_server.h"
 
 namespace tarry::contract {

@@ -8,7 +8,7 @@
 
 #include <tarry/store.h>
 
-#include "open/store_state.h"
+#include "open/handles/store_state.h"
 #include "support/scripted_engine.h"
 
 namespace tarry::test {

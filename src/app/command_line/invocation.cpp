@@ -15,7 +15,7 @@
 #include "app/config/variables.h"
 #include "app/output/progress.h"
 #include "base/text/text.h"
-#include "open/store_url.h"
+#include "open/urls/store_url.h"
 
 namespace tarry::app {
 

@@ -18,7 +18,7 @@
 #include "app/relays/relay_coordination.h"
 #include "base/assert.h"
 #include "base/text/text.h"
-#include "open/store_url.h"
+#include "open/urls/store_url.h"
 
 namespace tarry::app::config {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "base/text/text.h"
-#include "open/store_url.h"
+#include "open/urls/store_url.h"
 
 namespace tarry::app::config {
 namespace {

@@ -7,7 +7,7 @@
 #include "app/output/json.h"
 #include "base/assert.h"
 #include "base/text/text.h"
-#include "wire/batch.h"
+#include "wire/parts/batch.h"
 
 namespace tarry::app {
 namespace {

@@ -3,8 +3,8 @@
 #include "base/text/text.h"
 #include "core/reply.h"
 #include "wire/claim.h"
-#include "wire/headers.h"
-#include "wire/items.h"
+#include "wire/parts/headers.h"
+#include "wire/parts/items.h"
 #include "wire/push.h"
 
 namespace tarry::app {

@@ -10,7 +10,7 @@
 #include <tarry/message.h>
 #include <tarry/queue.h>
 
-#include "wire/json_writer.h"
+#include "wire/json/json_writer.h"
 
 namespace tarry::app {
 

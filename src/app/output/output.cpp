@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "app/output/printable.h"
-#include "wire/batch.h"
+#include "wire/parts/batch.h"
 
 namespace tarry::app {
 namespace {

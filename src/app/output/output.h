@@ -16,7 +16,7 @@
 #include "app/output/line_writer.h"
 #include "app/output/table.h"
 #include "app/output/terminal.h"
-#include "wire/json_writer.h"
+#include "wire/json/json_writer.h"
 
 namespace tarry::app {
 

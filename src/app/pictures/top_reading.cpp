@@ -9,7 +9,7 @@
 #include "app/output/printable.h"
 #include "app/output/progress.h"
 #include "app/output/table.h"
-#include "wire/batch.h"
+#include "wire/parts/batch.h"
 
 namespace tarry::app {
 namespace {

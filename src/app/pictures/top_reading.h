@@ -13,7 +13,7 @@
 
 #include <tarry/settings.h>
 
-#include "wire/json_writer.h"
+#include "wire/json/json_writer.h"
 
 namespace tarry::app {
 

@@ -14,9 +14,9 @@
 #include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "base/text/url_parts.h"
-#include "open/redis_connect.h"
-#include "open/redis_url.h"
-#include "open/store_url.h"
+#include "open/redis/redis_connect.h"
+#include "open/urls/redis_url.h"
+#include "open/urls/store_url.h"
 #include "relay/coordination/redis_coordination.h"
 #ifdef TARRY_WITH_ZOOKEEPER
 #include "relay/coordination/zookeeper_coordination.h"

@@ -15,7 +15,7 @@
 #include "app/output/line_writer.h"
 #include "app/output/printable.h"
 #include "app/output/version.h"
-#include "wire/json_writer.h"
+#include "wire/json/json_writer.h"
 
 namespace tarry::app {
 namespace {

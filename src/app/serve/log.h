@@ -20,8 +20,8 @@
 
 #include <tarry/log.h>
 
-#include "server/session/request_log.h"
-#include "wire/json_writer.h"
+#include "server/session_parts/request_log.h"
+#include "wire/json/json_writer.h"
 
 namespace tarry::app {
 

@@ -5,7 +5,7 @@
 
 #include "base/text/text.h"
 #include "core/settings/settings_table.h"
-#include "open/ask.h"
+#include "open/handles/ask.h"
 
 namespace tarry::app {
 

@@ -11,7 +11,7 @@
 #include "app/output/printable.h"
 #include "base/text/text.h"
 #include "open/server_call.h"
-#include "open/store_url.h"
+#include "open/urls/store_url.h"
 
 namespace tarry::app {
 

@@ -9,8 +9,8 @@
 
 #include "app/system/replace_file.h"
 #include "base/text/text.h"
-#include "wire/json_reader.h"
-#include "wire/json_writer.h"
+#include "wire/json/json_reader.h"
+#include "wire/json/json_writer.h"
 
 namespace tarry::app::transfer {
 namespace {

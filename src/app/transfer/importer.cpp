@@ -10,7 +10,7 @@
 #include "app/transfer/moved_message.h"
 #include "base/text/text.h"
 #include "core/settings/settings_table.h"
-#include "open/ask.h"
+#include "open/handles/ask.h"
 
 namespace tarry::app::transfer {
 namespace {

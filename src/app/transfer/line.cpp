@@ -4,9 +4,9 @@
 
 #include "core/rules/validation.h"
 #include "wire/claim.h"
-#include "wire/headers.h"
-#include "wire/json_reader.h"
-#include "wire/json_writer.h"
+#include "wire/json/json_reader.h"
+#include "wire/json/json_writer.h"
+#include "wire/parts/headers.h"
 #include "wire/push.h"
 #include "wire/queue.h"
 

@@ -12,7 +12,7 @@
 #include "app/transfer/queue_hold.h"
 #include "base/text/text.h"
 #include "core/settings/settings_table.h"
-#include "open/ask.h"
+#include "open/handles/ask.h"
 
 namespace tarry::app {
 namespace {

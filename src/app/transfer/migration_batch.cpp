@@ -9,7 +9,7 @@
 #include "app/transfer/moved_message.h"
 #include "app/transfer/queue_hold.h"
 #include "base/text/text.h"
-#include "open/ask.h"
+#include "open/handles/ask.h"
 
 namespace tarry::app {
 namespace {

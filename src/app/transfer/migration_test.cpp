@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "app/transfer/move_requests.h"
-#include "open/ask.h"
+#include "open/handles/ask.h"
 #include "support/gate.h"
 #include "support/must.h"
 

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "app/transfer/moved_message.h"
-#include "open/ask.h"
+#include "open/handles/ask.h"
 
 namespace tarry::app {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "core/engine_parts/carried.h"
 #include "core/rules/headers.h"
-#include "open/ask.h"
+#include "open/handles/ask.h"
 
 namespace tarry::app {
 

@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "base/text/text.h"
-#include "open/ask.h"
+#include "open/handles/ask.h"
 
 namespace tarry::app {
 namespace {

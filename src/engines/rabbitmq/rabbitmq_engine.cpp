@@ -14,9 +14,9 @@
 #include "core/engine_parts/answer_thread.h"
 #include "core/engine_parts/settle_first.h"
 #include "core/rules/validation.h"
-#include "engines/rabbitmq/consumer.h"
-#include "engines/rabbitmq/pending_request.h"
-#include "engines/rabbitmq/publisher.h"
+#include "engines/rabbitmq/messages/consumer.h"
+#include "engines/rabbitmq/messages/pending_request.h"
+#include "engines/rabbitmq/messages/publisher.h"
 #include "engines/rabbitmq/refusals.h"
 #include "timing/real_clock.h"
 

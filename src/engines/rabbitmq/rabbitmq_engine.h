@@ -13,8 +13,8 @@
 
 #include "core/engine.h"
 #include "core/limits.h"
-#include "engines/rabbitmq/broker.h"
-#include "engines/rabbitmq/ladder.h"
+#include "engines/rabbitmq/ladder/broker.h"
+#include "engines/rabbitmq/ladder/ladder.h"
 #include "net/rabbit/address.h"
 
 namespace tarry::rabbitmq {

@@ -28,7 +28,7 @@
 #include "engines/remote/lent_loop.h"
 #include "net/http/http_client.h"
 #include "wire/call.h"
-#include "wire/problem.h"
+#include "wire/parts/problem.h"
 #include "wire/service.h"
 
 namespace tarry::remote {

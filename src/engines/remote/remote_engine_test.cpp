@@ -12,7 +12,7 @@
 #include "support/certificates.h"
 #include "support/raw_server.h"
 #include "wire/claim.h"
-#include "wire/items.h"
+#include "wire/parts/items.h"
 #include "wire/push.h"
 #include "wire/service.h"
 #include "wire/stats.h"

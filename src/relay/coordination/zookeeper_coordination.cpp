@@ -14,7 +14,7 @@
 #include "base/threads/thread.h"
 #include "relay/coordination/fair_part.h"
 #include "relay/coordination/zookeeper_session.h"
-#include "wire/query.h"
+#include "wire/parts/query.h"
 
 namespace tarry::relay {
 namespace {

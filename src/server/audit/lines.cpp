@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/text/text.h"
-#include "wire/headers.h"
-#include "wire/json_writer.h"
-#include "wire/problem.h"
+#include "wire/json/json_writer.h"
+#include "wire/parts/headers.h"
+#include "wire/parts/problem.h"
 #include "wire/queue.h"
 
 namespace tarry::audit {

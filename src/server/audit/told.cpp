@@ -3,7 +3,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
-#include "wire/json_reader.h"
+#include "wire/json/json_reader.h"
 
 namespace tarry::audit {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "core/engine_parts/away.h"
 #include "server/session/front.h"
-#include "server/session/holders.h"
 #include "server/session/server_context.h"
-#include "server/session/store_error.h"
+#include "server/session_parts/holders.h"
+#include "server/session_parts/store_error.h"
 
 namespace tarry::beanstalk {
 namespace {

@@ -7,9 +7,9 @@
 #include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "core/engine_parts/away.h"
-#include "server/http/acts.h"
+#include "server/http/handlers/acts.h"
 #include "server/http/sender_check.h"
-#include "server/session/store_error.h"
+#include "server/session_parts/store_error.h"
 
 namespace tarry::http {
 

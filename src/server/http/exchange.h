@@ -14,8 +14,8 @@
 #include "net/http/http_parser.h"
 #include "server/console/stats_feed.h"
 #include "server/http/front.h"
-#include "server/http/response.h"
-#include "server/http/routes.h"
+#include "server/http/handlers/response.h"
+#include "server/http/handlers/routes.h"
 #include "server/http_session/exchange.h"
 
 namespace tarry::http {

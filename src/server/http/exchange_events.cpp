@@ -5,9 +5,9 @@
 
 #include "server/console/cookie.h"
 #include "server/http/exchange.h"
-#include "server/http/rights.h"
-#include "wire/json_writer.h"
-#include "wire/problem.h"
+#include "server/http/handlers/rights.h"
+#include "wire/json/json_writer.h"
+#include "wire/parts/problem.h"
 #include "wire/stats.h"
 
 namespace tarry::http {

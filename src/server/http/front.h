@@ -15,7 +15,7 @@
 #include "net/http/http_message.h"
 #include "server/console/sessions.h"
 #include "server/console/stats_feed.h"
-#include "server/http/routes.h"
+#include "server/http/handlers/routes.h"
 #include "server/http_session/front.h"
 #include "server/http_session/options.h"
 #include "server/metrics/relay_figures.h"

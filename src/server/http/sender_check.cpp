@@ -5,9 +5,9 @@
 #include "base/text/ascii.h"
 #include "base/text/text.h"
 #include "server/console/cookie.h"
-#include "server/http/routes.h"
+#include "server/http/handlers/routes.h"
 #include "server/http_session/hosts.h"
-#include "server/session/token_failures.h"
+#include "server/session_parts/token_failures.h"
 
 namespace tarry::http {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "net/http/http_message.h"
 #include "server/console/sessions.h"
-#include "server/http/response.h"
+#include "server/http/handlers/response.h"
 #include "server/http_session/hosts.h"
 #include "server/identity/tokens.h"
 

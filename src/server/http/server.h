@@ -14,7 +14,7 @@
 #include "core/engine.h"
 #include "server/http/front.h"
 #include "server/session/fronts.h"
-#include "server/session/options.h"
+#include "server/session_parts/options.h"
 
 namespace tarry::http {
 

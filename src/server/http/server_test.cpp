@@ -18,9 +18,9 @@
 
 #include <gtest/gtest.h>
 
-#include "server/http/response.h"
+#include "server/http/handlers/response.h"
 #include "support/http_server_rig.h"
-#include "wire/problem.h"
+#include "wire/parts/problem.h"
 
 namespace tarry::http {
 namespace {

@@ -23,7 +23,7 @@
 #include "server/http_session/request_reader.h"
 #include "server/http_session/response.h"
 #include "server/session/connection.h"
-#include "server/session/held_bytes.h"
+#include "server/session_parts/held_bytes.h"
 
 namespace tarry::http_session {
 

@@ -15,9 +15,9 @@
 #include "net/http/http_parser.h"
 #include "server/http_session/connection.h"
 #include "server/http_session/response.h"
-#include "server/session/held_reply.h"
-#include "server/session/refusal.h"
 #include "server/session/session.h"
+#include "server/session_parts/held_reply.h"
+#include "server/session_parts/refusal.h"
 
 namespace tarry::http_session {
 

@@ -1,6 +1,6 @@
 #include "server/http_session/request_reader.h"
 
-#include "server/session/held_bytes.h"
+#include "server/session_parts/held_bytes.h"
 
 namespace tarry::http_session {
 namespace {

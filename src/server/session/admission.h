@@ -24,8 +24,8 @@
 #include "server/listening/stream.h"
 #include "server/session/connection.h"
 #include "server/session/front.h"
-#include "server/session/log_throttle.h"
 #include "server/session/server_context.h"
+#include "server/session_parts/log_throttle.h"
 
 namespace tarry::session {
 

@@ -41,13 +41,13 @@
 
 #include "core/request.h"
 #include "server/listening/stream.h"
-#include "server/session/check.h"
 #include "server/session/deadline.h"
-#include "server/session/held_reply.h"
-#include "server/session/outgoing.h"
-#include "server/session/refusal.h"
-#include "server/session/request_log.h"
 #include "server/session/session.h"
+#include "server/session_parts/check.h"
+#include "server/session_parts/held_reply.h"
+#include "server/session_parts/outgoing.h"
+#include "server/session_parts/refusal.h"
+#include "server/session_parts/request_log.h"
 
 namespace tarry::session {
 

@@ -20,7 +20,7 @@
 
 #include "core/engine.h"
 #include "server/listening/socket.h"
-#include "server/session/engine_work.h"
+#include "server/session_parts/engine_work.h"
 
 namespace tarry::session {
 

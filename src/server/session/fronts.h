@@ -27,7 +27,7 @@
 #include "server/listening/reserved_port.h"
 #include "server/listening/tls_context.h"
 #include "server/session/front.h"
-#include "server/session/options.h"
+#include "server/session_parts/options.h"
 
 namespace tarry::session {
 

@@ -18,15 +18,15 @@
 #include "server/limits/figures.h"
 #include "server/limits/rate_bucket.h"
 #include "server/metrics/meter.h"
-#include "server/session/clients.h"
 #include "server/session/engine_turns.h"
-#include "server/session/held_bytes.h"
-#include "server/session/holders.h"
-#include "server/session/log_throttle.h"
-#include "server/session/options.h"
-#include "server/session/request_log.h"
-#include "server/session/token_failures.h"
-#include "server/session/turns.h"
+#include "server/session_parts/clients.h"
+#include "server/session_parts/held_bytes.h"
+#include "server/session_parts/holders.h"
+#include "server/session_parts/log_throttle.h"
+#include "server/session_parts/options.h"
+#include "server/session_parts/request_log.h"
+#include "server/session_parts/token_failures.h"
+#include "server/session_parts/turns.h"
 
 namespace tarry::session {
 

@@ -10,8 +10,8 @@
 #include "core/engine_parts/away.h"
 #include "server/limits/permits.h"
 #include "server/session/connection.h"
-#include "server/session/engine_work.h"
 #include "server/session/front.h"
+#include "server/session_parts/engine_work.h"
 
 namespace tarry::session {
 namespace {

@@ -32,14 +32,14 @@
 #include "server/limits/limit.h"
 #include "server/listening/socket.h"
 #include "server/listening/stream.h"
-#include "server/session/check.h"
 #include "server/session/engine_turns.h"
-#include "server/session/held_bytes.h"
-#include "server/session/held_reply.h"
-#include "server/session/refusal.h"
-#include "server/session/request_log.h"
 #include "server/session/server_context.h"
 #include "server/session/unsent_claims.h"
+#include "server/session_parts/check.h"
+#include "server/session_parts/held_bytes.h"
+#include "server/session_parts/held_reply.h"
+#include "server/session_parts/refusal.h"
+#include "server/session_parts/request_log.h"
 
 namespace tarry::session {
 

@@ -5,7 +5,7 @@
 
 #include "core/claimed.h"
 #include "core/engine_parts/away.h"
-#include "server/session/engine_work.h"
+#include "server/session_parts/engine_work.h"
 
 namespace tarry::session {
 

@@ -32,19 +32,19 @@ DEFAULTS = {
     ("redis:", "partitions"): ("src/engines/redis/node/start_up.h",
                                "kDefaultPartitions = " + NUMBER),
     ("redis:", "shards"): ("src/engines/redis/redis_engine.h", "uint32_t shards = " + NUMBER),
-    ("redis:", "layout"): ("src/open/redis_url.h", r"bool (native) = true;"),
+    ("redis:", "layout"): ("src/open/urls/redis_url.h", r"bool (native) = true;"),
     ("redis:", "max_payload"): ("src/core/limits.h", "kDefaultMaxPayload = " + NUMBER),
-    ("redis:", "allow_eviction"): ("src/open/redis_url.h", r"allow_eviction = (false);"),
-    ("redis:", "wait"): ("src/open/redis_url.h", "wait_replicas = " + NUMBER),
+    ("redis:", "allow_eviction"): ("src/open/urls/redis_url.h", r"allow_eviction = (false);"),
+    ("redis:", "wait"): ("src/open/urls/redis_url.h", "wait_replicas = " + NUMBER),
     ("redis:", "unit"): ("src/engines/redis/records/layout_spec.h", r"seconds = (false);"),
     ("redis:", "decode"): ("src/engines/redis/records/layout_spec.h", r"= Decode::(\w+);"),
     ("redis:", "entry"): ("src/engines/redis/records/layout_spec.h", r"= EntryForm::(\w+);"),
     ("redis:", "claim"): ("src/engines/redis/records/layout_spec.h", r"through_list = (false);"),
-    ("amqp:", "rung"): ("src/engines/rabbitmq/ladder.h", "kDefaultBaseMs = " + NUMBER),
+    ("amqp:", "rung"): ("src/engines/rabbitmq/ladder/ladder.h", "kDefaultBaseMs = " + NUMBER),
     ("amqp:", "queues"): ("src/open/rabbit_url.cpp", r"queues = rabbitmq::Queues::(\w+);"),
     ("amqp:", "max_payload"): ("src/core/limits.h", "kDefaultMaxPayload = " + NUMBER),
     ("amqp:", "heartbeat"): ("src/net/rabbit/address.h", "heartbeat_s = " + NUMBER),
-    ("redis:", "db"): ("src/open/redis_url.h", "database = " + NUMBER),
+    ("redis:", "db"): ("src/open/urls/redis_url.h", "database = " + NUMBER),
 }
 # The page's word for the code's value.
 MEANS = {("memory:", "capacity"): "none", ("redis:", "wait"): "none",
@@ -163,20 +163,23 @@ class Urls(ProgramTest):
             else:
                 self.assertEqual(told, held, row)
             if row == ("redis:", "wait"):
-                waited = re.search(r"wait_timeout_ms = ([\d']+);", source("src/open/redis_url.h"))
+                waited = re.search(r"wait_timeout_ms = ([\d']+);",
+                                   source("src/open/urls/redis_url.h"))
                 number, unit = amount(re.search(r"wait for them \((\w+)\)", note)[1])
                 self.assertEqual(number * UNITS[unit], in_code(waited[1]))
         self.assertEqual(with_value, DEFAULTS.keys() | SAME.keys())
 
     def test_forms(self):
         for path, pattern, said in (
-                ("src/open/store_url.h", r"port = (\d+);", r"a server; port (\d+)"),
-                ("src/open/store_url.cpp", r"kMaxSocketPath = (\d+);", r"PATH has (\d+) bytes"),
-                ("src/open/redis_url.cpp", r"kRedisPort = (\d+);", r"Valkey; port (\d+)"),
-                ("src/open/redis_url.cpp", r"kSentinelPort = (\d+);", r"watch; port (\d+)"),
-                ("src/open/redis_url.cpp", r"kMostHosts = (\d+);", r"up to (\d+) of its nodes"),
-                ("src/open/redis_url.cpp", r"kMostHosts = (\d+);", r"up to (\d+) sentinels"),
-                ("src/open/redis_url.cpp", r"kMostDatabase = ([\d']+);",
+                ("src/open/urls/store_url.h", r"port = (\d+);", r"a server; port (\d+)"),
+                ("src/open/urls/store_url.cpp", r"kMaxSocketPath = (\d+);",
+                 r"PATH has (\d+) bytes"),
+                ("src/open/urls/redis_url.cpp", r"kRedisPort = (\d+);", r"Valkey; port (\d+)"),
+                ("src/open/urls/redis_url.cpp", r"kSentinelPort = (\d+);", r"watch; port (\d+)"),
+                ("src/open/urls/redis_url.cpp", r"kMostHosts = (\d+);",
+                 r"up to (\d+) of its nodes"),
+                ("src/open/urls/redis_url.cpp", r"kMostHosts = (\d+);", r"up to (\d+) sentinels"),
+                ("src/open/urls/redis_url.cpp", r"kMostDatabase = ([\d']+);",
                  r"database 0 \(up to ([\d,]+)\)")):
             held, told = re.search(pattern, source(path))[1], re.search(said, PAGE)[1]
             self.assertEqual(told.replace(",", ""), held.replace("'", ""), said)

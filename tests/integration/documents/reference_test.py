@@ -42,16 +42,16 @@ def constants():
                                "kMaxToken|kMinServerToken"),
                               ("src/base/secrets/secret_file.h", "constexpr std::size_t",
                                "kMaxSecretLine"),
-                              ("src/server/session/token_failures.h", "constexpr std::size_t",
+                              ("src/server/session_parts/token_failures.h", "constexpr std::size_t",
                                r"kMost\w+"),
                               ("src/server/limits/accounts.h", "constexpr std::size_t",
                                "kMostResting"),
                               ("src/server/identity/tokens_file.h", "constexpr std::size_t",
                                r"kMaxToken\w+"),
                               ("src/wire/bulk.cpp", r"constexpr [\w:]+", "kMaxBulkLimit"),
-                              ("src/wire/json_reader.h", r"constexpr [\w:]+",
+                              ("src/wire/json/json_reader.h", r"constexpr [\w:]+",
                                "kMaxDepth|kMaxValues"),
-                              ("src/wire/query.cpp", r"constexpr [\w:]+", "kMaxParameters"),
+                              ("src/wire/parts/query.cpp", r"constexpr [\w:]+", "kMaxParameters"),
                               ("src/schedule/declared.h", "constexpr std::size_t", "kMaxDeclared"),
                               ("src/schedule/occurrences.h", "constexpr std::uint32_t",
                                "kMostOccurrences"),
@@ -63,11 +63,11 @@ def constants():
                                "kMaxOccurrences"),
                               ("src/app/config/relay_section.cpp", "constexpr std::size_t",
                                "kMaxRelays"),
-                              ("src/server/session/options.h", r"(?:std::\w+|Millis)",
+                              ("src/server/session_parts/options.h", r"(?:std::\w+|Millis)",
                                r"max_\w+|\w+_deadline"),
                               ("src/server/http_session/options.h", r"(?:std::\w+|Millis)",
                                r"max_\w+|\w+_deadline"),
-                              ("src/server/session/held_bytes.h", "constexpr std::uint64_t",
+                              ("src/server/session_parts/held_bytes.h", "constexpr std::uint64_t",
                                "kSettleReserve")):
         found = re.findall(rf"{kind} ({names})\s*=\s*([^;]+);", text(path))
         assert found, path
@@ -86,7 +86,7 @@ class Reference(unittest.TestCase):
 
     def test_errors(self):
         codes = re.findall(r"case ErrorCode::(\w+): return", text("include/tarry/result.h"))
-        status = cases(text("src/wire/problem.cpp"), "status_of")
+        status = cases(text("src/wire/parts/problem.cpp"), "status_of")
         exits = cases(text("src/app/output/exit_codes.cpp"), "exit_code")
         numbers = dict(re.findall(r"(\w+) = (\d)", text("src/app/output/exit_codes.h")))
         in_code = [(code, status[code], numbers[exits[code].split("::")[1]]) for code in codes]
@@ -166,8 +166,8 @@ class Reference(unittest.TestCase):
         self.assertEqual(refused, {(name, name + "_ms") for name in durations})
 
     def test_store_urls(self):
-        store, redis = text("src/open/store_url.cpp"), text("src/open/redis_url.cpp")
-        rabbit, tls = text("src/open/rabbit_url.cpp"), text("src/open/tls_option.h")
+        store, redis = text("src/open/urls/store_url.cpp"), text("src/open/urls/redis_url.cpp")
+        rabbit, tls = text("src/open/rabbit_url.cpp"), text("src/open/urls/tls_option.h")
         names = dict(re.findall(r"RedisOption (k\w+) = \{\s*\"(\w+)\"", redis))
 
         def array(source, name):

@@ -27,7 +27,7 @@
 #include "base/threads/stop_event.h"
 #include "core/engine.h"
 #include "core/rules/validation.h"
-#include "wire/batch.h"
+#include "wire/parts/batch.h"
 
 namespace tarry::app {
 namespace {

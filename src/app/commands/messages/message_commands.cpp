@@ -12,8 +12,8 @@
 #include "app/output/answers.h"
 #include "app/output/json.h"
 #include "base/text/text.h"
-#include "wire/batch.h"
 #include "wire/message.h"
+#include "wire/parts/batch.h"
 
 namespace tarry::app {
 namespace {

@@ -14,7 +14,7 @@
 #include "base/text/text.h"
 #include "core/engine.h"
 #include "core/rules/queue_pattern.h"
-#include "wire/batch.h"
+#include "wire/parts/batch.h"
 
 namespace tarry::app {
 namespace {

@@ -13,8 +13,8 @@
 #include "app/pictures/top_reading.h"
 #include "base/text/text.h"
 #include "open/server_call.h"
-#include "open/store_url.h"
-#include "wire/problem.h"
+#include "open/urls/store_url.h"
+#include "wire/parts/problem.h"
 
 namespace tarry::app {
 namespace {

@@ -7,7 +7,7 @@
 #include "app/commands/commands.h"
 #include "base/text/text.h"
 #include "open/server_call.h"
-#include "wire/problem.h"
+#include "wire/parts/problem.h"
 #include "wire/service.h"
 
 namespace tarry::app {

@@ -14,7 +14,7 @@
 #include "core/settings/setting_text.h"
 #include "core/settings/settings_table.h"
 #include "schedule/definition.h"
-#include "wire/json_writer.h"
+#include "wire/json/json_writer.h"
 
 namespace tarry::app {
 namespace {

@@ -4,7 +4,7 @@
 #include "app/command_line/command.h"
 #include "app/commands/commands.h"
 #include "open/server_call.h"
-#include "wire/problem.h"
+#include "wire/parts/problem.h"
 
 namespace tarry::app {
 namespace {

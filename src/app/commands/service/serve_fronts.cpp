@@ -13,7 +13,7 @@
 #include "app/output/printable.h"
 #include "base/text/text.h"
 #include "core/limits.h"
-#include "open/store_url.h"
+#include "open/urls/store_url.h"
 #include "server/beanstalk/front.h"
 #include "server/http/front.h"
 #include "server/http_session/front.h"

@@ -8,7 +8,7 @@
 #include "app/commands/commands.h"
 #include "app/output/json.h"
 #include "base/text/text.h"
-#include "open/redis_acl.h"
+#include "open/redis/redis_acl.h"
 
 namespace tarry::app {
 namespace {

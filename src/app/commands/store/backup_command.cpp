@@ -9,7 +9,7 @@
 #include "base/text/text.h"
 #include "open/server_call.h"
 #include "open/store_tools.h"
-#include "wire/json_writer.h"
+#include "wire/json/json_writer.h"
 
 namespace tarry::app {
 namespace {

@@ -15,7 +15,7 @@
 #include "app/transfer/migration.h"
 #include "base/text/text.h"
 #include "open/store_tools.h"
-#include "open/store_url.h"
+#include "open/urls/store_url.h"
 
 namespace tarry::app {
 namespace {

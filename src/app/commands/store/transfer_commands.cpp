@@ -24,8 +24,8 @@
 #include "app/transfer/moved_message.h"
 #include "app/transfer/push_line.h"
 #include "base/text/text.h"
-#include "open/store_url.h"
-#include "wire/json_writer.h"
+#include "open/urls/store_url.h"
+#include "wire/json/json_writer.h"
 
 namespace tarry::app {
 namespace {

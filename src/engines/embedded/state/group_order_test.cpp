@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engines/embedded/state/queue_lanes.h"
+#include "engines/embedded/state/lanes/queue_lanes.h"
 
 namespace tarry::embedded {
 namespace {

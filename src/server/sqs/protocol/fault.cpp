@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "server/session/store_error.h"
+#include "server/session_parts/store_error.h"
 
 namespace tarry::sqs {
 namespace {
