@@ -304,7 +304,7 @@ void check_figures(const ShardState& state) {
     if (message.stage() != Stage::dead && message.stage() != Stage::remembered) ++pending;
   }
   TARRY_ASSERT(state.pending() == pending && state.live.messages() == live);
-  for (QueueId queue = 0; queue < state.queue_count(); ++queue) {
+  for (QueueId queue = 0; queue < state.queues.size(); ++queue) {
     for (const Stage stage :
          {Stage::scheduled, Stage::ready, Stage::leased, Stage::dead, Stage::remembered}) {
       TARRY_ASSERT(state.queue(queue).in(stage) == (counted[{queue, stage}]));

@@ -61,7 +61,7 @@ bool Oracle::caught_up() const {
   if (tolerance_.clock != 0 && now_.realtime_ms < highest_realtime_) return false;
   const auto due = state_->due_wheel.next_due();
   const auto lease = state_->lease_wheel.next_due();
-  const auto expiry = state_->next_expiry_ms();
+  const auto expiry = state_->own.next_expiry_ms();
   return (!due || *due > now_.realtime_ms) && (!expiry || *expiry > now_.realtime_ms) &&
          (!lease || *lease > now_.boottime_ms);
 }

@@ -323,7 +323,7 @@ void Oracle::decide(const core::RemoveRequest& request, Expectation& expected) {
       if (expected.there) sweeps_[request.queue] = {expected.op.get(), false, true, true};
       break;
     case embedded::RemoveStep::free:
-      if (state_->find_queue(request.queue) == embedded::kNoQueue) forget(request.queue);
+      if (state_->queues.find(request.queue) == embedded::kNoQueue) forget(request.queue);
       break;
     case embedded::RemoveStep::decide:
       if (!expected.op->error) truth_.going.insert(request.queue);

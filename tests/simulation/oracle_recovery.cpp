@@ -52,9 +52,9 @@ std::string Oracle::difference(const embedded::ShardState& state, embedded::Hand
     const embedded::Group* const group = state.queue(there.queue).lanes.group_of(handle);
     const std::string called = group != nullptr ? *group->name : "";
     if (called != message.group) return differs("group", called, message.group);
-    const std::uint32_t most = state.max_attempts_override(handle);
+    const std::uint32_t most = state.own.max_attempts(handle);
     if (most != message.max_attempts) return differs("max_attempts", most, message.max_attempts);
-    const core::Expiry expiry = state.expiry(handle);
+    const core::Expiry expiry = state.own.expiry(handle);
     if (expiry.at_ms != message.expire_at.value_or(0)) {
       return differs("expiry", expiry.at_ms, message.expire_at.value_or(0));
     }
@@ -111,7 +111,7 @@ std::string Oracle::difference(const embedded::ShardState& state, embedded::Hand
 std::string Oracle::difference(const embedded::ShardState& state, const Truth& truth) const {
   std::size_t count = 0;
   for (const auto& [name, queue] : truth.queues) {
-    const embedded::QueueId id = state.find_queue(name);
+    const embedded::QueueId id = state.queues.find(name);
     if (id == embedded::kNoQueue) return "queue " + name + " is lost";
     const embedded::QueueState& there = state.queue(id);
     if (there.removed != truth.going.contains(name)) {
@@ -147,7 +147,7 @@ std::string Oracle::difference(const embedded::ShardState& state, const Truth& t
     if (state.slab.is_live(handle)) ++there;
   }
   std::size_t queues = 0;  // the number of a removed queue may be unused
-  for (embedded::QueueId id = 0; id < state.queue_count(); ++id) {
+  for (embedded::QueueId id = 0; id < state.queues.size(); ++id) {
     if (state.queue(id).is_there()) ++queues;
   }
   if (queues != truth.queues.size()) {
@@ -170,7 +170,7 @@ bool Oracle::adopt_mixture(const embedded::ShardState& state, const Truth& befor
                            const Truth& after) {
   Truth mixed = after;
   for (auto& [name, queue] : mixed.queues) {
-    const embedded::QueueId id = state.find_queue(name);
+    const embedded::QueueId id = state.queues.find(name);
     const auto found = before.queues.find(name);
     if (id == embedded::kNoQueue) {
       if (found != before.queues.end()) return false;
@@ -223,7 +223,7 @@ bool Oracle::adopt_mixture(const embedded::ShardState& state, const Truth& befor
     queue.model.put_back(state.queue(id).counters);
   }
   std::erase_if(mixed.queues, [&](const auto& entry) {
-    return state.find_queue(entry.first) == embedded::kNoQueue;
+    return state.queues.find(entry.first) == embedded::kNoQueue;
   });
   truth_ = std::move(mixed);
   return difference(state, truth_).empty();
@@ -235,7 +235,8 @@ Oracle::Truth Oracle::with_new_queues(const embedded::ShardState& state, const T
                                       const Truth& after) const {
   Truth truth = before;
   for (const auto& [name, queue] : after.queues) {
-    if (state.find_queue(name) != embedded::kNoQueue) truth.queues.try_emplace(name, clock_->now());
+    if (state.queues.find(name) != embedded::kNoQueue)
+      truth.queues.try_emplace(name, clock_->now());
   }
   return truth;
 }

@@ -58,7 +58,7 @@ void World::look_on(std::uint64_t least, bool new_boot) {
 void World::finish_removals() {
   std::vector<std::string> going;
   const embedded::ShardState& state = shard_->state();
-  for (embedded::QueueId queue = 0; queue < state.queue_count(); ++queue) {
+  for (embedded::QueueId queue = 0; queue < state.queues.size(); ++queue) {
     if (state.queue(queue).removed) going.push_back(state.queue(queue).name);
   }
   for (const std::string& queue : going) {

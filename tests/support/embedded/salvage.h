@@ -112,7 +112,7 @@ inline std::string text_of_put(const PutRecord& put) {
 inline Held held_in(storage::Directory& directory, const Recovery& recovery) {
   Held held;
   const ShardState& state = recovery.state;
-  for (QueueId queue = 0; queue < state.queue_count(); ++queue) {
+  for (QueueId queue = 0; queue < state.queues.size(); ++queue) {
     held.queues += queue_line(state.queue(queue)) + '\n';
   }
   if (recovery.result->tail.segments.empty()) return held;

@@ -30,10 +30,10 @@ inline std::string message_line(const ShardState& state, Handle handle, bool lea
       << static_cast<int>(c.stage) << " due " << m.due_ms() << " boot "
       << state.boot_due_ms(m).value_or(-1) << " priority " << m.priority << " made "
       << int{m.generated_key} << " stopping " << c.stopping << " most "
-      << state.max_attempts_override(handle) << " attempt " << c.attempt << " tallies "
+      << state.own.max_attempts(handle) << " attempt " << c.attempt << " tallies "
       << c.tallies.claims << ' ' << c.tallies.run_outs << ' ' << c.tallies.releases << ' '
       << c.tallies.buries << ' ' << c.tallies.revives << " raw " << m.position.raw() << " expires "
-      << state.expiry(handle).at_ms << ' ' << state.expiry(handle).after_ms;
+      << state.own.expiry(handle).at_ms << ' ' << state.own.expiry(handle).after_ms;
   if (const Group* const group = state.queue(m.queue).lanes.group_of(handle)) {
     out << " group " << *group->name;
   }
@@ -72,7 +72,7 @@ inline std::string queue_line(const QueueState& queue) {
 
 inline std::string describe(const ShardState& state, bool leases = true) {
   std::ostringstream out;
-  for (QueueId queue = 0; queue < state.queue_count(); ++queue) {
+  for (QueueId queue = 0; queue < state.queues.size(); ++queue) {
     out << queue_line(state.queue(queue)) << '\n';
   }
   std::map<std::uint64_t, Handle> by_id;
@@ -87,7 +87,7 @@ inline std::string describe(const ShardState& state, bool leases = true) {
 
 /// For every queue, accepted = the messages that exist + the counts of those that ended.
 inline bool conserves(const ShardState& state) {
-  for (QueueId id = 0; id < state.queue_count(); ++id) {
+  for (QueueId id = 0; id < state.queues.size(); ++id) {
     const QueueState& q = state.queue(id);
     const QueueCounters& c = q.counters;
     if (c.accepted != q.in(Stage::scheduled) + q.in(Stage::ready) + q.in(Stage::leased) +

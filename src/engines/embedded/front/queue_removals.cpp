@@ -91,7 +91,7 @@ void QueueRemovals::begin_next() {
 std::vector<std::string> freeze_half_removed(std::vector<ShardParts>& shards) {
   std::vector<std::string> queues;
   const ShardState& first = *shards.front().state;
-  for (QueueId queue = 0; queue < first.queue_count(); ++queue) {
+  for (QueueId queue = 0; queue < first.queues.size(); ++queue) {
     if (first.queue(queue).removed) queues.push_back(first.queue(queue).name);
   }
   for (ShardParts& parts : shards) {

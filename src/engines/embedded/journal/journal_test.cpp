@@ -359,7 +359,7 @@ TEST_F(JournalTest, QueuesMadeSinceLengthenWhatTheNextSegmentOpensWith) {
     }
   }
   const auto again = recovered();
-  EXPECT_EQ(again->state.queue_count(), 400u);
+  EXPECT_EQ(again->state.queues.size(), 400u);
   EXPECT_EQ(again->state.pending(), 58u);
 }
 

@@ -229,12 +229,12 @@ void LenientReplay::finish() {
     if (gaps_before_[handle] != gaps_) ++figures_.uncertain_messages;
   }
   figures_.lost_messages = only_told_.size();
-  for (QueueId id = 0; id < state_->queue_count(); ++id) {
+  for (QueueId id = 0; id < state_->queues.size(); ++id) {
     std::int64_t& told_ms = figures_.queues_told_ms[id];
     if (told_ms != 0 && gaps_before_queue_[id] == gaps_) told_ms = kNothingLost;
   }
   // Counts only messages that were found; lost ones neither exist nor ended.
-  for (QueueId id = 0; id < state_->queue_count(); ++id) {
+  for (QueueId id = 0; id < state_->queues.size(); ++id) {
     QueueState& queue = state_->queue(id);
     QueueCounters& count = queue.counters;
     count.accepted = queue.in(Stage::scheduled) + queue.in(Stage::ready) + queue.in(Stage::leased) +

@@ -65,7 +65,7 @@ class LenientReplay final : public JournalWalk::Visitor {
   void end(const QueueNames::Ended& ended);
   void put(const PutRecord& record, std::uint64_t segment, std::uint64_t offset);
   [[nodiscard]] bool known(std::uint32_t queue) const noexcept {
-    return queue < state_->queue_count();
+    return queue < state_->queues.size();
   }
   /// True if the record's message exists. `ends`: the record ends the message; only `forgotten` may
   /// follow.

@@ -94,7 +94,7 @@ TEST_F(ShardExpiry, LeavesNothingBehind) {
   one_->settle();
   EXPECT_EQ(one_->state().pending(), 0u);
   EXPECT_EQ(one_->state().live.messages(), 0u);
-  EXPECT_EQ(one_->state().next_to_expire(), kNoHandle);
+  EXPECT_EQ(one_->state().own.next_to_expire(), kNoHandle);
 }
 
 TEST_F(ShardExpiry, IsTheSameAfterACrash) {
@@ -109,7 +109,7 @@ TEST_F(ShardExpiry, IsTheSameAfterACrash) {
   one_.reset();
   open();
   EXPECT_EQ(test::describe(one_->state()), before);
-  EXPECT_EQ(one_->state().next_expiry_ms(), clock_.now().realtime_ms + 4'000);
+  EXPECT_EQ(one_->state().own.next_expiry_ms(), clock_.now().realtime_ms + 4'000);
   clock_.advance(4'000);
   one_->settle();
   EXPECT_EQ(queue().counters.expired, 1u);

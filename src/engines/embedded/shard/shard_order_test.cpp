@@ -44,7 +44,7 @@ TEST_F(ShardOrder, APushThatComesDuringTheChangeIsRefused) {
   const auto refused = push("b");
   ASSERT_TRUE(refused) << "was taken";
   EXPECT_EQ(refused->code, ErrorCode::unavailable);
-  EXPECT_EQ(one.state().queue(one.state().find_queue("q")).messages(), 1u);
+  EXPECT_EQ(one.state().queue(one.state().queues.find("q")).messages(), 1u);
   homes().end_change("q");
   EXPECT_FALSE(push("b"));
 }

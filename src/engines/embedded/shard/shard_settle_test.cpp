@@ -77,13 +77,13 @@ TEST_F(ShardSettle, WhatIsRememberedOfACancelHasNoDelayAndNoReason) {
   EXPECT_GT(one.state().live.total_unwritten(), 0u);
   EXPECT_EQ(one.state().unwritten_boot_dues(), 1u);
   for (const char* key : {"dead", "later"}) ASSERT_TRUE(one.ask(test::cancel("q", key)));
-  EXPECT_EQ(one.state().queue(one.state().find_queue("q")).in(Stage::remembered), 2u);
+  EXPECT_EQ(one.state().queue(one.state().queues.find("q")).in(Stage::remembered), 2u);
   EXPECT_EQ(one.state().live.total_unwritten(), 0u);
   EXPECT_EQ(one.state().unwritten_boot_dues(), 0u);
   EXPECT_EQ(settled(receipts, Outcome::stale), 1u);
   clock.advance(60'000);
   one.settle();
-  EXPECT_EQ(one.state().queue(one.state().find_queue("q")).messages(), 0u);
+  EXPECT_EQ(one.state().queue(one.state().queues.find("q")).messages(), 0u);
 }
 
 TEST_F(ShardSettle, AnIdleShardCleansWhatItLeftAlone) {

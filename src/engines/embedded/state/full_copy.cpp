@@ -12,7 +12,7 @@ PutRecord full_copy(const ShardState& state, const PutRecord& record) {
   again.due_ms = message.due_ms();
   again.priority = message.priority;
   again.boot_due_ms = state.boot_due_ms(message);
-  again.expiry = TARRY_PLANTED_BUG(copy_never_expires) ? core::Expiry() : state.expiry(handle);
+  again.expiry = TARRY_PLANTED_BUG(copy_never_expires) ? core::Expiry() : state.own.expiry(handle);
   again.carried.reset();
   if (message.history != kNoHistory || message.stopping != 0 || state.events(handle) != nullptr) {
     again.carried = state.carried(handle);
@@ -38,7 +38,7 @@ PutRecord full_copy_of_lost(const ShardState& state, Handle handle) {
   PutRecord lost;
   lost.ref = {handle, message.id};
   lost.queue = message.queue;
-  lost.max_attempts = state.max_attempts_override(handle);
+  lost.max_attempts = state.own.max_attempts(handle);
   lost.damaged = true;
   lost.generated_key = true;
   return full_copy(state, lost);

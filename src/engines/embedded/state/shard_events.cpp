@@ -33,7 +33,7 @@ EventKind kind_of(Ending ending) noexcept {
 }  // namespace
 
 const EventList* ShardState::events(Handle handle) const {
-  const QueueState& queue = *queues_[slab[handle].queue];
+  const QueueState& queue = queues[slab[handle].queue];
   if (queue.events == nullptr) return nullptr;
   const auto found = queue.events->find(handle);
   return found == queue.events->end() ? nullptr : &found->second;
@@ -57,7 +57,7 @@ void ShardState::change(Handle handle, EventList& list, Change&& change) {
 }
 
 void ShardState::note(Handle handle, const EventEntry& event) {
-  QueueState& queue = *queues_[slab[handle].queue];
+  QueueState& queue = queues[slab[handle].queue];
   if (queue.events == nullptr) return;
   const auto [at, is_new] = queue.events->try_emplace(handle);
   if (is_new) event_bytes_ += kListBytes;
@@ -84,7 +84,7 @@ void ShardState::note_end(Handle handle, Ending ending, std::int64_t at_ms, std:
 }
 
 void ShardState::restore_events(Handle handle, const Carried& carried) {
-  QueueState& queue = *queues_[slab[handle].queue];
+  QueueState& queue = queues[slab[handle].queue];
   if (queue.events == nullptr || carried.event_count == 0) return;
   event_bytes_ += kListBytes;
   change(handle, (*queue.events)[handle], [&](EventList& list) {
@@ -102,14 +102,14 @@ void ShardState::drop_events(Handle handle) {
   EventList* const list = list_of(handle);
   if (list == nullptr) return;
   change(handle, *list, [](EventList& gone) { gone.cut(0); });
-  queues_[slab[handle].queue]->events->erase(handle);
+  queues[slab[handle].queue].events->erase(handle);
   event_bytes_ -= kListBytes;
 }
 
 // A lower number holds at once, so that what a user reads does not depend on restarts. Unless the
 // number has become lower, no list is too long.
 void ShardState::fit_history(QueueId id, std::uint32_t before) {
-  QueueState& queue = *queues_[id];
+  QueueState& queue = queues[id];
   const std::uint32_t most = queue.settings.history;
   if (most != 0 && queue.events == nullptr) {
     queue.events = std::make_unique<EventLists>();

@@ -46,7 +46,7 @@ class Replay {
 
   Result<void> operator()(const PutRecord& put) { return state_.replay(put, segment_, offset_); }
   Result<void> operator()(const QueueRecord& record) {
-    if (record.queue > state_.queue_count()) return broken("a queue's number is out of order");
+    if (record.queue > state_.queues.size()) return broken("a queue's number is out of order");
     const QueueState* there = is_known(record.queue) ? &state_.queue(record.queue) : nullptr;
     if (record.frees()) {
       if (there != nullptr && there->messages() != 0) {
@@ -56,7 +56,7 @@ class Replay {
       return broken("a queue has no name");
     } else if (there != nullptr && there->name != record.name) {
       return broken("two queues have one number");
-    } else if (there == nullptr && state_.find_queue(record.name) != kNoQueue) {
+    } else if (there == nullptr && state_.queues.find(record.name) != kNoQueue) {
       return broken("a queue has two numbers");
     }
     if (!is_sane(record)) return broken(kInsane);
@@ -127,7 +127,7 @@ class Replay {
   static constexpr std::string_view kOtherQueue = "a record names another queue than its message's";
 
   [[nodiscard]] bool is_known(QueueId queue) const {
-    return queue < state_.queue_count() && state_.queue(queue).is_there();
+    return queue < state_.queues.size() && state_.queue(queue).is_there();
   }
   [[nodiscard]] bool is_elsewhere(const Ref& ref, QueueId queue) const {
     return state_.slab.holds(ref.handle, ref.id) && state_.slab[ref.handle].queue != queue;
@@ -154,7 +154,7 @@ void ShardState::begin_replay() noexcept {
 }
 
 Result<void> ShardState::replay(const PutRecord& put, std::uint64_t segment, std::uint64_t offset) {
-  if (put.queue >= queues_.size() || !queues_[put.queue]->is_there()) {
+  if (put.queue >= queues.size() || !queues[put.queue].is_there()) {
     return broken("a message is of an unknown queue");
   }
   const Handle handle = put.ref.handle;

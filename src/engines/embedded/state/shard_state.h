@@ -16,13 +16,10 @@
 //     a later full record has superseded the rest of it.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -32,69 +29,20 @@
 #include <tarry/result.h>
 #include <tarry/settings.h>
 
-#include "base/string_hash.h"
-#include "core/rules/expiry.h"
 #include "engines/embedded/records/records.h"
 #include "engines/embedded/state/clock_eras.h"
 #include "engines/embedded/state/lanes/gated_queues.h"
-#include "engines/embedded/state/lanes/queue_lanes.h"
 #include "engines/embedded/state/live_bytes.h"
-#include "engines/embedded/state/messages/event_lists.h"
 #include "engines/embedded/state/messages/history_slab.h"
 #include "engines/embedded/state/messages/key_index.h"
 #include "engines/embedded/state/messages/message_slab.h"
+#include "engines/embedded/state/messages/own_options.h"
 #include "engines/embedded/state/messages/reasons.h"
+#include "engines/embedded/state/queue_table.h"
 #include "timing/clock.h"
 #include "timing/wheel.h"
 
 namespace tarry::embedded {
-
-using QueueId = std::uint32_t;
-inline constexpr QueueId kNoQueue = 0xFFFF'FFFF;
-
-struct QueueState {
-  QueueState(MessageSlab& slab, HandleBlocks& blocks) : lanes(slab, blocks) {}
-
-  std::string name;
-  QueueSettings settings;
-  bool paused = false;
-  bool removed = false;  // its removal is decided
-  // No claims, because the queue may be about to be removed. Shard sets it; no record does.
-  bool frozen = false;
-  std::optional<std::int64_t> paused_until_ms;
-  QueueCounters counters;
-  std::array<std::uint64_t, 6> count{};  // by Stage
-  QueueLanes lanes;
-  AtGate at_gate;
-  std::unique_ptr<EventLists> events;  // null unless it has the setting `history`
-  // About how many messages at the lanes' front have been read ahead; others may have come before
-  // them.
-  std::size_t read_ahead = 0;
-  std::size_t most_claimed = 0;  // by one claim, since the last request to read ahead
-
-  /// False if its number is free for the next new queue.
-  [[nodiscard]] bool is_there() const noexcept { return !name.empty(); }
-  /// True if claims get nothing now, because the queue is frozen, or paused without an end or with
-  /// an end after `now_ms`.
-  [[nodiscard]] bool is_paused(std::int64_t now_ms) const noexcept {
-    return frozen || (paused && (!paused_until_ms || now_ms < *paused_until_ms));
-  }
-  /// Messages in all stages, remembered ones included.
-  [[nodiscard]] std::uint64_t messages() const noexcept {
-    std::uint64_t sum = 0;
-    for (const std::uint64_t in_stage : count) sum += in_stage;
-    return sum;
-  }
-  [[nodiscard]] std::uint64_t in(Stage stage) const noexcept {
-    return count[static_cast<std::size_t>(stage)];
-  }
-};
-
-/// A message's own values for settings of its queue; kept only for messages that have such values.
-struct MessageOptions {
-  std::uint16_t max_attempts = 0;
-  core::Expiry expiry;
-};
 
 class ShardState {
  public:
@@ -173,17 +121,8 @@ class ShardState {
   }
 
   // -- questions
-  [[nodiscard]] QueueId find_queue(std::string_view name) const;
-  [[nodiscard]] QueueState& queue(QueueId id) noexcept { return *queues_[id]; }
-  [[nodiscard]] const QueueState& queue(QueueId id) const noexcept { return *queues_[id]; }
-  /// All queues have numbers below this. Some of these numbers may be free.
-  [[nodiscard]] std::size_t queue_count() const noexcept { return queues_.size(); }
-  /// Existing queues.
-  [[nodiscard]] std::size_t live_queues() const noexcept { return queue_ids_.size(); }
-  /// The number for the next queue.
-  [[nodiscard]] QueueId next_queue() const noexcept {
-    return free_queues_.empty() ? static_cast<QueueId>(queues_.size()) : *free_queues_.begin();
-  }
+  [[nodiscard]] QueueState& queue(QueueId id) noexcept { return queues[id]; }
+  [[nodiscard]] const QueueState& queue(QueueId id) const noexcept { return queues[id]; }
   [[nodiscard]] std::uint64_t key_hash(QueueId queue, std::string_view key) const noexcept;
   [[nodiscard]] std::uint32_t store_tag() const noexcept {
     return static_cast<std::uint32_t>(identity_.store_id);
@@ -195,26 +134,12 @@ class ShardState {
   }
   [[nodiscard]] std::uint64_t next_id_mark() const noexcept { return next_id_; }
   [[nodiscard]] std::uint64_t low_water() const noexcept { return low_water_; }
-  [[nodiscard]] core::Expiry expiry(Handle handle) const;
-  /// True if the message waits for a claim, and none may get it any more.
-  [[nodiscard]] bool has_expired(Handle handle, std::int64_t now_ms) const {
-    return slab[handle].options != 0 && expires_by(handle, now_ms);
-  }
-  /// The waiting message that expires first; kNoHandle if none does. `next_expiry_ms`: when.
-  [[nodiscard]] Handle next_to_expire() const noexcept {
-    return expiries_.empty() ? kNoHandle : expiries_.begin()->second;
-  }
-  [[nodiscard]] std::optional<std::int64_t> next_expiry_ms() const noexcept {
-    return expiries_.empty() ? std::nullopt : std::optional(expiries_.begin()->first);
-  }
   /// The last events of a message; null: there are none.
   [[nodiscard]] const EventList* events(Handle handle) const;
   /// True if some queue has the setting `history`.
   [[nodiscard]] bool keeps_history() const noexcept { return queues_with_history_ != 0; }
-  [[nodiscard]] std::uint16_t max_attempts_override(Handle handle) const;
+  /// The message's own, or its queue's.
   [[nodiscard]] std::uint32_t max_attempts(Handle handle) const;
-  /// For salvage: renames an existing queue, without a record. No queue may have the new name.
-  void rename(QueueId id, const std::string& name);
   /// Skips `count` ids. If the end of the journal may be lost, these ids may have been given.
   void skip_ids(std::uint64_t count) noexcept { next_id_ += count; }
   /// Messages that are scheduled, ready or leased.
@@ -242,6 +167,8 @@ class ShardState {
   MessageSlab slab;
   HistorySlab histories;
   HandleBlocks ready_blocks;  // of all queues' lanes
+  QueueTable queues{slab, ready_blocks};
+  OwnOptions own{slab};
   Reasons reasons;
   KeyIndex index{slab};
   LiveBytes live;
@@ -276,9 +203,6 @@ class ShardState {
   void fit_history(QueueId queue, std::uint32_t before);  // `before`: its setting until now
   /// If this shard is the queue's home: tells the others whether its messages are all here.
   void fit_home(const std::string& queue, GroupOrder order);
-  [[nodiscard]] bool expires_by(Handle handle, std::int64_t now_ms) const;
-  [[nodiscard]] std::optional<std::pair<std::int64_t, Handle>> expiry_entry(Handle handle) const;
-  void set_expiry(Handle handle, const core::Expiry& expiry);
   void remove(Handle handle);
   void restore(Handle handle, const PutRecord& record);
   History& history_of(Message& message);
@@ -287,15 +211,9 @@ class ShardState {
   void count_reason_as_written(Message& message);
   void set_due(Message& message, std::int64_t due_ms, std::optional<std::int64_t> boot_due_ms);
   void move_due(Message& message, std::int64_t due_ms, std::optional<std::int64_t> boot_due_ms);
-  [[nodiscard]] QueueCounters& counters(QueueId queue) { return queues_[queue]->counters; }
+  [[nodiscard]] QueueCounters& counters(QueueId queue) { return queues[queue].counters; }
 
   Identity identity_;
-  std::vector<std::unique_ptr<QueueState>> queues_;
-  std::unordered_map<std::string, QueueId, base::StringHash, std::equal_to<>> queue_ids_;
-  std::set<QueueId> free_queues_;
-  std::unordered_map<Handle, MessageOptions> options_;
-  // Of the scheduled and ready messages that expire: when, and which.
-  std::set<std::pair<std::int64_t, Handle>> expiries_;
   std::uint64_t next_id_ = 1;
   std::uint64_t low_water_ = 1;
   std::uint64_t pending_ = 0;

@@ -220,7 +220,7 @@ TEST(JournalExample, TheJournalOnThePageIsRecovered) {
     ASSERT_TRUE(recovery.ok()) << recovery.error();
     EXPECT_TRUE(recovery.result->report.clean);
     EXPECT_EQ(recovery.result->report.records, 7u);
-    ASSERT_EQ(recovery.state.queue_count(), 1u);
+    ASSERT_EQ(recovery.state.queues.size(), 1u);
     EXPECT_EQ(recovery.state.queue(0).name, "orders");
     EXPECT_EQ(recovery.state.queue(0).counters.accepted, 1u);
     EXPECT_EQ(recovery.state.queue(0).counters.claims, 1u);

@@ -102,7 +102,7 @@ Result<ShardInspection> look_at_shard(storage::Directory& directory, const Store
   if (report.torn_bytes > 0) shard.tear = describe_tear(report);
   shard.clean = report.clean;
   shard.messages = state.pending();
-  for (QueueId queue = 0; queue < state.queue_count(); ++queue) {
+  for (QueueId queue = 0; queue < state.queues.size(); ++queue) {
     shard.messages += state.queue(queue).in(Stage::dead);
   }
   if (deep && !recovered->tail.segments.empty()) {

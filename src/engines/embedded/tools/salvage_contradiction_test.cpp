@@ -51,7 +51,7 @@ class Contradiction : public testing::Test {
   [[nodiscard]] std::string keys_of(std::string_view queue) const {
     const auto shard = salvaged->shard();
     const test::Recovery recovery(*shard, true, clock.boot_id(), clock.now());
-    const QueueId id = recovery.state.find_queue(queue);
+    const QueueId id = recovery.state.queues.find(queue);
     if (id == kNoQueue) return "no such queue";
     std::string keys;
     for (const auto& [number, message] : held.messages) {

@@ -47,7 +47,7 @@ class Namer {
       Nameless nameless;
       nameless.queue = queue;
       for (const std::string& name : names) {
-        if (state_->find_queue(name) == kNoQueue) nameless.candidates.push_back(name);
+        if (state_->queues.find(name) == kNoQueue) nameless.candidates.push_back(name);
       }
       nameless.tried = static_cast<double>(nameless.candidates.size());
       nameless_.emplace(queue, std::move(nameless));
@@ -99,8 +99,8 @@ class Namer {
     if (nameless.candidates.size() != 1) return false;
     if (nameless.chances(store_->shards) < kSure * nameless.tried) return false;
     const std::string& name = nameless.candidates.front();
-    if (state_->find_queue(name) != kNoQueue) return false;  // another queue has the name by now
-    state_->rename(nameless.queue, name);
+    if (state_->queues.find(name) != kNoQueue) return false;  // another queue has the name by now
+    state_->queues.rename(nameless.queue, name);
     return true;
   }
 
@@ -114,7 +114,7 @@ class Namer {
       if (std::all_of(nameless.keys.begin(), nameless.keys.end(),
                       [&](const std::string& key) { return belongs(name, key); }) &&
           !names.contains(name)) {
-        state_->rename(nameless.queue, name);
+        state_->queues.rename(nameless.queue, name);
         return true;
       }
     }
@@ -136,7 +136,7 @@ std::int64_t told_ms(const ReadShard& shard, QueueId queue) {
 
 void SalvagedQueues::tell(const ReadShard& shard) {
   const ShardState& state = *shard.state;
-  for (QueueId id = 0; id < state.queue_count(); ++id) {
+  for (QueueId id = 0; id < state.queues.size(); ++id) {
     const QueueState& queue = state.queue(id);
     if (!queue.is_there() || shard.is_unnamed(id)) continue;
     names_.insert(queue.name);
@@ -152,7 +152,7 @@ std::uint64_t SalvagedQueues::agree(ReadShard& shard) const {
   ShardState& state = *shard.state;
   std::uint64_t given = 0;
   for (const auto& [name, best] : best_) {
-    const QueueId id = state.find_queue(name);
+    const QueueId id = state.queues.find(name);
     QueueRecord record;
     record.queue = id;
     record.name = name;
@@ -162,8 +162,8 @@ std::uint64_t SalvagedQueues::agree(ReadShard& shard) const {
     if (id == kNoQueue) {
       // A queue with default settings needs no record: a push makes it.
       const bool plain = best.settings == QueueSettings() && !best.paused;
-      if (plain || best.removed || state.next_queue() >= core::kMaxQueues) continue;
-      record.queue = state.next_queue();
+      if (plain || best.removed || state.queues.next() >= core::kMaxQueues) continue;
+      record.queue = state.queues.next();
     } else {
       const QueueState& queue = state.queue(id);
       if (queue.settings == best.settings && queue.paused == best.paused &&

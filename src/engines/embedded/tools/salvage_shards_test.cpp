@@ -162,7 +162,7 @@ class SalvageSettings : public SalvageShards {
   }
   void expect_paused() {
     const auto state = shard(1);
-    const QueueId id = state->find_queue("orders");
+    const QueueId id = state->queues.find("orders");
     ASSERT_NE(id, kNoQueue);
     EXPECT_TRUE(state->queue(id).paused);
     EXPECT_EQ(state->queue(id).settings.max_attempts, 2u);

@@ -48,7 +48,7 @@ std::optional<Error> ClaimTaker::take_room(const core::ClaimRequest& request, st
 // one slice ends, or if a full disk has no room for its end. It hides the messages behind it for
 // that long.
 bool ClaimTaker::has_expired(Handle handle) const {
-  return shard_.state.has_expired(handle, shard_.now.realtime_ms) &&
+  return shard_.state.own.has_expired(handle, shard_.now.realtime_ms) &&
          !TARRY_PLANTED_BUG(expired_delivered);
 }
 
@@ -161,7 +161,7 @@ bool ClaimTaker::can_take(Handle handle, const core::ClaimRequest& request) cons
 
 void ClaimTaker::take_by_keys(const core::ClaimRequest& request, std::uint32_t max,
                               ByteBudget& budget, Grants& grants) {
-  const QueueId id = shard_.state.find_queue(request.queues.front());
+  const QueueId id = shard_.state.queues.find(request.queues.front());
   if (id == kNoQueue || shard_.state.queue(id).is_paused(shard_.now.realtime_ms)) return;
   ClaimedRecord record = begin_record(id, request);
   Permits permits(shard_, id, std::min<std::uint64_t>(max, request.keys.size()));
@@ -191,7 +191,7 @@ Grants ClaimTaker::take(const core::ClaimRequest& request, std::uint32_t max, By
     return grants;
   }
   if (request.queues.size() == 1) {
-    const QueueId id = shard_.state.find_queue(request.queues.front());
+    const QueueId id = shard_.state.queues.find(request.queues.front());
     if (id != kNoQueue) take_from(id, request, max, budget, grants);
   } else {
     take_from_several(request, max, budget, start_at ? *start_at : turn_++, grants);
@@ -209,7 +209,7 @@ void ClaimTaker::take_from_several(const core::ClaimRequest& request, std::uint3
   for (const std::uint32_t quota : {share, max}) {
     bool has_more = false;
     for (std::size_t i = 0; i < count && grants.items.size() < max; ++i) {
-      const QueueId id = shard_.state.find_queue(request.queues[(start_at + i) % count]);
+      const QueueId id = shard_.state.queues.find(request.queues[(start_at + i) % count]);
       if (id == kNoQueue) continue;
       const std::size_t before = grants.items.size();
       const auto left = static_cast<std::uint32_t>(max - before);

@@ -121,7 +121,7 @@ void Claims::serve_waiting_claim(WaitingClaims::Place at, std::size_t& budget) {
 
 // First come, first served; but a claim by a missing key lets the others pass.
 void Claims::serve_waiting_at(WaitingClaims::QueueNo queue, std::size_t& budget) {
-  const QueueId id = shard_.state.find_queue(shard_.waiting.name(queue));
+  const QueueId id = shard_.state.queues.find(shard_.waiting.name(queue));
   if (id == kNoQueue) return;
   for (WaitingClaims::Place at = shard_.waiting.first(queue); at != WaitingClaims::kNone;) {
     if (budget == 0) return shard_.waiting.wake_again_first(queue);
@@ -163,7 +163,7 @@ void Claims::wake_held() {
   if (shard_.waiting.empty()) return;
   using Held = WaitingClaims::Held;
   const auto state_of = [this](const std::string& name) {
-    const QueueId id = shard_.state.find_queue(name);
+    const QueueId id = shard_.state.queues.find(name);
     if (id == kNoQueue || shard_.state.queue(id).lanes.empty()) return Held::no_more;
     QueueState& queue = shard_.state.queue(id);
     const bool held = queue.is_paused(shard_.now.realtime_ms) || !has_room(shard_, queue);
@@ -177,7 +177,7 @@ void Claims::wake_held() {
 std::optional<std::int64_t> Claims::next_wake_boot_ms() const {
   std::optional<std::int64_t> next;
   shard_.waiting.each_held([&](const std::string& name) {
-    const QueueId id = shard_.state.find_queue(name);
+    const QueueId id = shard_.state.queues.find(name);
     if (id == kNoQueue || !shard_.state.queue(id).at_gate.is_limited()) return;
     const QueueState& queue = shard_.state.queue(id);
     if (queue.lanes.empty() || queue.is_paused(shard_.now.realtime_ms)) return;
@@ -191,7 +191,7 @@ std::optional<std::int64_t> Claims::next_wake_ms() const {
   std::optional<std::int64_t> next;
   const auto sooner = [&next](std::int64_t at) { next = next ? std::min(*next, at) : at; };
   shard_.waiting.each_held([&](const std::string& name) {
-    const QueueId id = shard_.state.find_queue(name);
+    const QueueId id = shard_.state.queues.find(name);
     if (id == kNoQueue) return;
     const QueueState& queue = shard_.state.queue(id);
     if (queue.lanes.empty() || queue.frozen) return;

@@ -19,7 +19,7 @@ GoneWhy gone_why(Ending ending) noexcept {
 
 void RecordWriter::write(const QueueRecord& record) {
   const bool is_new =
-      record.queue == state_->queue_count() || !state_->queue(record.queue).is_there();
+      record.queue == state_->queues.size() || !state_->queue(record.queue).is_there();
   journal_->append(record, is_new && !record.frees());
   state_->evolve(record);
 }

@@ -8,7 +8,7 @@
 namespace tarry::embedded {
 
 void Forecasts::execute(const core::ForecastRequest& request, const Part& part) {
-  const QueueId queue = shard_.state.find_queue(request.queue);
+  const QueueId queue = shard_.state.queues.find(request.queue);
   if (queue == kNoQueue) return shard_.job.end(part.op);
   Forecast forecast;
   forecast.op = part.op;

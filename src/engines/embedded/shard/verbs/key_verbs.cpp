@@ -65,7 +65,7 @@ void KeyVerbs::execute(const core::CancelRequest& request, const Part& part) {
   if (shard_.failure) {
     fail_items(part, reply.items, *shard_.failure.error());
   } else {
-    const QueueId queue = shard_.state.find_queue(request.queue);
+    const QueueId queue = shard_.state.queues.find(request.queue);
     std::optional<Error> refused;
     each_item(part, request.keys.size(), [&](std::size_t i) {
       if (reply.items[i].error) return;
@@ -99,7 +99,7 @@ void KeyVerbs::reschedule(QueueId queue, std::string_view key, const core::Resch
   }
   // A revive drops an expiry that has passed: somebody wants the message all the same.
   if (message.stage() != Stage::dead) {
-    if (auto error = core::check_reschedule(shard_.state.expiry(found), times->due_ms)) {
+    if (auto error = core::check_reschedule(shard_.state.own.expiry(found), times->due_ms)) {
       result.error = std::move(error);
       return;
     }
@@ -123,7 +123,7 @@ void KeyVerbs::execute(const core::RescheduleRequest& request, const Part& part)
                                     {count})) {
     fail_items(part, reply.items, *error);
   } else {
-    const QueueId queue = shard_.state.find_queue(request.queue);
+    const QueueId queue = shard_.state.queues.find(request.queue);
     each_item(part, request.items.size(), [&](std::size_t i) {
       if (reply.items[i].error) return;
       const core::RescheduleItem& item = request.items[i];

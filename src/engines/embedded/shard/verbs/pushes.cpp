@@ -178,7 +178,7 @@ void Pushes::move_due(Handle found, IfExists rule, const Pushed& pushed, core::P
   const bool moves = rule == IfExists::earlier ? times->due_ms < message.due_ms()
                                                : times->due_ms > message.due_ms();
   if (!moves) return;
-  if (auto error = core::check_reschedule(shard_.state.expiry(found), times->due_ms)) {
+  if (auto error = core::check_reschedule(shard_.state.own.expiry(found), times->due_ms)) {
     result.error = std::move(error);
     return;
   }

@@ -82,8 +82,8 @@ MessageFacts Queries::facts(Handle handle) const {
   info.stopping = message.stopping != 0;
   info.due = Time(Millis(message.due_ms()));
   info.priority = message.priority;
-  info.max_attempts = shard_.state.max_attempts_override(handle);
-  if (const core::Expiry expiry = shard_.state.expiry(handle); expiry.any()) {
+  info.max_attempts = shard_.state.own.max_attempts(handle);
+  if (const core::Expiry expiry = shard_.state.own.expiry(handle); expiry.any()) {
     info.expire_at = Time(Millis(expiry.at_ms));
     if (expiry.after_ms != 0) info.expire = Millis(expiry.after_ms);
   }
@@ -118,7 +118,7 @@ std::uint64_t Queries::group_leased(Handle handle) const {
 }
 
 void Queries::execute(const core::GetRequest& request, const Part& part) {
-  const QueueId id = shard_.state.find_queue(request.queue);
+  const QueueId id = shard_.state.queues.find(request.queue);
   if (id != kNoQueue) {
     const std::scoped_lock lock(part.op->merge);
     part.op->found = true;
@@ -183,7 +183,7 @@ void Queries::execute(const core::GetRequest& request, const Part& part) {
 
 void Queries::execute(const core::ListRequest& request, const Part& part) {
   std::vector<MessageFacts> found;
-  const QueueId queue = shard_.state.find_queue(request.queue);
+  const QueueId queue = shard_.state.queues.find(request.queue);
   const auto& reply = std::get<core::ListReply>(part.op->reply);
   const std::size_t wanted =
       request.limit - std::min<std::size_t>(request.limit, reply.messages.size());
@@ -267,13 +267,13 @@ QueueStats Queries::stats_of(QueueId id) const {
 void Queries::execute(const core::StatsRequest& request, const Part& part) {
   ShardFigures& mine = part.op->figures[shard_.config.number];
   if (request.queue.empty()) {
-    for (QueueId id = 0; id < shard_.state.queue_count(); ++id) {
+    for (QueueId id = 0; id < shard_.state.queues.size(); ++id) {
       const QueueState& queue = shard_.state.queue(id);
       if (!queue.is_there()) continue;
       if (removals_.is_going(queue.name)) continue;
       mine.queues.push_back(stats_of(id));
     }
-  } else if (const QueueId id = shard_.state.find_queue(request.queue); id != kNoQueue) {
+  } else if (const QueueId id = shard_.state.queues.find(request.queue); id != kNoQueue) {
     mine.queues.push_back(stats_of(id));
   }
   mine.lateness = std::make_unique<base::Histogram>(shard_.lateness);

@@ -11,20 +11,20 @@ namespace tarry::embedded {
 
 // Each prepared segment will begin with the queue's record too, and so has less room.
 std::uint64_t Queues::bytes_to_make(const std::string& name) const {
-  if (shard_.state.find_queue(name) != kNoQueue) return 0;
+  if (shard_.state.queues.find(name) != kNoQueue) return 0;
   return kQueueRecord + shard_.journal.openings_grow_by(kQueueRecord + kCountersBytes);
 }
 
 Result<QueueId> Queues::find_or_make(const std::string& name) {
-  const QueueId found = shard_.state.find_queue(name);
+  const QueueId found = shard_.state.queues.find(name);
   if (found != kNoQueue) return found;
   const std::uint64_t most = shard_.config.limits.max_queues;
-  if (shard_.state.live_queues() >= most) {
+  if (shard_.state.queues.live() >= most) {
     return Unexpected(ErrorCode::no_space, "the store has its limit of " + std::to_string(most) +
                                                " queues; none was made");
   }
   QueueRecord record;
-  record.queue = shard_.state.next_queue();
+  record.queue = shard_.state.queues.next();
   record.name = name;
   shard_.records.write(record);
   return record.queue;
@@ -42,7 +42,7 @@ void Queues::write(QueueId queue, const QueueSettings& settings, bool paused,
 }
 
 void Queues::count_messages(const std::string& queue, const OperationPtr& op) const {
-  const QueueId known = shard_.state.find_queue(queue);
+  const QueueId known = shard_.state.queues.find(queue);
   if (known == kNoQueue) return;
   const std::scoped_lock lock(op->merge);
   op->messages += shard_.state.queue(known).messages();
@@ -67,7 +67,7 @@ void Queues::execute(const core::ConfigureRequest& request, const Part& part) {
     op->fail(changes_order(request.queue));
     return shard_.job.end(op);
   }
-  const QueueId known = shard_.state.find_queue(request.queue);
+  const QueueId known = shard_.state.queues.find(request.queue);
   const QueueSettings before =
       known == kNoQueue ? QueueSettings() : shard_.state.queue(known).settings;
   const std::uint64_t messages = known == kNoQueue ? 0 : shard_.state.queue(known).messages();
@@ -100,7 +100,7 @@ void Queues::execute(const core::ConfigureRequest& request, const Part& part) {
 }
 
 void Queues::execute(const core::PauseRequest& request, const Part& part) {
-  const bool makes = shard_.state.find_queue(request.queue) == kNoQueue;
+  const bool makes = shard_.state.queues.find(request.queue) == kNoQueue;
   const Purpose purpose = makes ? Purpose::accept : Purpose::work;
   if (auto error =
           shard_.room.take(bytes_to_make(request.queue) + kQueueRecord, kQueueRecord, purpose)) {
@@ -123,7 +123,7 @@ void Queues::execute(const core::PauseRequest& request, const Part& part) {
 }
 
 void Queues::execute(const core::ResumeRequest& request, const Part& part) {
-  const QueueId queue = shard_.state.find_queue(request.queue);
+  const QueueId queue = shard_.state.queues.find(request.queue);
   if (queue == kNoQueue || !shard_.state.queue(queue).paused) {
     shard_.job.end(part.op);
     return;

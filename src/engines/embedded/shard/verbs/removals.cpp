@@ -71,7 +71,7 @@ bool Removals::is_going(const std::string& queue) const {
 
 void Removals::freeze(const std::string& queue) {
   removals_[queue].stuck.reset();
-  const QueueId known = shard_.state.find_queue(queue);
+  const QueueId known = shard_.state.queues.find(queue);
   if (known != kNoQueue) shard_.state.queue(known).frozen = true;
 }
 
@@ -83,7 +83,7 @@ void Removals::execute(const core::RemoveRequest& request, const Part& part) {
     case RemoveStep::thaw: return thaw(request.queue, part.op);
     case RemoveStep::free: break;
   }
-  if (const QueueId queue = shard_.state.find_queue(request.queue); queue != kNoQueue) {
+  if (const QueueId queue = shard_.state.queues.find(request.queue); queue != kNoQueue) {
     if (auto error = free_queue(queue)) part.op->fail(*std::move(error));
   }
   shard_.job.end(part.op);
@@ -91,7 +91,7 @@ void Removals::execute(const core::RemoveRequest& request, const Part& part) {
 
 void Removals::look(const std::string& queue, const OperationPtr& op) {
   freeze(queue);
-  if (const QueueId id = shard_.state.find_queue(queue); id != kNoQueue) {
+  if (const QueueId id = shard_.state.queues.find(queue); id != kNoQueue) {
     const QueueState& state = shard_.state.queue(id);
     const std::scoped_lock lock(op->merge);
     op->found = true;
@@ -102,9 +102,9 @@ void Removals::look(const std::string& queue, const OperationPtr& op) {
 }
 
 void Removals::decide(const std::string& queue, const OperationPtr& op) {
-  const QueueId known = shard_.state.find_queue(queue);
+  const QueueId known = shard_.state.queues.find(queue);
   QueueRecord record;
-  record.queue = known == kNoQueue ? shard_.state.next_queue() : known;
+  record.queue = known == kNoQueue ? shard_.state.queues.next() : known;
   record.name = queue;
   record.removed = !TARRY_PLANTED_BUG(removal_not_decided);
   if (known != kNoQueue) {
@@ -126,7 +126,7 @@ void Removals::decide(const std::string& queue, const OperationPtr& op) {
 
 void Removals::sweep(const std::string& queue, const OperationPtr& op) {
   removals_[queue].decided = true;
-  const QueueId id = shard_.state.find_queue(queue);
+  const QueueId id = shard_.state.queues.find(queue);
   if (id == kNoQueue) return shard_.job.end(op);
   sweeps_.remove(op, id, [this, id]() -> std::optional<Error> {
     if (shard_.config.number == 0) return std::nullopt;  // the step `free` of shard 0 comes later
@@ -161,7 +161,7 @@ void Removals::thaw(const std::string& queue, const OperationPtr& op) {
     }
   } else if (found != removals_.end()) {
     removals_.erase(found);
-    if (const QueueId known = shard_.state.find_queue(queue); known != kNoQueue) {
+    if (const QueueId known = shard_.state.queues.find(queue); known != kNoQueue) {
       shard_.state.queue(known).frozen = false;
       shard_.wake(known);
     }

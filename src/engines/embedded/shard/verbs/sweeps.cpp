@@ -15,11 +15,11 @@ void Sweeps::begin(const OperationPtr& op, QueueId queue, Kind kind) {
 }
 
 void Sweeps::execute(const core::PurgeRequest& request, const Part& part) {
-  begin(part.op, shard_.state.find_queue(request.queue), Kind::purge);
+  begin(part.op, shard_.state.queues.find(request.queue), Kind::purge);
 }
 
 void Sweeps::execute(const core::ReviveRequest& request, const Part& part) {
-  const QueueId queue = shard_.state.find_queue(request.queue);
+  const QueueId queue = shard_.state.queues.find(request.queue);
   if (queue == kNoQueue || request.all) return begin(part.op, queue, Kind::revive);
   const std::size_t keys = item_count(part, request.keys.size());
   if (auto error = shard_.take_room(keys * kDueRecord, kDueRecord, Purpose::accept, {keys})) {

@@ -125,7 +125,7 @@ void TimeEvents::record_renewed_leases() {
 }
 
 std::optional<std::int64_t> TimeEvents::next_expiry_ms() const noexcept {
-  return again_at_ ? std::nullopt : shard_.state.next_expiry_ms();
+  return again_at_ ? std::nullopt : shard_.state.own.next_expiry_ms();
 }
 
 void TimeEvents::end_expired() {
@@ -133,9 +133,9 @@ void TimeEvents::end_expired() {
   again_at_.reset();
   if (TARRY_PLANTED_BUG(expired_delivered)) return;
   for (std::size_t left = shard_.config.slices.expiries; left > 0; --left) {
-    const auto next = shard_.state.next_expiry_ms();
+    const auto next = shard_.state.own.next_expiry_ms();
     if (!next || *next > shard_.now.realtime_ms) return;
-    const Handle handle = shard_.state.next_to_expire();
+    const Handle handle = shard_.state.own.next_to_expire();
     // A dead message needs room for its next copy, like a claimed one.
     const QueueState& queue = shard_.state.queue(shard_.state.slab[handle].queue);
     const bool dies = queue.settings.on_expiry == OnExpiry::dead;
