@@ -1,11 +1,35 @@
 """Ports for servers that tests start, and start again after a crash."""
 
+import fcntl
+import functools
+import os
 import random
 import socket
+import tempfile
 from pathlib import Path
 
 LEAST = 10_000
 LOCAL_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_given = set()
+
+
+@functools.cache
+def _locks():
+    """A file of which each process locks the bytes of its ports until it ends."""
+    return os.open(Path(tempfile.gettempdir()) / f"tarry-ports-{os.getuid()}",
+                   os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def _is_ours(port):
+    """False if another test was given the port: its server may not listen yet, or not now."""
+    if port in _given:
+        return False
+    try:
+        fcntl.lockf(_locks(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+    except OSError:
+        return False
+    _given.add(port)
+    return True
 
 
 def free_port():
@@ -20,5 +44,7 @@ def free_port():
                 probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
-            return probe.getsockname()[1]
+            port = probe.getsockname()[1]
+        if _is_ours(port):
+            return port
     raise OSError("no free port")
