@@ -42,7 +42,9 @@ def digest(secret):
     return "sha256:" + hashlib.sha256(secret.encode()).hexdigest()
 
 
-class Sqs(unittest.TestCase):
+class Served(unittest.TestCase):
+    """One server for all tests of a class, whose clock the tests move."""
+
     STORE = "memory:"
 
     @classmethod
@@ -54,10 +56,6 @@ class Sqs(unittest.TestCase):
     def tearDownClass(cls):
         cls.server.__exit__(None, None, None)
 
-    def setUp(self):
-        self.name = self._testMethodName[:80]
-        self.url = self.sqs.create_queue(QueueName=self.name)["QueueUrl"]
-
     def refused(self, code, call, **params):
         with self.assertRaises(botocore.exceptions.ClientError) as caught:
             call(**params)
@@ -67,11 +65,22 @@ class Sqs(unittest.TestCase):
     def receive(self, **params):
         return self.sqs.receive_message(QueueUrl=self.url, **params).get("Messages", [])
 
-    def advance(self, by):
+    def ask_http(self, method, path, body=None):
+        """A request to tarry's own API. Returns the document of the answer."""
         request = urllib.request.Request(
-            self.server.url + "/v1/clock/advance", json.dumps({"by": by}).encode(),
-            {"Content-Type": "application/json"})
-        urllib.request.urlopen(request, timeout=60).close()
+            self.server.url + path, None if body is None else json.dumps(body).encode(),
+            {"Content-Type": "application/json"}, method=method)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+    def advance(self, by):
+        self.ask_http("POST", "/v1/clock/advance", {"by": by})
+
+
+class Sqs(Served):
+    def setUp(self):
+        self.name = self._testMethodName[:80]
+        self.url = self.sqs.create_queue(QueueName=self.name)["QueueUrl"]
 
     def test_a_message_goes_there_and_back(self):
         attributes = {"color": {"DataType": "String", "StringValue": "röd"},
@@ -329,19 +338,8 @@ class OnHttp(unittest.TestCase):
             connection.close()
 
 
-class DeadLetters(unittest.TestCase):
+class DeadLetters(Served):
     """A queue that SQS's clients see as the dead-letter queue of another one."""
-
-    STORE = "memory:"
-
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Server(cls.STORE, *SQS, "--test-clock").__enter__()
-        cls.sqs = cls.server.client()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.__exit__(None, None, None)
 
     def setUp(self):
         self.dead = self.sqs.create_queue(QueueName=self._testMethodName + "-dead")["QueueUrl"]
@@ -356,12 +354,12 @@ class DeadLetters(unittest.TestCase):
         sent = self.sqs.send_message(QueueUrl=self.url, MessageBody="poison", MessageAttributes={
             "why": {"DataType": "String", "StringValue": "x"}})
         for _ in range(2):
-            message, = self.receive(self.url)
+            message, = self.take(self.url)
             self.sqs.change_message_visibility(QueueUrl=self.url, VisibilityTimeout=0,
                                                ReceiptHandle=message["ReceiptHandle"])
         return sent["MessageId"]
 
-    def receive(self, url):
+    def take(self, url):
         return self.sqs.receive_message(
             QueueUrl=url, MessageAttributeNames=["All"],
             MessageSystemAttributeNames=["All"]).get("Messages", [])
@@ -373,9 +371,9 @@ class DeadLetters(unittest.TestCase):
 
     def test_a_message_that_was_received_too_often_goes_there(self):
         sent = self.kill()
-        self.assertEqual(self.receive(self.url), [])
+        self.assertEqual(self.take(self.url), [])
         self.assertEqual(self.count(self.dead), "1")
-        message, = self.receive(self.dead)
+        message, = self.take(self.dead)
         self.assertEqual((message["MessageId"], message["Body"]), (sent, "poison"))
         self.assertEqual(message["Attributes"]["ApproximateReceiveCount"], "3")
         self.assertEqual(message["MessageAttributes"]["why"]["StringValue"], "x")
@@ -392,7 +390,7 @@ class DeadLetters(unittest.TestCase):
         self.assertEqual((task["Status"], task["ApproximateNumberOfMessagesMoved"],
                           task["ApproximateNumberOfMessagesToMove"]), ("COMPLETED", 1, 1))
         self.assertEqual(self.count(self.dead), "0")
-        message, = self.receive(self.url)
+        message, = self.take(self.url)
         self.assertEqual(message["MessageId"], sent)
         self.assertEqual(message["Attributes"]["ApproximateReceiveCount"], "1")
 

@@ -10,26 +10,11 @@ import unittest
 
 import botocore.exceptions
 
-import sqs_boto3
-from sqs_boto3 import SQS, Server
+from sqs_boto3 import SQS, Served, Server
 
 
-class Queues(unittest.TestCase):
+class Queues(Served):
     """What is sent to `url` is in the group g, unless the test says otherwise."""
-
-    STORE = "memory:"
-    refused = sqs_boto3.Sqs.refused
-    receive = sqs_boto3.Sqs.receive
-    advance = sqs_boto3.Sqs.advance
-
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Server(cls.STORE, *SQS, "--test-clock").__enter__()
-        cls.sqs = cls.server.client()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.__exit__(None, None, None)
 
     def setUp(self):
         self.name = self._testMethodName[:70] + ".fifo"
@@ -198,6 +183,18 @@ class Fifo(Queues):
         for name, value in (("FifoQueue", "false"), ("DeduplicationScope", "group")):
             self.refused("InvalidAttributeValue", self.sqs.set_queue_attributes, QueueUrl=self.url,
                          Attributes={name: value})
+
+    def test_a_creation_that_was_cut_short_is_finished_by_the_next_one(self):
+        """The last step of a creation gives the queue its order."""
+        path = "/v1/queues/" + self.name
+        self.assertEqual(self.ask_http("GET", path)["settings"]["group_order"], "push")
+        self.ask_http("PUT", path, {"group_order": "due"})
+        self.assertEqual(self.make(self.name), self.url)
+        self.assertEqual(self.ask_http("GET", path)["settings"]["group_order"], "push")
+        for body in ("first", "second"):
+            self.send(body)
+        self.assertEqual(self.one()["Body"], "first")
+        self.assertEqual(self.receive(), [])
 
     def test_a_waiting_message_is_cancelled_by_its_id(self):
         for body in ("first", "second"):
