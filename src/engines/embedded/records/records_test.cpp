@@ -99,13 +99,13 @@ TEST(Records, UnknownTypesAreNoRecords) {
 // version.
 TEST(Records, TrailingBytesAreRefused) {
   for (int type = 1; type <= 13; ++type) {
-    rc::check([type] {
+    EXPECT_TRUE(rc::check([type] {
       const AnyRecord any = any_record(static_cast<RecordType>(type));
       std::string bytes = encoded(any.record) + '\0';
       base::store_u32(bytes.data(), static_cast<std::uint32_t>(bytes.size()));
       std::string_view rest = bytes;
       RC_ASSERT(!take_record(rest));
-    });
+    })) << type;
   }
 }
 
