@@ -43,10 +43,12 @@ class ShardQueries : public testing::TestWithParam<std::uint32_t> {
         ask<core::PushReply>(test::push("q", key.c_str(), Due(), std::string(payload, 'p')));
     ASSERT_FALSE(reply.items.at(0).error);
   }
-  core::GetReply get(const std::string& key, int times, bool with_payload = true) {
+  core::GetReply get(const std::string& key, int times, bool with_payload = true,
+                     bool with_history = false) {
     core::GetRequest request;
     request.queue = "q";
     request.with_payload = with_payload;
+    request.with_history = with_history;
     const core::Slice slice = core::append(request.bytes, key);
     for (int i = 0; i < times; ++i) request.keys.push_back(slice);
     return ask<core::GetReply>(std::move(request));
@@ -72,6 +74,34 @@ TEST_P(ShardQueries, AGetAnswersWhatFitsAndNamesTheLimitForTheRest) {
     EXPECT_NE(item.error().message.find("\"k\""), std::string::npos) << item.error().message;
     EXPECT_NE(item.error().message.find("100000"), std::string::npos) << item.error().message;
   }
+}
+
+// Histories are copied before anybody knows how long the answer is. So their sum is limited first.
+TEST_P(ShardQueries, AGetCopiesNoMoreHistoriesThanAnAnswerHolds) {
+  constexpr std::uint32_t kEvents = 100;
+  core::ConfigureRequest configure;
+  configure.queue = "q";
+  configure.patch.history = kEvents;
+  ask<core::ConfigureReply>(std::move(configure));
+  push("k", 1);
+  for (std::uint32_t i = 0; i < kEvents; ++i) {
+    ask<core::ItemsReply>(test::reschedule("q", "k", Due::after(Millis(i))));
+  }
+  const core::GetReply reply = get("k", 1'000, false, true);
+  std::size_t told = 0;
+  for (const Result<MessageInfo>& item : reply.items) {
+    if (item) {
+      ++told;
+      EXPECT_EQ(item->history.events.size(), kEvents);
+      continue;
+    }
+    EXPECT_EQ(item.error().code, ErrorCode::too_large);
+    EXPECT_NE(item.error().message.find("the histories are larger"), std::string::npos)
+        << item.error().message;
+    EXPECT_NE(item.error().message.find(std::to_string(kLimit)), std::string::npos);
+  }
+  EXPECT_GE(told, 1u);
+  EXPECT_LE(told * kEvents * sizeof(MessageEvent), kLimit);
 }
 
 TEST_P(ShardQueries, AGetWithoutPayloadsHoldsMore) {

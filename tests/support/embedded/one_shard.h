@@ -35,6 +35,7 @@ class OneShard final : public Router {
     Mark mark = {};
     bool skips_ids = false;  // as the engine does after an unclean end
     std::uint64_t recent_bytes = RecordReads::kRecentBytes;
+    std::uint32_t shards = 1;  // of which this is the first one
   };
 
   /// The step of a turn that has just ended, for an observer of the shard.
@@ -45,7 +46,7 @@ class OneShard final : public Router {
            Options options)
       : directory_(std::move(directory)),
         clock_(&clock),
-        state_(identity(clock), clock.now()),
+        state_(identity(clock, options.shards), clock.now()),
         reads_(files_, *directory_, options.recent_bytes),
         committer_(options.policy, *directory_, files_, clock, &reads_) {
     state_.begin_replay();
@@ -271,8 +272,10 @@ class OneShard final : public Router {
     return true;
   }
 
-  static ShardState::Identity identity(const timing::ManualClock& clock) {
-    return Recovery::identity(clock.boot_id());
+  static ShardState::Identity identity(const timing::ManualClock& clock, std::uint32_t shards) {
+    ShardState::Identity identity = Recovery::identity(clock.boot_id());
+    identity.shards = shards;
+    return identity;
   }
 
   // The engine's front does this before it hands a request to a shard.

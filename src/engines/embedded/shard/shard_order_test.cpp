@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/shard_rule.h"
 #include "storage/memory_storage.h"
 #include "support/embedded/one_shard.h"
 #include "support/embedded/requests.h"
@@ -24,9 +25,10 @@ class ShardOrder : public testing::Test {
     const auto reply = one.ask(test::push("q", key.c_str(), Due()));
     return std::get<core::PushReply>(*reply).items.front().error;
   }
-  Result<core::Reply> configure(GroupOrder order) {
+  Result<core::Reply> configure(GroupOrder order) { return configure(one, "q", order); }
+  static Result<core::Reply> configure(OneShard& one, const std::string& queue, GroupOrder order) {
     core::ConfigureRequest request;
-    request.queue = "q";
+    request.queue = queue;
     request.patch.group = Grouping{Grouping::By::key, {}};
     request.patch.group_order = order;
     return one.ask(std::move(request));
@@ -60,6 +62,27 @@ TEST_F(ShardOrder, AQueueThatHasMessagesKeepsItsOrder) {
   ASSERT_TRUE(one.ask(test::cancel("q", "{g}a")));
   ASSERT_TRUE(configure(GroupOrder::due));
   EXPECT_FALSE(homes().route("q").at_home);
+}
+
+// A configure went to all shards. Before it came here, the queue was given the other order, or was
+// removed: this shard must not have an order that the queue's home does not have.
+TEST_F(ShardOrder, AConfigureThatComesAfterAnotherChangeIsRefused) {
+  storage::MemoryDisk disk_of_two;
+  OneShard first{
+      disk_of_two.root(), clock, {.segment_bytes = 256 << 10, .keeps_history = false, .shards = 2}};
+  QueueHomes& homes = first.state().gated.homes();
+  std::string queue = "q";
+  while (core::home_of(queue, 2, test::kHashSeed) == 0) queue += "q";
+  for (const auto& [asked, at_home] :
+       {std::pair(GroupOrder::push, false), std::pair(GroupOrder::due, true)}) {
+    homes.set(queue, at_home);
+    const auto refused = configure(first, queue, asked);
+    ASSERT_FALSE(refused) << to_string(asked) << " was taken";
+    EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
+    EXPECT_NE(refused.error().message.find(queue), std::string::npos) << refused.error().message;
+    homes.set(queue, !at_home);
+    EXPECT_TRUE(configure(first, queue, asked)) << to_string(asked);
+  }
 }
 
 }  // namespace
