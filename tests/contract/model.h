@@ -148,6 +148,10 @@ class Model {
   [[nodiscard]] std::uint32_t room() const;
   /// Whether the limit and the order of the message's group let a claim take it now.
   [[nodiscard]] bool group_has_room(const ModelMessage& message) const;
+  /// For a queue with several shards and groups: which of a group's messages come first is defined
+  /// only by the order of pushes, so the queue keeps it.
+  void keep_order() noexcept { keeps_order_ = true; }
+  [[nodiscard]] bool keeps_order() const noexcept { return keeps_order_; }
   /// False if the patch changes the order in groups while the queue has messages.
   [[nodiscard]] bool may_configure(const SettingsPatch& patch) const {
     return messages_.empty() ||
@@ -165,8 +169,8 @@ class Model {
   [[nodiscard]] bool may_reschedule(KeyId key, Due due) const;
   ModelAnswer cancel(KeyId key);
   ModelAnswer reschedule(KeyId key, Due due, std::optional<std::uint32_t> priority);
-  /// For a queue with several shards: a claim takes all due messages, whatever its `max`, because
-  /// the engine chooses which shard it asks first.
+  /// For a queue with several shards, or with groups: a claim takes all due messages, whatever its
+  /// `max`, because the engine chooses which shard it asks first, or whose turn it is.
   void claim_all() noexcept { claims_all_ = true; }
   [[nodiscard]] bool claims_all() const noexcept { return claims_all_; }
   /// The claimed messages, as they are after the claim, in order.
@@ -245,6 +249,7 @@ class Model {
   bool claims_all_ = false;
   bool expires_ = true;
   bool limits_ = true;
+  bool keeps_order_ = false;
   Tie tie_;
   // The rate permitted `tokens_` claims at the boottime `tokens_at_`.
   std::int64_t tokens_ = 0;

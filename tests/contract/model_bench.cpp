@@ -66,7 +66,9 @@ Model ModelBench::initial_model(const SettingsPatch& settings) {
   const timing::Instant now = rig_.clock().implementation()->now();
   Model model(now.realtime_ms, now.boottime_ms);
   if (rig_.spec().kind == Kind::redis) model.go_by_one_clock(redis_tie);
-  if (rig_.spec().shards > 1) model.claim_all();
+  any_order_ = rig_.spec().shards > 1 || settings.group.has_value();
+  if (any_order_) model.claim_all();
+  if (rig_.spec().shards > 1) model.keep_order();
   model.configure(settings);
   if (!rig_.engine().capabilities().expiry) model.never_expire();
   if (!rig_.engine().capabilities().limits) model.never_limit();
@@ -154,7 +156,7 @@ void ModelBench::reschedule(KeyId id, Due due, std::optional<std::uint32_t> prio
 
 void ModelBench::claim(const ClaimOptions& options, const std::vector<ModelMessage>& want) {
   std::vector<Delivery> got = must(queue().claim(options));
-  if (rig_.spec().shards > 1) {  // the order is defined within a shard only
+  if (any_order_) {  // the order is defined within a shard, or a group, only
     const auto place = [&](const Delivery& delivery) {
       return std::ranges::find(want, delivery.key(),
                                [this](const ModelMessage& message) { return key(message.key); }) -

@@ -22,7 +22,8 @@ class ModelBench {
  public:
   explicit ModelBench(const EngineSpec& spec);
 
-  /// Gives the queue these settings. The returned model then agrees with the engine.
+  /// Gives the queue these settings, of which `group` stays. The returned model then agrees with
+  /// the engine.
   [[nodiscard]] Model initial_model(const SettingsPatch& settings);
   [[nodiscard]] bool can_reopen() const {
     return rig_.spec().kind != Kind::memory && rig_.spec().by == By::library;
@@ -64,6 +65,7 @@ class ModelBench {
                   bool with_payload) const;
 
   Rig rig_;
+  bool any_order_ = false;  // of the messages of one claim
   std::map<Uid, std::uint64_t> ids_;
   std::map<KeyId, std::string> generated_keys_;
   std::vector<std::string> receipts_;  // by the claim's number

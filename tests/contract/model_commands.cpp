@@ -79,13 +79,16 @@ void show_optional(std::ostream& os, const char* name, const std::optional<T>& v
   if (value) os << ' ' << name << ' ' << *value;
 }
 
+// The header by which model_test.cpp groups messages.
+Headers any_group() { return {{"h", *rc::gen::element<std::string>("a", "b", "c")}}; }
+
 // ---- the verbs
 
 class PushAct final : public Act {
  public:
   explicit PushAct(const Model& model) {
     if (chance(16)) {
-      push_many();
+      push_many(model);
       return;
     }
     const int count = chance(4) ? *rc::gen::inRange(2, 5) : 1;
@@ -94,7 +97,11 @@ class PushAct final : public Act {
       if (!chance(5)) message.key = any_key(model);
       message.payload = *rc::gen::container<std::string>(rc::gen::arbitrary<char>());
       if (chance(4)) message.payload.append(static_cast<std::size_t>(millis(0, 9'000)), 'p');
-      if (chance(3)) message.headers = {{"h", *rc::gen::element<std::string>("", "v", "\x01\xff")}};
+      if (model.has_groups()) {
+        message.headers = any_group();
+      } else if (chance(3)) {
+        message.headers = {{"h", *rc::gen::element<std::string>("", "v", "\x01\xff")}};
+      }
       message.due = any_due(model);
       message.priority = any_priority().value_or(kDefaultPriority);
       if (!chance(4)) {
@@ -160,9 +167,12 @@ class PushAct final : public Act {
   }
 
   // So many messages that engines claim them in a special way (redis: scripts/bulk.lua).
-  void push_many() {
+  void push_many(const Model& model) {
     messages_.resize(40);
-    for (ModelPush& message : messages_) message.due = Due::after(Millis(1'000));
+    for (ModelPush& message : messages_) {
+      message.due = Due::after(Millis(1'000));
+      if (model.has_groups()) message.headers = any_group();
+    }
   }
 
   std::vector<ModelPush> messages_;
@@ -397,6 +407,9 @@ class RemoveAct final : public Act {
     anew_.lease = Millis(millis(1, 20'000));
     anew_.backoff_min = anew_.backoff_max = model.settings().backoff_min;
     anew_.remember = Millis(*rc::gen::element(0, 15'000));
+    if (!model.has_groups()) return;
+    anew_.group = model.settings().group;
+    anew_.group_order = model.settings().group_order;
   }
   void play(Model& model, ModelBench* bench) const override {
     const std::optional<std::uint64_t> want = model.remove(force_);
@@ -454,9 +467,19 @@ class ConfigureAct final : public Act {
       patch_.rate = *rc::gen::element(DeliveryRate(), DeliveryRate{3, Millis(1'000), 2});
     }
     if (model.keeps_history() && chance(2)) patch_.history = *rc::gen::element(0u, 1u, 4u, 100u);
+    if (model.has_groups()) {
+      if (chance(2)) patch_.group_max_leased = *rc::gen::element(0u, 1u, 2u);
+      if (!model.keeps_order() && chance(2)) {
+        patch_.group_order = *rc::gen::element(GroupOrder::due, GroupOrder::push);
+        if (!model.may_configure(patch_)) patch_.group_order.reset();
+      }
+    }
     if (!model.expires()) return;
     if (chance(3)) patch_.expire = Millis(*rc::gen::element(0, 1, 10'000));
     if (chance(3)) patch_.on_expiry = *rc::gen::element(OnExpiry::end, OnExpiry::dead);
+  }
+  void checkPreconditions(const Model& model) const override {
+    RC_PRE(model.may_configure(patch_));
   }
   void play(Model& model, ModelBench* bench) const override {
     model.configure(patch_);
@@ -473,6 +496,8 @@ class ConfigureAct final : public Act {
     if (patch_.expire) os << " expire " << patch_.expire->count();
     if (patch_.on_expiry) os << " on_expiry " << to_string(*patch_.on_expiry);
     show_optional(os, "max_leased", patch_.max_leased);
+    show_optional(os, "group_max_leased", patch_.group_max_leased);
+    if (patch_.group_order) os << " group_order " << to_string(*patch_.group_order);
     show_optional(os, "history", patch_.history);
     if (patch_.rate) os << " rate " << patch_.rate->count << " burst " << patch_.rate->burst;
   }

@@ -36,9 +36,17 @@ SettingsPatch any_settings() {
   return patch;
 }
 
-void play(const EngineSpec& spec) {
+enum class Groups : std::uint8_t { none, some };
+
+void play(const EngineSpec& spec, Groups groups) {
   ModelBench bench(spec);
-  const Model initial = bench.initial_model(any_settings());
+  SettingsPatch settings = any_settings();
+  if (groups == Groups::some) {
+    settings.group = Grouping{Grouping::By::header, "h"};
+    settings.group_order =
+        spec.shards > 1 ? GroupOrder::push : *rc::gen::element(GroupOrder::due, GroupOrder::push);
+  }
+  const Model initial = bench.initial_model(settings);
   const bool reopens = bench.can_reopen();
   const auto acts = *rc::state::gen::commands(
       initial, [reopens](const Model& model) { return any_act(model, reopens); });
@@ -52,14 +60,15 @@ void play(const EngineSpec& spec) {
   bench.check_all(model, 1000);
 }
 
-void check(const EngineSpec& spec, int sequences) {
+void check(const EngineSpec& spec, int sequences, Groups groups = Groups::none) {
   const rc::detail::Configuration config = configuration(sequences, 100);
   rc::detail::TestMetadata metadata;
   metadata.id = std::string("Model/") + spec.name;
   metadata.description = metadata.id;
   rc::detail::TestListenerAdapter listener;
-  const rc::detail::TestResult result = rc::detail::checkTestable(
-      [&spec] { play(spec); }, metadata, config.testParams, listener, config.reproduce);
+  const rc::detail::TestResult result =
+      rc::detail::checkTestable([&spec, groups] { play(spec, groups); }, metadata,
+                                config.testParams, listener, config.reproduce);
   if (result.template is<rc::detail::SuccessResult>()) return;
   std::ostringstream text;
   rc::detail::printResultMessage(result, text);
@@ -72,6 +81,15 @@ void check(const EngineSpec& spec, int sequences) {
 TEST(Model, MemoryAnswersAsTheModelDoes) { check({"memory", Kind::memory, 1}, 500); }
 TEST(Model, FileAnswersAsTheModelDoesAlsoWhenReopened) { check({"file", Kind::file, 1}, 200); }
 TEST(Model, FourShardsAnswerAsTheModelDoes) { check({"file4", Kind::file, 4}, 100); }
+TEST(Model, MemoryWithGroupsAnswersAsTheModelDoes) {
+  check({"memory", Kind::memory, 1}, 200, Groups::some);
+}
+TEST(Model, FileWithGroupsAnswersAsTheModelDoesAlsoWhenReopened) {
+  check({"file", Kind::file, 1}, 100, Groups::some);
+}
+TEST(Model, FourShardsWithGroupsAnswerAsTheModelDoes) {
+  check({"file4", Kind::file, 4}, 60, Groups::some);
+}
 TEST(Model, HttpAnswersAsTheModelDoes) {
   check({"http", Kind::memory, 1, RedisServers::one, By::http}, 100);
 }
