@@ -1,70 +1,27 @@
-// Claims that wait, clients that go away, and the drain: nothing is lost on the way.
+// Claims that wait, and clients that go away: nothing is lost on the way.
 #include <atomic>
-#include <functional>
 #include <future>
 #include <memory>
 #include <new>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
 
-#include "support/http_server_rig.h"
+#include "support/waiting_claim_rig.h"
 
 namespace tarry::http {
 namespace {
 
 using tarry::testing::FakeEngine;
+using tarry::testing::having_settled;
+using tarry::testing::kClaim;
+using tarry::testing::kSettlesToo;
 using tarry::testing::one_claimed;
 using tarry::testing::RawClient;
 
-constexpr const char* kClaim = R"({"queues":["q"],"max":10,"wait":"1m"})";
-
-class WaitingClaim : public testing::HttpServerRig {
- protected:
-  ~WaitingClaim() override { server_.reset(); }  // before the log that the server writes to
-  void SetUp() override { start({}); }
-
-  void start(ServerOptions options) {
-    options.log = [this](std::string_view line) { warned_.set_value(std::string(line)); };
-    port_ = HttpServerRig::start(std::move(options));
-  }
-
-  // Sends a claim that waits, and returns it as the engine has it.
-  FakeEngine::Held wait_with(RawClient& client) {
-    client.send(RawClient::request("POST", "/v1/claim", kClaim));
-    auto held = engine_.next();
-    EXPECT_EQ(std::get<core::ClaimRequest>(held.request).wait, Millis(60'000));
-    return held;
-  }
-
-  // The receipts of the engine's next request, which must be a release.
-  std::string released() {
-    auto held = engine_.next();
-    const auto* settle = std::get_if<core::SettleRequest>(&held.request);
-    if (settle == nullptr) return "another request";
-    std::string receipts;
-    core::ItemsReply reply;
-    for (const auto& item : settle->items) {
-      EXPECT_EQ(item.action, core::SettleAction::release);
-      receipts += std::string(core::view(settle->bytes, item.receipt)) + ";";
-      reply.items.emplace_back();
-    }
-    held.answer(core::Reply(std::move(reply)));
-    return receipts;
-  }
-
-  std::size_t drain(Millis deadline) {
-    std::promise<std::size_t> open;
-    server_->drain(deadline, [&](std::size_t n) { open.set_value(n); });
-    return open.get_future().get();
-  }
-
-  std::promise<std::string> warned_;
-  std::uint16_t port_ = 0;
-};
+class WaitingClaim : public testing::WaitingClaimRig {};
 
 TEST_F(WaitingClaim, is_answered_when_something_is_due) {
   RawClient client(port_);
@@ -388,42 +345,6 @@ TEST_F(WaitingClaim, whatever_leaves_a_handler_does_not_end_the_server) {
   EXPECT_EQ(RawClient(port).get("/nothing").status, 404u);
 }
 
-TEST_F(WaitingClaim, is_released_when_the_server_stops) {
-  RawClient client(port_);
-  auto held = wait_with(client);
-  auto stopped = std::async(std::launch::async, [&] { server_->stop(); });
-  engine_.wait_for_withdrawal(held.ticket);
-  held.answer(one_claimed("r1"));
-  EXPECT_EQ(released(), "r1;");
-  stopped.get();
-  EXPECT_TRUE(client.wait_for_end());
-}
-
-// Without the 503, a client that does not look at the answer would repeat a claim that got an empty
-// list at once.
-TEST_F(WaitingClaim, is_told_that_the_server_closes_when_it_drains) {
-  RawClient client(port_);
-  auto held = wait_with(client);
-  auto open = std::async(std::launch::async, [&] { return drain(Millis(60'000)); });
-  engine_.wait_for_withdrawal(held.ticket);
-  held.answer(core::Reply(core::ClaimReply()));
-  const auto response = client.receive();
-  EXPECT_EQ(response.status, 503u);
-  EXPECT_NE(response.body.find(R"("code":"closing")"), std::string::npos) << response.body;
-  EXPECT_EQ(*response.find("Retry-After"), "1");
-  EXPECT_EQ(*response.find("Connection"), "close");
-  client.close();
-  EXPECT_EQ(open.get(), 0u);
-}
-
-// A claim with a settlement, which the engine has carried out.
-constexpr const char* kSettlesToo =
-    R"({"queues":["q"],"wait":"1m","settle":[{"receipt":"r0","action":"ack"},{"receipt":"r1"}]})";
-core::Reply having_settled(core::Reply reply = core::ClaimReply()) {
-  std::get<core::ClaimReply>(reply).settled.emplace_back().outcome = Outcome::done;
-  return reply;
-}
-
 TEST_F(WaitingClaim, brings_its_settlements_with_it) {
   RawClient client(port_);
   client.send(RawClient::request("POST", "/v1/claim", kSettlesToo));
@@ -435,144 +356,6 @@ TEST_F(WaitingClaim, brings_its_settlements_with_it) {
   EXPECT_EQ(client.receive().body,
             R"({"messages":[],"settled":[{"outcome":"done"},{"error":{"code":"invalid_argument",)"
             R"("message":"the item lacks \"action\""}}]})");
-}
-
-TEST_F(WaitingClaim, whose_settlements_are_done_answers_them_when_the_server_drains) {
-  RawClient client(port_);
-  client.send(RawClient::request("POST", "/v1/claim", kSettlesToo));
-  auto held = engine_.next();
-  auto open = std::async(std::launch::async, [&] { return drain(Millis(60'000)); });
-  engine_.wait_for_withdrawal(held.ticket);
-  held.answer(having_settled());
-  const auto response = client.receive();
-  EXPECT_EQ(response.status, 200u);
-  EXPECT_NE(response.body.find(R"("settled":[{"outcome":"done"})"), std::string::npos);
-  EXPECT_NE(response.body.find("the server is being stopped"), std::string::npos) << response.body;
-  client.close();
-  EXPECT_EQ(open.get(), 0u);
-}
-
-TEST_F(WaitingClaim, that_has_something_is_not_cut_by_a_drain) {
-  RawClient client(port_);
-  auto held = wait_with(client);
-  auto open = std::async(std::launch::async, [&] { return drain(Millis(60'000)); });
-  engine_.wait_for_withdrawal(held.ticket);
-  const std::string payload(4 << 20, 'x');
-  held.answer(one_claimed("r1", payload));
-  const auto response = client.receive();
-  EXPECT_EQ(response.status, 200u);
-  EXPECT_NE(response.body.find(payload), std::string::npos);
-  client.close();
-  EXPECT_EQ(open.get(), 0u);
-  server_->stop();
-  EXPECT_EQ(engine_.submitted(), 1u);  // nothing was released
-}
-
-TEST_F(WaitingClaim, drain_closes_the_idle_and_takes_nobody_new) {
-  RawClient idle(port_);
-  EXPECT_EQ(idle.get("/healthz").status, 200u);
-  EXPECT_EQ(drain(Millis(60'000)), 0u);
-  EXPECT_TRUE(idle.wait_for_end());
-  EXPECT_FALSE(RawClient(port_).connected());
-}
-
-// Keeps the server's thread busy within a request.
-class BusyServer {
- public:
-  // Must be set in the options of the server.
-  [[nodiscard]] std::function<void(const RequestNote&)> hook() {
-    return [this](const RequestNote& note) {
-      if (note.id != "hold") return;
-      held_.set_value();
-      go_on_.get_future().wait();
-    };
-  }
-  void hold(RawClient& client) {
-    client.send(RawClient::request("GET", "/healthz", "", "X-Request-ID: hold\r\n"));
-    held_.get_future().wait();
-  }
-  void go_on() { go_on_.set_value(); }
-
- private:
-  std::promise<void> held_;
-  std::promise<void> go_on_;
-};
-
-TEST_F(WaitingClaim, drain_answers_what_was_sent_before_it) {
-  BusyServer busy;
-  ServerOptions options;
-  options.on_request = busy.hook();
-  start(std::move(options));
-  RawClient idle(port_);
-  EXPECT_EQ(idle.get("/healthz").status, 200u);
-  RawClient holder(port_);
-  busy.hold(holder);
-  // The first request is on a connection that the server knows, the two others on connections that
-  // it has not accepted yet.
-  idle.send(RawClient::request("POST", "/v1/queues/q/purge"));
-  RawClient fresh(port_);
-  fresh.send(RawClient::request("POST", "/v1/queues/q/purge"));
-  RawClient fresher(port_);
-  fresher.send(RawClient::request("POST", "/v1/queues/q/purge"));
-  std::promise<std::size_t> open;
-  server_->drain(Millis(60'000), [&](std::size_t n) { open.set_value(n); });
-  busy.go_on();
-  for (int i = 0; i < 3; ++i) engine_.next().answer(core::Reply(core::CountReply{9}));
-  for (RawClient* client : {&idle, &fresh, &fresher}) {
-    const auto answer = client->receive();
-    EXPECT_EQ(answer.body, R"({"count":9})");
-    ASSERT_NE(answer.find("Connection"), nullptr);
-    EXPECT_EQ(*answer.find("Connection"), "close");
-    EXPECT_TRUE(client->wait_for_end());
-    client->close();
-  }
-  EXPECT_EQ(holder.receive().status, 200u);
-  EXPECT_TRUE(holder.wait_for_end());
-  EXPECT_EQ(open.get_future().get(), 0u);
-  EXPECT_FALSE(RawClient(port_).connected());
-}
-
-TEST_F(WaitingClaim, drain_lets_a_request_that_was_begun_finish) {
-  RawClient client(port_);
-  EXPECT_EQ(client.get("/healthz").status, 200u);
-  RawClient asking(port_);
-  asking.send(RawClient::request("POST", "/v1/queues/q/purge"));
-  auto purge = engine_.next();
-  auto open = std::async(std::launch::async, [&] { return drain(Millis(60'000)); });
-  EXPECT_TRUE(client.wait_for_end());  // shows that the drain has begun
-  purge.answer(core::Reply(core::CountReply{9}));
-  EXPECT_EQ(asking.receive().body, R"({"count":9})");
-  asking.close();
-  EXPECT_EQ(open.get(), 0u);
-}
-
-TEST_F(WaitingClaim, begun_while_the_server_drains_does_not_wait) {
-  engine_.complete_withdrawn();
-  RawClient idle(port_);
-  EXPECT_EQ(idle.get("/healthz").status, 200u);
-  RawClient client(port_);
-  EXPECT_EQ(client.get("/healthz").status, 200u);
-  const std::string request = RawClient::request("POST", "/v1/claim", kClaim) +
-                              RawClient::request("POST", "/v1/claim", kClaim);
-  const std::size_t half = request.size() / 4;
-  client.send(request.substr(0, half));
-  // By now the server has read the first half.
-  EXPECT_EQ(RawClient(port_).get("/healthz").status, 200u);
-  auto open = std::async(std::launch::async, [&] { return drain(Millis(60'000)); });
-  EXPECT_TRUE(idle.wait_for_end());
-  client.send(request.substr(half));
-  EXPECT_EQ(client.receive().status, 503u);
-  client.close();
-  EXPECT_EQ(open.get(), 0u);
-  EXPECT_EQ(engine_.submitted(), 1u);  // the second claim was not begun
-}
-
-TEST_F(WaitingClaim, drain_ends_at_its_deadline) {
-  RawClient client(port_);
-  auto held = wait_with(client);
-  EXPECT_EQ(drain(Millis(20)), 1u);
-  held.answer(core::Reply(core::ClaimReply()));
-  EXPECT_EQ(client.receive().status, 503u);
 }
 
 constexpr const char* kOldToken = "old-of-sixteen-characters";
