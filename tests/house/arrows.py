@@ -182,7 +182,7 @@ ALLOWED = {
                    "relay/sinks/stdout", "relay/sinks/command", "relay/sinks/redis",
                    "relay/sinks/rabbitmq", "relay/sinks/kafka", "relay/sinks/webhook", "open",
                    "open/redis", "open/urls", "core", "base"],
-    "app/pictures": ["app/output", "wire", "wire/json", "wire/parts", "base"],
+    "app/pictures": ["app/output", "core", "wire", "wire/json", "wire/parts", "base"],
     "app/sizing": ["net/redis/protocol", "base"],
     "app/transfer": ["app/system", "open", "open/handles", "wire", "wire/json", "wire/parts",
                      "core", "base"],

@@ -9,6 +9,7 @@
 #include "app/output/printable.h"
 #include "app/output/progress.h"
 #include "app/output/table.h"
+#include "core/settings/queue_limits.h"
 #include "wire/parts/batch.h"
 
 namespace tarry::app {
@@ -60,6 +61,11 @@ std::string lateness_text(const std::optional<Quantile>& quantile) {
   return fmt::format("{}{:g}{}",
                      quantile->above ? ">" : "<=", small ? quantile->ms : quantile->ms / 1000,
                      small ? "ms" : "s");
+}
+
+std::string held_text(const TopRow& row) {
+  if (row.paused) return "paused";
+  return row.limited ? "limit" : "no";
 }
 
 void write_rate(wire::JsonWriter& json, std::string_view name, const std::optional<double>& rate) {
@@ -128,6 +134,7 @@ std::vector<TopRow> top_rows(const TopReading* before, const TopReading& now) {
     row.dead = stats.dead;
     row.paused = stats.paused;
     row.paused_until = stats.paused_until;
+    row.limited = core::is_limited(stats);
     const LatenessBuckets old = before == nullptr ? kNone : lateness_of(*before, stats.queue);
     const LatenessBuckets late = lateness_of(now, stats.queue);
     row.p50 = quantile(old, late, 0.50);
@@ -159,7 +166,7 @@ std::string top_table(const std::vector<TopRow>& rows, std::size_t width) {
                {"DUE", true},
                {"LEASED", true},
                {"DEAD", true},
-               {"PAUSED"},
+               {"HELD"},
                {"PUSH/S", true},
                {"CLAIM/S", true},
                {"SETTLE/S", true},
@@ -172,9 +179,8 @@ std::string top_table(const std::vector<TopRow>& rows, std::size_t width) {
       continue;
     }
     table.add({row.queue, grouped(row.pending), grouped(row.due), grouped(row.leased),
-               grouped(row.dead), row.paused ? "yes" : "no", rate_text(row.pushes),
-               rate_text(row.claims), rate_text(row.settles), lateness_text(row.p50),
-               lateness_text(row.p99)});
+               grouped(row.dead), held_text(row), rate_text(row.pushes), rate_text(row.claims),
+               rate_text(row.settles), lateness_text(row.p50), lateness_text(row.p99)});
   }
   std::string text = table.text(width);
   for (const TopRow& row : rows) {
@@ -194,6 +200,7 @@ void write_top(wire::JsonWriter& json, const std::vector<TopRow>& rows) {
     json.field("due", row.due).field("leased", row.leased).field("dead", row.dead);
     json.field_bool("paused", row.paused);
     if (row.paused_until) json.time_field("paused_until", *row.paused_until);
+    json.field_bool("limited", row.limited);
     write_rate(json, "pushes_per_second", row.pushes);
     write_rate(json, "claims_per_second", row.claims);
     write_rate(json, "settles_per_second", row.settles);

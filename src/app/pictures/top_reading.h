@@ -50,6 +50,7 @@ struct TopRow {
   std::uint64_t dead = 0;
   bool paused = false;
   std::optional<Time> paused_until = {};
+  bool limited = false;                  // a claim gets nothing now because of a limit of the queue
   std::optional<Error> unreadable = {};  // if set, only the name is known
   // Rates per second; empty if there is no earlier reading.
   std::optional<double> pushes;

@@ -68,31 +68,36 @@ TEST(TopReading, AllColumnsFitAnOrdinaryTerminal) {
              .due = 1'234,
              .leased = 1'000,
              .dead = 120,
+             .paused = true,
              .pushes = 18'743,
              .claims = 18'743,
              .settles = 18'743,
              .p50 = Quantile{2.5, false},
              .p99 = Quantile{250, false}};
   EXPECT_EQ(top_table({row}, 80),
-            "QUEUE PENDING   DUE LEASED DEAD PAUSED PUSH/S CLAIM/S SETTLE/S LATE P50 LATE P99\n"
-            "five5 123,456 1,234  1,000  120 no     18,743  18,743   18,743  <=2.5ms  <=250ms\n");
+            "QUEUE PENDING   DUE LEASED DEAD HELD   PUSH/S CLAIM/S SETTLE/S LATE P50 LATE P99\n"
+            "five5 123,456 1,234  1,000  120 paused 18,743  18,743   18,743  <=2.5ms  <=250ms\n");
 }
 
-TEST(TopReading, TellsOfPausesAndOfQueuesThatCannotBeRead) {
+TEST(TopReading, TellsWhatHoldsAQueueAndWhichCannotBeRead) {
   TopReading now;
-  now.queues.resize(2);
+  now.queues.resize(3);
   now.queues[0].queue = "mails";
   now.queues[0].paused = true;
   now.queues[0].paused_until = Time(Millis(1'600'000'000'000));
   now.queues[1].queue = "orders";
+  now.queues[2].queue = "sms";
+  now.queues[2].leased = now.queues[2].settings.max_leased = 5;
   now.unreadable.push_back({"broken", {ErrorCode::damaged, "its settings\ndo not read"}});
   const auto rows = top_rows(nullptr, now);
   EXPECT_EQ(top_table(rows, 0),
-            "QUEUE   PENDING  DUE  LEASED  DEAD  PAUSED  PUSH/S  CLAIM/S  SETTLE/S  LATE P50  LATE "
+            "QUEUE   PENDING  DUE  LEASED  DEAD  HELD    PUSH/S  CLAIM/S  SETTLE/S  LATE P50  LATE "
             "P99\n"
-            "mails         0    0       0     0  yes          -        -         -         -       "
+            "mails         0    0       0     0  paused       -        -         -         -       "
             "  -\n"
             "orders        0    0       0     0  no           -        -         -         -       "
+            "  -\n"
+            "sms           0    0       5     0  limit        -        -         -         -       "
             "  -\n"
             "broken        ?    ?       ?     ?  ?            -        -         -         -       "
             "  -\n"
@@ -102,8 +107,11 @@ TEST(TopReading, TellsOfPausesAndOfQueuesThatCannotBeRead) {
   write_top(json, rows);
   EXPECT_EQ(text, R"({"queues":[{"queue":"mails","pending":0,"due":0,"leased":0,"dead":0,)"
                   R"("paused":true,"paused_until":"2020-09-13T12:26:40.000Z",)"
-                  R"("paused_until_ms":1600000000000},)"
-                  R"({"queue":"orders","pending":0,"due":0,"leased":0,"dead":0,"paused":false}],)"
+                  R"("paused_until_ms":1600000000000,"limited":false},)"
+                  R"({"queue":"orders","pending":0,"due":0,"leased":0,"dead":0,"paused":false,)"
+                  R"("limited":false},)"
+                  R"({"queue":"sms","pending":0,"due":0,"leased":5,"dead":0,"paused":false,)"
+                  R"("limited":true}],)"
                   R"("unreadable":[{"queue":"broken","error":{"code":"damaged",)"
                   R"("message":"its settings\ndo not read"}}]})");
 }

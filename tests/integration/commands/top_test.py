@@ -144,7 +144,19 @@ class Top(ProgramTest):
         self.assertEqual((mails["paused"], mails["paused_until"], orders["paused"]),
                          (True, until, False))
         lines = self.tarry("top", "--once", "--interval", "100ms").out.splitlines()
-        self.assertEqual([line.split()[5] for line in lines[2:]], ["PAUSED", "yes", "no"])
+        self.assertEqual([line.split()[5] for line in lines[2:]], ["HELD", "paused", "no"])
+
+    def test_a_limit_is_seen(self):
+        self.tarry("queue", "set", "limited", "--max-leased", "1")
+        for _ in range(2):
+            self.tarry("push", "limited", "x")
+        self.tarry("claim", "limited")
+        row, = (row for row in self.asked("top", "--once", "--interval", "100ms")["queues"]
+                if row["queue"] == "limited")
+        self.assertEqual((row["due"], row["leased"], row["limited"]), (1, 1, True))
+        table = self.tarry("top", "--once", "--interval", "100ms").out
+        line, = (line.split() for line in table.splitlines() if line.startswith("limited"))
+        self.assertEqual(line[5], "limit")
 
     def test_bad_input(self):
         self.refused("top", "nobodys", "--once", code=UNKNOWN, says="nobodys")
