@@ -130,6 +130,7 @@ class Builder {
     put.due_ms = message.due_ms();
     put.priority = message.priority;
     put.boot_due_ms = state_.boot_due_ms(message);
+    put.expiry = state_.own.expiry(put.ref.handle);
     put.carried = state_.carried(put.ref.handle);
   }
 
@@ -196,12 +197,32 @@ class Builder {
     return static_cast<Enum>(input_.below(static_cast<std::uint32_t>(last) + 1));
   }
 
+  std::optional<Noted> maybe_noted() {
+    if (!input_.flag()) return std::nullopt;
+    const std::int64_t at_ms = time();
+    return Noted{at_ms, event_text(input_.text())};
+  }
+  Grouping grouping() {
+    switch (input_.below(3)) {
+      case 0: return {};
+      case 1: return {Grouping::By::key, {}};
+      default: return {Grouping::By::header, "g"};
+    }
+  }
+
   QueueRecord queue_record() {
     QueueRecord r;
     r.queue = queue();
     r.name = input_.flag() ? kNames[r.queue] : input_.text();
     r.settings.lease = Millis(input_.i64());
     r.settings.max_attempts = input_.u32();
+    if (input_.flag()) {
+      r.settings.history = input_.below(4);
+      r.settings.max_leased = input_.below(3);
+      r.settings.group = grouping();
+      r.settings.group_max_leased = input_.below(3);
+      r.settings.group_order = one_of(GroupOrder::push);
+    }
     r.paused = input_.flag();
     r.paused_until_ms = maybe_time();
     if (input_.flag()) r.counters = QueueCounters{};
@@ -220,6 +241,7 @@ class Builder {
     r.damaged = (flags & 4) != 0;
     if ((flags & 8) != 0) r.boot_due_ms = time();
     if ((flags & 32) != 0) r.pushed_ms = time();
+    if ((flags & 64) != 0) r.expiry = {time(), input_.flag() ? time() : 0};
     if ((flags & 16) != 0) {
       Carried c;
       c.stage = static_cast<Stage>(1 + input_.below(5));
@@ -234,6 +256,11 @@ class Builder {
     }
     if (!r.generated_key) r.key = input_.text();
     r.headers = input_.text();
+    if ((flags & 128) != 0 && !r.headers.empty()) {
+      const auto size = static_cast<std::uint32_t>(r.headers.size());
+      const std::uint32_t at = input_.below(size);
+      r.group = {static_cast<std::uint32_t>(r.key.size()) + at, 1 + input_.below(size - at)};
+    }
     r.payload = input_.text();
     r.payload_crc = base::crc32c(r.payload);
     return r;
@@ -241,6 +268,7 @@ class Builder {
   ClaimedRecord claimed_record() {
     ClaimedRecord r{queue(), time(), time(), {}};
     for (const Ref ref : refs()) r.items.push_back({ref, input_.u32(), input_.u32()});
+    r.noted = maybe_noted();
     return r;
   }
 
@@ -249,7 +277,8 @@ class Builder {
     switch (static_cast<RecordType>(type)) {
       case RecordType::queue: return queue_record();
       case RecordType::due:
-        return DueRecord{ref(), queue(), due(), input_.u32(), input_.flag(), maybe_time()};
+        return DueRecord{ref(),         queue(),      due(),        input_.u32(),
+                         input_.flag(), maybe_time(), maybe_noted()};
       case RecordType::claimed: return claimed_record();
       case RecordType::back:
         return BackRecord{one_of(BackWhy::run_out),
@@ -258,14 +287,22 @@ class Builder {
                           due(),
                           input_.u32(),
                           input_.u32(),
-                          maybe_time()};
+                          maybe_time(),
+                          maybe_noted()};
       case RecordType::gone: return GoneRecord{one_of(GoneWhy::forgotten), queue(), refs()};
       case RecordType::remembered:
-        return RememberedRecord{one_of(Ending::cancelled), queue(), time(), time(), refs()};
+        return RememberedRecord{
+            one_of(Ending::expired), queue(), time(), time(), refs(), input_.flag()};
       case RecordType::dead:
-        return DeadRecord{
-            one_of(DeadWhy::run_out), ref(), queue(), time(), time(), input_.u32(), input_.text()};
-      case RecordType::stopping: return StoppingRecord{queue(), ref()};
+        return DeadRecord{one_of(DeadWhy::run_out),
+                          ref(),
+                          queue(),
+                          time(),
+                          time(),
+                          input_.u32(),
+                          input_.text(),
+                          input_.flag()};
+      case RecordType::stopping: return StoppingRecord{queue(), ref(), maybe_noted()};
       case RecordType::lease: return LeaseRecord{queue(), ref(), time(), time()};
       case RecordType::clock: return ClockRecord{time(), time(), input_.number()};
       case RecordType::marks: return MarksRecord{input_.number(), input_.number()};
