@@ -146,6 +146,23 @@ class Backup(ProgramTest):
             keys = self.keys_of(server.url)
         self.check_backup(f"file:{target}", keys)
 
+    def test_what_happened_to_a_message_is_in_it(self):
+        self.make_store()
+        self.tarry("queue", "set", "q", "--history", "20", "--group", "key", "--group-order",
+                   "push")
+        for key in ("{g}1", "{g}2"):
+            self.tarry("push", "q", "x", "--key", key)
+        claimed, = self.asked("claim", "q", "--max", "10")["messages"]
+        self.tarry("retry", "q", claimed["receipt"], "--in", "1h", "--reason", "no answer")
+        told = self.asked("history", "q", "{g}1")
+        self.assertEqual([one["event"] for one in told["events"]],
+                         ["pushed", "claimed", "retried"])
+        backup = f"file:{self.directory}/backup"
+        self.tarry("store", "backup", backup)
+        self.assertEqual(self.asked("history", "q", "{g}1", store=backup), told)
+        # The second message waits for the first one there, too.
+        self.assertEqual(self.asked("claim", "q", store=backup)["messages"], [])
+
     def test_a_store_that_nobody_has_open(self):
         self.tarry("push", "q", "x", "--key", "k", "--in", "1h")
         told = self.asked("store", "backup", f"file:{self.directory}/backup")
