@@ -131,6 +131,8 @@ class Builder {
     put.priority = message.priority;
     put.boot_due_ms = state_.boot_due_ms(message);
     put.expiry = state_.own.expiry(put.ref.handle);
+    // A message that was remembered has left its group for good.
+    if (state_.queue(put.queue).lanes.group_of(put.ref.handle) == nullptr) put.group = {};
     put.carried = state_.carried(put.ref.handle);
   }
 
@@ -202,6 +204,12 @@ class Builder {
     const std::int64_t at_ms = time();
     return Noted{at_ms, event_text(input_.text())};
   }
+  // Without a time there is no expiry, and nothing expires before it is due.
+  core::Expiry expiry() {
+    const std::int64_t at_ms = time();
+    if (at_ms == 0 || !input_.flag()) return {at_ms, 0};
+    return {at_ms, std::max<std::int64_t>(time(), 0)};
+  }
   Grouping grouping() {
     switch (input_.below(3)) {
       case 0: return {};
@@ -223,6 +231,7 @@ class Builder {
       r.settings.group_max_leased = input_.below(3);
       r.settings.group_order = one_of(GroupOrder::push);
     }
+    if (input_.flag()) r.settings.expire = Millis(time());
     r.paused = input_.flag();
     r.paused_until_ms = maybe_time();
     if (input_.flag()) r.counters = QueueCounters{};
@@ -241,12 +250,12 @@ class Builder {
     r.damaged = (flags & 4) != 0;
     if ((flags & 8) != 0) r.boot_due_ms = time();
     if ((flags & 32) != 0) r.pushed_ms = time();
-    if ((flags & 64) != 0) r.expiry = {time(), input_.flag() ? time() : 0};
+    if ((flags & 64) != 0) r.expiry = expiry();
     if ((flags & 16) != 0) {
       Carried c;
       c.stage = static_cast<Stage>(1 + input_.below(5));
       c.stopping = input_.flag();
-      c.ending = one_of(Ending::cancelled);
+      c.ending = one_of(Ending::expired);
       c.attempt = input_.u32();
       c.tallies.claims = input_.u32();
       c.until_ms = time();
@@ -294,7 +303,7 @@ class Builder {
         return RememberedRecord{
             one_of(Ending::expired), queue(), time(), time(), refs(), input_.flag()};
       case RecordType::dead:
-        return DeadRecord{one_of(DeadWhy::run_out),
+        return DeadRecord{one_of(DeadWhy::expired),
                           ref(),
                           queue(),
                           time(),

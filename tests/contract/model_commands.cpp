@@ -411,6 +411,9 @@ class RemoveAct final : public Act {
     anew_.group = model.settings().group;
     anew_.group_order = model.settings().group_order;
   }
+  void checkPreconditions(const Model& model) const override {
+    RC_PRE(model.may_configure(anew_) || force_ || model.stats().leased == 0);
+  }
   void play(Model& model, ModelBench* bench) const override {
     const std::optional<std::uint64_t> want = model.remove(force_);
     if (bench != nullptr) bench->remove(force_, want);

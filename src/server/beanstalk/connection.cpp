@@ -91,6 +91,7 @@ std::vector<core::SettleRequest> Connection::on_close() noexcept {
 
 void Connection::on_bytes(std::string_view bytes) {
   reader_.append(bytes);
+  arrived_ += bytes.size();
   if (is_reading()) work();
 }
 
@@ -299,11 +300,16 @@ void Connection::flush() {
   send({}, std::exchange(replies_, {}));
 }
 
-// A drain may begin while replies are being sent. Commands whose bytes have arrived, in part or
-// whole, are still answered.
+// A drain may begin while replies are being sent. Commands that have arrived by then, in part or
+// whole, are still answered; later ones are not, or a client could hold up the drain.
+bool Connection::is_drained() noexcept {
+  if (!context().draining || commands_.has_more()) return false;
+  if (!drained_at_) drained_at_ = arrived_;
+  return arrived_ - reader_.size() >= *drained_at_;
+}
+
 void Connection::on_sent() {
-  const bool drained = context().draining && !commands_.has_more() && reader_.is_empty();
-  if (closing_ || drained || session().is_on_reserve()) {
+  if (closing_ || is_drained() || session().is_on_reserve()) {
     linger(kLinger);
   } else {
     next_request();

@@ -59,6 +59,7 @@ class Connection final : public session::Connection, private Host {
   [[nodiscard]] bool step();
   void begin(const Command& command);
   [[nodiscard]] bool let_in(const Command& command);
+  [[nodiscard]] bool is_drained() noexcept;
   void authenticate(const Command& command);
   void follow(Next next);
   void reply(Next next);
@@ -81,9 +82,12 @@ class Connection final : public session::Connection, private Host {
   bool asking_ = false;
   bool working_ = false;
 
-  std::string replies_;    // that have not been sent
-  bool closing_ = false;   // once they are
-  bool has_part_ = false;  // of a command, which has its deadline
+  std::string replies_;        // that have not been sent
+  bool closing_ = false;       // once they are
+  bool has_part_ = false;      // of a command, which has its deadline
+  std::uint64_t arrived_ = 0;  // bytes
+  // Once a drain has been noticed: how many bytes had arrived by then.
+  std::optional<std::uint64_t> drained_at_;
 };
 
 }  // namespace tarry::beanstalk

@@ -131,8 +131,10 @@ class Beanstalk(ProgramTest):
         for at in range(1, many):
             self.assertTrue(client.reply().startswith(b"OK "), at)
         commands.join()
-        client.send(b"56789\r\n")
+        # What is sent now comes too late.
+        client.send(b"56789\r\n" + b"put 0 3600 60 10\r\n01234")
         self.assertEqual(client.reply(), b"DRAINING\r\n")
+        self.assertEqual(client.reply(), b"")
         self.assertEqual(tarry.stop(), 0)
 
     def test_stores_that_cannot_serve_it_are_refused_before_they_are_opened(self):

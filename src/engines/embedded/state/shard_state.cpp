@@ -125,11 +125,6 @@ void ShardState::set_stage(Handle handle, Stage stage) noexcept {
   }
 }
 
-History& ShardState::history_of(Message& message) {
-  if (message.history == kNoHistory) message.history = histories.allocate();
-  return histories[message.history];
-}
-
 // Notes why the message is dead. Until its full record holds the reason, a copy is longer by the
 // reason.
 void ShardState::take_reason(Message& message, std::string_view text) {

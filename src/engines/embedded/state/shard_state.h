@@ -22,7 +22,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -33,6 +32,8 @@
 #include "engines/embedded/state/clock_eras.h"
 #include "engines/embedded/state/lanes/gated_queues.h"
 #include "engines/embedded/state/live_bytes.h"
+#include "engines/embedded/state/messages/event_lists.h"
+#include "engines/embedded/state/messages/handle_list.h"
 #include "engines/embedded/state/messages/history_slab.h"
 #include "engines/embedded/state/messages/key_index.h"
 #include "engines/embedded/state/messages/message_slab.h"
@@ -205,7 +206,10 @@ class ShardState {
   void fit_home(const std::string& queue, GroupOrder order);
   void remove(Handle handle);
   void restore(Handle handle, const PutRecord& record);
-  History& history_of(Message& message);
+  History& history_of(Message& message) {
+    if (message.history == kNoHistory) message.history = histories.allocate();
+    return histories[message.history];
+  }
   void take_reason(Message& message, std::string_view text);
   void drop_reason(Message& message);
   void count_reason_as_written(Message& message);

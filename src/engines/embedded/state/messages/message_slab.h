@@ -39,7 +39,7 @@ struct Message {
   std::uint8_t stopping : 1 = 0;   // leased, and then cancelled
   std::uint8_t held : 1 = 0;       // scheduled, past due by REALTIME, waits for BOOTTIME
   std::uint8_t straggler : 1 = 0;  // ready, in its lane's heap; `next` is the place there
-  std::uint8_t options : 1 = 0;    // has an entry in the shard's options table
+  std::uint8_t options : 1 = 0;    // has an entry in own_options.h
   std::uint8_t era = 0;            // relative delay: the clock era in which it was counted
   Position position;
   std::uint32_t next = kNoHandle;

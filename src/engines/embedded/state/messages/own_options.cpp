@@ -15,26 +15,22 @@ bool OwnOptions::expires_by(Handle handle, std::int64_t now_ms) const {
   return expiry.any() && expiry.at_ms <= now_ms;
 }
 
-void OwnOptions::set_max_attempts(Handle handle, std::uint16_t max_attempts) {
-  if (max_attempts == 0) return;
+void OwnOptions::keep(Handle handle, std::uint16_t max_attempts) {
   (*slab_)[handle].options = 1;
   own_[handle].max_attempts = max_attempts;
 }
 
-void OwnOptions::set_expiry(Handle handle, const core::Expiry& expiry) {
+void OwnOptions::keep(Handle handle, const core::Expiry& expiry) {
   Message& message = (*slab_)[handle];
-  if (message.options == 0 && !expiry.any()) return;
   Own& own = own_[handle];
   own.expiry = expiry;
   message.options = own.max_attempts != 0 || expiry.any() ? 1 : 0;
   if (message.options == 0) own_.erase(handle);
 }
 
-void OwnOptions::forget(Handle handle) {
-  Message& message = (*slab_)[handle];
-  if (message.options == 0) return;
+void OwnOptions::drop(Handle handle) {
   own_.erase(handle);
-  message.options = 0;
+  (*slab_)[handle].options = 0;
 }
 
 // Empty if the message never expires, or does not wait for a claim now.

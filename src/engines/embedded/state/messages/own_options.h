@@ -7,8 +7,7 @@
 // Invariants
 //  1. A message has an entry if and only if its `options` is 1.
 //  2. After replay, a message is among the expiries if and only if it expires and waits for a
-//  claim:
-//     it is scheduled or ready, and armed.
+//     claim: it is scheduled or ready, and armed.
 #pragma once
 
 #include <cstdint>
@@ -41,11 +40,17 @@ class OwnOptions {
     return expiries_.empty() ? std::nullopt : std::optional(expiries_.begin()->first);
   }
 
-  void set_max_attempts(Handle handle, std::uint16_t max_attempts);
+  void set_max_attempts(Handle handle, std::uint16_t max_attempts) {
+    if (max_attempts != 0) keep(handle, max_attempts);
+  }
   /// The message must be disarmed.
-  void set_expiry(Handle handle, const core::Expiry& expiry);
+  void set_expiry(Handle handle, const core::Expiry& expiry) {
+    if ((*slab_)[handle].options != 0 || expiry.any()) keep(handle, expiry);
+  }
   /// The message must be disarmed.
-  void forget(Handle handle);
+  void forget(Handle handle) {
+    if ((*slab_)[handle].options != 0) drop(handle);
+  }
 
   /// Call `arm` when the message begins to wait in its stage, and `disarm` before it leaves it.
   void arm(Handle handle) {
@@ -63,6 +68,9 @@ class OwnOptions {
 
   [[nodiscard]] bool expires_by(Handle handle, std::int64_t now_ms) const;
   [[nodiscard]] std::optional<std::pair<std::int64_t, Handle>> entry(Handle handle) const;
+  void keep(Handle handle, std::uint16_t max_attempts);
+  void keep(Handle handle, const core::Expiry& expiry);
+  void drop(Handle handle);
   void insert(Handle handle);
   void erase(Handle handle);
 
