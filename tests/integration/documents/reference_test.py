@@ -98,7 +98,7 @@ class Reference(unittest.TestCase):
         page = text("docs/reference/errors.md")
         said = set(re.findall(r"^\| (\d{3}) \| `(\w+)` \|", page, re.MULTILINE))
         made = set()
-        for path in (SOURCE / "src/server/http").glob("*.cpp"):
+        for path in (SOURCE / "src/server/http").rglob("*.cpp"):
             if not path.name.endswith("_test.cpp"):
                 made |= {(status, code.lower()) for status, code in
                          re.findall(r"problem\(\s*(\d{3}),\s*(?:ErrorCode::|wire::k)(\w+)",
