@@ -1,46 +1,11 @@
 """The text of docs/designs.md and docs/designs.zh-CN.md, and their pictures, from a run's lines."""
 
+from cells import count, ms, number, spread, table
 from picture import svg
 from texts import DESIGNS
 from words import WORDS
 
 _BY_ID = {design.id: design for design in DESIGNS}
-
-
-def _number(value, digits=3):
-    """Rounds: 123456 -> 123k; 0.0123 -> 0.012."""
-    if value is None:
-        return "-"
-    if value and abs(value) < 0.001:
-        return "0"
-    for size, word in ((1e6, "M"), (1e3, "k")):
-        if abs(value) >= size * 0.9995:
-            return f"{float(f'{value / size:.{digits}g}'):g}{word}"
-    return f"{float(f'{value:.{digits}g}'):g}"
-
-
-def _count(value):
-    return "-" if value is None else f"{value:,.0f}"
-
-
-def _ms(value):
-    if value is None:
-        return "-"
-    return f"{_number(value / 1e3)} s" if value >= 1000 else f"{_number(value)} ms"
-
-
-def _spread(line, name, words):
-    """The figure, and its lowest and highest round: 12k (9k to 13k)."""
-    text = words(line["results"].get(name))
-    if name in line["range"]:
-        text += " ({} to {})".format(*map(words, line["range"][name]))
-    return text
-
-
-def _table(heads, rows):
-    lines = ["| " + " | ".join(heads) + " |",
-             "|" + "|".join("---" if number < 1 else "--:" for number in range(len(heads))) + "|"]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
 class _Page:
@@ -68,24 +33,24 @@ class _Page:
             rows.append([f"[{self.say(design.name)}](../bench/designs/{design.file})",
                          design.source or "-", self.say(design.how),
                          self.yes(told.get("cancel")), self.yes(told.get("reschedule"))])
-        text = _table(self.words["what_heads"], rows)
+        text = table(self.words["what_heads"], rows)
         return text.replace("|---|--:|--:|--:|--:|", "|---|---|---|---|---|")
 
     def rates(self):
-        rows = [[self.name(line), *(_spread(line, name, _number) for name in (
+        rows = [[self.name(line), *(spread(line, name, number) for name in (
             "push_rate", "claim_rate", "lifecycle_rate")),
-            *(_number(line["results"].get(name) or None) for name in ("commands", "redis_us"))]
+            *(number(line["results"].get(name) or None) for name in ("commands", "redis_us"))]
             for line in self.ran]
-        return _table(self.words["rate_heads"], rows)
+        return table(self.words["rate_heads"], rows)
 
     def lateness(self):
         rows = []
         for line in self.ran:
             told = line["results"]
-            rows.append([self.name(line), _ms(told.get("lateness_p50_ms")),
-                         _spread(line, "lateness_p99_ms", _ms), _ms(told.get("lateness_max_ms")),
-                         _count(told.get("lateness_missing")), _count(told.get("lateness_early"))])
-        return _table(self.words["late_heads"], rows)
+            rows.append([self.name(line), ms(told.get("lateness_p50_ms")),
+                         spread(line, "lateness_p99_ms", ms), ms(told.get("lateness_max_ms")),
+                         count(told.get("lateness_missing")), count(told.get("lateness_early"))])
+        return table(self.words["late_heads"], rows)
 
     def levels(self):
         found = {int(name.split("_")[1]) for line in self.ran for name in line["results"]
@@ -96,11 +61,11 @@ class _Page:
         levels = self.levels()
         heads = [self.words["design"]]
         for verb in ("push", "claim"):
-            heads += [f"{self.words[verb]}, {_number(level)}" for level in levels]
-        rows = [[self.name(line), *(_number(line["results"].get(f"growth_{level}_{verb}_us"))
+            heads += [f"{self.words[verb]}, {number(level)}" for level in levels]
+        rows = [[self.name(line), *(number(line["results"].get(f"growth_{level}_{verb}_us"))
                                     for verb in ("push", "claim") for level in levels)]
                 for line in self.ran]
-        return _table(heads, rows)
+        return table(heads, rows)
 
     def space(self):
         rows = []
@@ -109,25 +74,25 @@ class _Page:
             # Less than a byte is noise: a broker that returned memory meanwhile may even be below
             # 0.
             space = [told.get(name) or 0 for name in ("memory_bytes", "disk_bytes")]
-            rows.append([self.name(line), _count(told.get("growth_reached")),
-                         *(_number(each, 4) if each > 1 else "-" for each in space)])
-        return _table(self.words["space_heads"], rows)
+            rows.append([self.name(line), count(told.get("growth_reached")),
+                         *(number(each, 4) if each > 1 else "-" for each in space)])
+        return table(self.words["space_heads"], rows)
 
     def kills(self):
         rows = []
         for line in self.ran:
             told = line["results"]
-            rows.append([self.name(line), *(_count(told.get(name)) for name in (
+            rows.append([self.name(line), *(count(told.get(name)) for name in (
                 "kills", "kill_pushed", "kill_lost", "kill_doubled"))])
-        return _table(self.words["kill_heads"], rows)
+        return table(self.words["kill_heads"], rows)
 
     def line(self):
         rows = []
         for line in self.ran:
             late = line["results"].get("short_late_ms")
-            rows.append([self.name(line), _ms(max(late, 0)) if late is not None
+            rows.append([self.name(line), ms(max(late, 0)) if late is not None
                          else self.words["not_in_time"]])
-        return _table(self.words["line_heads"], rows)
+        return table(self.words["line_heads"], rows)
 
     def when(self):
         return "\n\n".join(f"**{self.name(line)}.** {self.say(_BY_ID[line['id']].when)}"
@@ -176,7 +141,7 @@ def pictures(lines):
         "designs-lateness": svg("lateness at 5,000 messages a second", "ms", ("p50", "p99", "max"),
                                 rows("lateness_p50_ms", "lateness_p99_ms", "lateness_max_ms")),
         "designs-growth": svg("a claim among so many pending", "us",
-                              [_number(level) for level in levels],
+                              [number(level) for level in levels],
                               rows(*(f"growth_{level}_claim_us" for level in levels))),
     }
     return {name: text for name, text in drawn.items() if text}

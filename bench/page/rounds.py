@@ -2,7 +2,9 @@
 the highest round.
 """
 
+import json
 import statistics
+from pathlib import Path
 
 # Counted over all rounds. The largest lateness is that of any round.
 _ADDED = ("kills", "kill_pushed", "kill_lost", "kill_doubled", "lateness_missing", "lateness_early")
@@ -48,3 +50,13 @@ def rounds_of(lines):
                 each[line["id"]] = each.get(line["id"], 0) + 1
         counts[measure] = max(each.values(), default=0)
     return counts
+
+
+def kept(files):
+    """A run that was kept, with the lines of further files."""
+    run, lines = None, []
+    for file in files.split(","):
+        first, *rest = map(json.loads, Path(file).read_text(encoding="utf-8").splitlines())
+        run = {**(run or first), "ended": first["ended"]}
+        lines += rest
+    return run, lines

@@ -6,12 +6,8 @@ usage: write.py PROGRAM [--quick] [--rounds N] [--measure NAME,...] [--from FILE
 """
 
 import argparse
-import ctypes
-import datetime
 import json
 import os
-import platform
-import re
 import shutil
 import signal
 import subprocess
@@ -21,55 +17,16 @@ import time
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).resolve().parents[1])]
+from children import die_with_parent  # noqa: E402  pylint: disable=wrong-import-position
 from java_classpath import (  # noqa: E402  pylint: disable=wrong-import-position
-    KINDS, SOURCE, java_classpath)
+    SOURCE, java_classpath)
+from machine import machine, now  # noqa: E402  pylint: disable=wrong-import-position
 from pages import page, pictures  # noqa: E402  pylint: disable=wrong-import-position
-from rounds import one_line_each, rounds_of  # noqa: E402  pylint: disable=wrong-import-position
+from rounds import (  # noqa: E402  pylint: disable=wrong-import-position
+    kept, one_line_each, rounds_of)
 
 KEPT = SOURCE / "build" / "bench" / "designs.jsonl"
 ROUNDS = 3
-
-
-def version_of(*words):
-    """The first line that a program prints about its version."""
-    try:
-        told = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
-    except OSError:
-        return ""
-    lines = (told.stdout or told.stderr).splitlines()
-    return lines[0].strip() if told.returncode == 0 and lines else ""
-
-
-def machine():
-    """The facts of the machine on which the figures depend."""
-    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo", encoding="ascii")
-                if line.startswith("model name")), platform.machine())
-    memory = int(open("/proc/meminfo", encoding="ascii").readline().split()[1]) / 2 ** 20
-    packages = {}
-    for package in ("redis-server", "rabbitmq-server", "beanstalkd", "libsqlite3-0"):
-        told = version_of("dpkg-query", "-W", "-f", "${Version}\n", package)
-        if told:
-            packages[package] = told
-    if servers := sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres")):
-        packages["PostgreSQL"] = version_of(str(servers[-1]), "--version").split(") ")[-1]
-    if '"' in (java := version_of("java", "-version")):
-        packages["Java"] = java.split('"')[1]
-    pom = (SOURCE / KINDS["redisson"][0]).read_text("utf-8")
-    packages["Redisson"] = re.search("<redisson.version>(.*)<", pom).group(1)
-    return {"date": now(), "cpu": cpu, "cores": os.cpu_count(), "memory": f"{memory:.0f} GiB",
-            "kernel": platform.release(), "load": f"{os.getloadavg()[0]:.1f}",
-            "packages": packages}
-
-
-def now():
-    """The time in the form of the page."""
-    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def die_with_parent():
-    """Runs in the program before it begins. If this script is killed, the program ends too, and its
-    servers with it."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def measured(program, options, designs):
@@ -104,16 +61,6 @@ def measured(program, options, designs):
     return lines, running.returncode
 
 
-def read(files):
-    """A run that was kept, with the lines of further files."""
-    run, lines = None, []
-    for file in files.split(","):
-        first, *rest = map(json.loads, Path(file).read_text(encoding="utf-8").splitlines())
-        run = {**(run or first), "ended": first["ended"]}
-        lines += rest
-    return run, lines
-
-
 def main():
     asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     asked.add_argument("program")
@@ -126,7 +73,7 @@ def main():
     words = asked.parse_args()
     failed = 0
     if words.kept:
-        run, lines = read(words.kept)
+        run, lines = kept(words.kept)
     else:
         KEPT.parent.mkdir(parents=True, exist_ok=True)
         rounds = words.rounds or (1 if words.quick else ROUNDS)

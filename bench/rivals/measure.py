@@ -1,0 +1,103 @@
+"""The measures of one entry in one round. Each gives figures by their names."""
+
+import json
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from process import Failure
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "clients"))
+from install import Failed, run  # noqa: E402  pylint: disable=wrong-import-position
+
+PENDING_DELAY = 24 * 3600  # seconds: nothing of what is pending falls due
+LATE_A_SECOND = 200
+CLIENT_SECONDS = 900
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long, and with how many messages."""
+
+    rate_seconds: float
+    late_seconds: float
+    pending: int
+
+
+FULL = Effort(5, 15, 100_000)
+QUICK = Effort(1.5, 3, 10_000)
+
+
+def driven(program, server, verb, first, second):
+    """What the client's program says."""
+    try:
+        told = run(*program, server.address(), verb, first, second, timeout=CLIENT_SECONDS)
+    except Failed as error:
+        raise Failure(f"{verb}: {str(error).strip()[-600:]}") from error
+    return json.loads(told.splitlines()[-1])
+
+
+def rate(entry, program, server, effort, batch):
+    """Lives a second, and the server's processor time for one."""
+    before = server.processor_seconds()
+    told = driven(program, server, "rate", effort.rate_seconds, batch)
+    spent = server.processor_seconds() - before
+    name = "batch" if batch > 1 else "single"
+    return {f"{name}_rate": told["lives"] / told["seconds"],
+            f"{name}_cpu_us": spent / told["lives"] * 1e6}
+
+
+def lateness(program, server, effort):
+    told = driven(program, server, "late", effort.late_seconds, LATE_A_SECOND)
+    return {f"late_{name}": told[name] for name in ("p50_ms", "p99_ms", "max_ms")}
+
+
+def space_and_restart(program, server, effort):
+    """What a pending message takes, and how long a killed server needs until it serves again."""
+    driven(program, server, "fill", 1, PENDING_DELAY)  # makes what only the first message needs
+    memory, disk = server.memory_bytes(), server.disk_bytes()
+    driven(program, server, "fill", effort.pending, PENDING_DELAY)
+    server.rest()
+    found = {"memory_bytes": (server.memory_bytes() - memory) / effort.pending,
+             "disk_bytes": (server.disk_bytes() - disk) / effort.pending}
+    if server.forgets:
+        return found
+    server.kill()
+    begin = time.monotonic()
+    server.start()
+    found["restart_s"] = time.monotonic() - begin
+    found["kept"] = server.pending()
+    # The first message may have gone already where a server only says what is due.
+    if found["kept"] < effort.pending:
+        raise Failure(f"restart: {found['kept']} of {effort.pending} messages are left")
+    return found
+
+
+def measured(entry, program, parent, effort, say):
+    """(figures, failures) of one round."""
+    found, failures = {}, []
+
+    def take(name, work):
+        say(name)
+        try:
+            found.update(work())
+        except Failure as error:
+            failures.append(f"{name}: {error}")
+
+    def on_a_server(name, works):
+        try:
+            with entry.server(parent) as server:
+                for what, work in works:
+                    take(what, lambda one=work, at=server: one(at))
+        except Failure as error:
+            failures.append(f"{name}: {error}")
+
+    on_a_server("space", [("space and restart",
+                           lambda server: space_and_restart(program, server, effort))])
+    works = [("one at a time", lambda server: rate(entry, program, server, effort, 1))]
+    if entry.batch:
+        works.append(("batches", lambda server: rate(entry, program, server, effort, entry.batch)))
+    works.append(("lateness", lambda server: lateness(program, server, effort)))
+    on_a_server("rates", works)
+    return found, failures
