@@ -13,7 +13,7 @@ processor time of worker and server for a message, which says more where the mac
 start of the worker is in it). Exits 1 if a figure is missed.
 
 The first run installs the rivals below DIRECTORY (build/bench/clients) from PyPI, npm, the Go
-modules and Maven. Their versions are pinned here, in rivals/ and in tests/redisson/pom.xml.
+modules and Maven (install.py).
 """
 
 import argparse
@@ -32,21 +32,10 @@ import time
 import urllib.request
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-SOURCE = HERE.parents[1]
-CELERY = "celery[redis]==5.7.0"
+from install import HERE, SOURCE, Failed, Programs, run
+
 MUST = {"python": 2, "go": 2, "typescript": 2, "java": 2, "batches": 5}
 TICKS = os.sysconf("SC_CLK_TCK")
-LIMIT = 600  # seconds that a program may take
-
-
-def run(*command, cwd=None, **variables):
-    done = subprocess.run([str(word) for word in command], cwd=cwd, env=os.environ | variables,
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT,
-                          check=False)
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(map(str, command))}: {done.stdout}{done.stderr}")
-    return done.stdout
 
 
 def free_port():
@@ -115,73 +104,51 @@ class Languages:
     """How each client and its rival is installed: two functions that each run one side."""
 
     def __init__(self, place):
-        self._place = place
+        self._programs = Programs(place)
 
-    def _folder(self, name):
-        folder = self._place / name
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
+    @staticmethod
+    def _rival(program):
+        """Runs the rival's program on the server at that port."""
+        return lambda what, port, count: run(*program, f"127.0.0.1:{port}", what, count,
+                                             *(["0"] if what == "fill" else []))
 
     def python(self):
-        folder = self._folder("python")
-        rival = folder / "bin/python"
-        if not rival.exists():
-            run(sys.executable, "-m", "venv", folder)
-            run(rival, "-m", "pip", "-q", "install", CELERY)
-        script = HERE / "rivals/celery_worker.py"
         path = {"PYTHONPATH": str(SOURCE / "clients/python/src")}
         return (lambda port, count: run(sys.executable, HERE / "tarry/python_worker.py",
                                         f"http://127.0.0.1:{port}", count, **path),
-                lambda what, port, count: run(rival, "-W", "ignore", script, what,
-                                              f"redis://127.0.0.1:{port}/0", count, cwd=folder))
+                self._rival(self._programs.celery()))
 
     def go(self):
-        folder = self._folder("go")
-        run("go", "build", "-o", folder / "tarry", ".", cwd=HERE / "tarry/go")
-        run("go", "build", "-o", folder / "asynq", ".", cwd=HERE / "rivals/asynq")
-        return (lambda port, count: run(folder / "tarry", f"http://127.0.0.1:{port}", count),
-                lambda what, port, count: run(folder / "asynq", what, f"127.0.0.1:{port}", count))
+        worker = self._programs.go("worker", HERE / "tarry/go", ".")
+        return (lambda port, count: run(*worker, f"http://127.0.0.1:{port}", count),
+                self._rival(self._programs.go("asynq")))
 
     def typescript(self):
-        client, rival = self._typescript()
-        return (lambda port, count: run("node", HERE / "tarry/worker.mjs", client,
-                                        f"http://127.0.0.1:{port}", count),
-                lambda what, port, count: run("node", rival, what, port, count))
+        return self._typescript()
 
     def batches(self):
-        client, rival = self._typescript()
-        return (lambda port, count: run("node", HERE / "tarry/worker.mjs", client,
-                                        f"http://127.0.0.1:{port}", count, "batches"),
-                lambda what, port, count: run("node", rival, "batches", port, count))
+        return self._typescript("batches")
 
-    def _typescript(self):
-        client = self._folder("typescript")
+    def _typescript(self, *how):
+        client = self._programs.folder("typescript")
         shutil.copytree(SOURCE / "clients/typescript", client, dirs_exist_ok=True,
                         ignore=shutil.ignore_patterns("node_modules", "dist", "build"))
         if not (client / "node_modules").exists():
             run("npm", "ci", "--silent", "--prefer-offline", "--ignore-scripts", cwd=client)
         run("npm", "run", "--silent", "build", cwd=client)
-        rival = self._folder("bullmq")
-        for name in ("package.json", "bullmq.mjs"):
-            shutil.copy(HERE / "rivals" / name, rival)
-        if not (rival / "node_modules").exists():
-            run("npm", "install", "--silent", "--prefer-offline", cwd=rival)
-        return client / "dist/esm/index.js", rival / "bullmq.mjs"
+        return (lambda port, count: run("node", HERE / "tarry/worker.mjs",
+                                        client / "dist/esm/index.js", f"http://127.0.0.1:{port}",
+                                        count, *how),
+                self._rival(self._programs.bullmq()))
 
     def java(self):
-        folder = self._folder("java")
+        folder = self._programs.folder("java")
         run(sys.executable, "-B", SOURCE / "clients/java/tests/build.py", folder / "client")
         mine = f"{folder}/client/tarry-client.jar:{folder}/classes"
         run("javac", "-cp", mine, "-d", folder / "classes", HERE / "tarry/TarryRate.java")
-        theirs = run(sys.executable, "-B", SOURCE / "bench/java_classpath.py", "redisson",
-                     folder / "redisson").strip()
-        run("javac", "-nowarn", "-cp", theirs, "-d", folder / "classes",
-            HERE / "rivals/RedissonRate.java")
         return (lambda port, count: run("java", "-cp", mine, "TarryRate",
                                         f"http://127.0.0.1:{port}", count),
-                lambda what, port, count: run("java", "-cp", f"{theirs}:{folder}/classes",
-                                              "RedissonRate", what, f"redis://127.0.0.1:{port}",
-                                              count))
+                self._rival(self._programs.java("RedissonRival", "redisson")))
 
 
 def measured(name, sides, options):
@@ -197,7 +164,8 @@ def measured(name, sides, options):
         with redis() as (port, pid):
             if name != "batches":
                 theirs("fill", port, count)
-            rates[1].append(rate(pid, count, theirs, "work", port))
+            what = "batches" if name == "batches" else "work"
+            rates[1].append(rate(pid, count, theirs, what, port))
     return rates
 
 
@@ -220,7 +188,10 @@ def main():
     languages = Languages(options.dir.resolve())
     missed = False
     for name in names:
-        ours, theirs = measured(name, getattr(languages, name)(), options)
+        try:
+            ours, theirs = measured(name, getattr(languages, name)(), options)
+        except Failed as error:
+            raise SystemExit(error) from error
         ratios = [one[0] / other[0] for one, other in zip(ours, theirs)]
         median = statistics.median(ratios)
         missed = missed or median < MUST[name]

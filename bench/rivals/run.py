@@ -71,7 +71,7 @@ def rounds_of(entries, there, options, effort):
                 if entry.name not in there:
                     continue
                 figures, failures = measured(
-                    entry, there[entry.name], parent, effort,
+                    entry, there[entry.name], parent, effort, number,
                     lambda what, at=entry.name, n=number:
                     say(f"round {n} of {options.rounds}, {at}: {what}"))
                 for failure in failures:

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import socket
+import subprocess
 import sys
 import tempfile
 import time
@@ -216,3 +217,94 @@ class Nats(Server):
 
     def pending(self):
         return json.loads(fetched(f"http://127.0.0.1:{self.watched}/jsz"))["messages"]
+
+
+class PostgreSql(Server):
+    """A new cluster with PostgreSQL's own defaults: each commit is synced."""
+
+    user = "postgres"
+    programs = None  # the directory of its programs
+
+    def made(self):
+        self.data = self.directory / "data"
+        if os.getuid() == 0:
+            shutil.chown(self.directory, self.user, self.user)
+        return [self.process([self.programs / "postgres", "-D", self.data, "-k", self.directory,
+                              "-c", f"port={self.port}", "-c", "listen_addresses=127.0.0.1"],
+                             lambda: self._psql("select 1") == "1")]
+
+    def start(self):
+        if not self.data.exists():
+            self._run("initdb", "-D", self.data, "-U", self.user, "-A", "trust", "-E", "UTF8",
+                      "--locale=C")
+        super().start()
+
+    def _run(self, name, *words):
+        user = self.user if os.getuid() == 0 else None
+        done = subprocess.run([self.programs / name, *words], capture_output=True, text=True,
+                              user=user, group=user, cwd="/", check=False)
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    def _psql(self, query):
+        return self._run("psql", "-h", "127.0.0.1", "-p", str(self.port), "-U", self.user, "-XtAc",
+                         query)
+
+    def address(self):
+        return f"postgres://{self.user}@127.0.0.1:{self.port}/postgres"
+
+    def pending(self):
+        return int(self._psql("select count(*) from river_job"))
+
+
+class RabbitMq(Server):
+    """The tests' rabbitmq-server, without plugins."""
+
+    def made(self):
+        from rabbit_server import RabbitServer  # pylint: disable=import-outside-toplevel
+        self._rabbit = RabbitServer()
+        return []
+
+    def address(self):
+        return f"amqp://guest:guest@127.0.0.1:{self._rabbit.port}/"
+
+    def roots(self):
+        return [self._rabbit.group]
+
+    def start(self):
+        self._rabbit.start()
+
+    def kill(self):
+        self._rabbit.shoot()
+
+    def close(self):
+        self._rabbit.close()
+        super().close()
+
+    def disk_bytes(self):
+        return disk_bytes(self._rabbit.path / "mnesia")
+
+    def pending(self):
+        told = self._rabbit.control("-q", "list_queues", "--no-table-headers", "name", "messages")
+        return int(re.search(r"^waiting\s+(\d+)", told, re.MULTILINE)[1])
+
+
+class ElasticMq(Server):
+    """In its memory only, which is its default."""
+
+    classpath = None
+    forgets = True
+
+    def made(self):
+        return [self.process(
+            ["java", "-Drest-sqs.bind-hostname=127.0.0.1", f"-Drest-sqs.bind-port={self.port}",
+             f"-Dnode-address.port={self.port}", "-Drest-stats.enabled=false", "-cp",
+             self.classpath, "org.elasticmq.server.Main"],
+            lambda: bool(fetched(f"{self.address()}/?Action=ListQueues")))]
+
+    def address(self):
+        return f"http://127.0.0.1:{self.port}"
+
+
+def counted_by(*command):
+    """Redis that counts a rival's waiting messages with this command."""
+    return type("Redis", (Redis,), {"key": command})

@@ -25,6 +25,7 @@ const (
 	fillBatch       = 100
 	lateDelay       = time.Second
 	longestDrain    = 120 * time.Second
+	warmPart        = 3 // one part of so many does not count, since clients and servers warm up
 )
 
 // Push sends messages, and returns when the server has accepted them. Several are one batch, unless
@@ -39,6 +40,9 @@ type Rival interface {
 	// message, from any thread.
 	Consume(batch int, settled func(payload []byte)) error
 }
+
+// Closer is a Rival that has to say goodbye to its server.
+type Closer interface{ Close() error }
 
 // Main carries out the command line for the rival that `open` makes of the address.
 func Main(open func(address string) (Rival, error)) {
@@ -59,6 +63,9 @@ func Main(open func(address string) (Rival, error)) {
 		told = fill(rival, int(first), time.Duration(second*float64(time.Second)))
 	default:
 		Check(fmt.Errorf("no verb %q", os.Args[2]))
+	}
+	if closer, ok := rival.(Closer); ok {
+		Check(closer.Close())
 	}
 	Check(json.NewEncoder(os.Stdout).Encode(told))
 }

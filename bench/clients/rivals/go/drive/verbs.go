@@ -13,6 +13,7 @@ import (
 type rateTold struct {
 	Lives   int64   `json:"lives"`
 	Seconds float64 `json:"seconds"`
+	All     int64   `json:"all"` // those while the client warmed up too
 }
 
 type lateTold struct {
@@ -66,6 +67,11 @@ func rate(rival Rival, window time.Duration, batch int) rateTold {
 		}
 	}))
 	begin := time.Now()
+	warmAt, warm := begin, make(chan int64, 1)
+	time.AfterFunc(window/warmPart, func() {
+		warmAt = time.Now()
+		warm <- settled.Load()
+	})
 	inTurns(rival, func(push Push) {
 		for time.Since(begin) < window {
 			for range batch {
@@ -83,7 +89,8 @@ func rate(rival Rival, window time.Duration, batch int) rateTold {
 			Check(fmt.Errorf("%d of %d messages came", settled.Load(), pushed.Load()))
 		}
 	}
-	return rateTold{pushed.Load(), time.Since(begin).Seconds()}
+	before := <-warm
+	return rateTold{pushed.Load() - before, time.Since(warmAt).Seconds(), pushed.Load()}
 }
 
 func late(rival Rival, window time.Duration, aSecond float64) lateTold {
