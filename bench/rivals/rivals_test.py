@@ -7,7 +7,10 @@ import sys
 import unittest
 
 import run
+from entries import Entry
+from install import Failed
 from process import Process, memory_bytes, processor_seconds, runs, tree
+from servers import Server
 from table import BEGIN, END, put_into, text
 
 LINE = {"id": "beanstalkd", "round": 1, "skipped": "", "failures": "", "range": {},
@@ -40,6 +43,24 @@ class Arguments(unittest.TestCase):
 
     def test_no_rounds_are_refused(self):
         self.assertIn("at least 1", self.refused("--rounds", "0"))
+
+
+class Installing(unittest.TestCase):
+    def test_what_cannot_be_installed_is_named_and_left_out(self):
+        def refuse(_programs):
+            raise Failed("no network")
+
+        def entry(name, program, needed=()):
+            return Entry(name, name, "", "", type("Any", (Server,), {"needed": needed}), program)
+
+        with contextlib.redirect_stderr(io.StringIO()) as told:
+            there, missing = run.installed(
+                [entry("a", refuse), entry("b", lambda programs: ["b"]),
+                 entry("c", lambda programs: ["c"], ("no-such-program",))], None)
+        self.assertEqual(there, {"b": ["b"]})
+        self.assertEqual(missing, {"a": "no network",
+                                   "c": "no-such-program is not installed"})
+        self.assertIn("without a: no network", told.getvalue())
 
 
 class Table(unittest.TestCase):

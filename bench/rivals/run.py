@@ -53,6 +53,9 @@ def installed(entries, programs):
     for entry in entries:
         say(f"{entry.name}: its client and server")
         try:
+            for program in entry.server.needed:
+                if not shutil.which(program):
+                    raise Failed(f"{program} is not installed")
             entry.needs(programs)
             there[entry.name] = entry.program(programs)
         except Failed as error:

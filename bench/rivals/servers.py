@@ -63,6 +63,7 @@ def disk_bytes(directory):
 class Server:
     """Processes that serve one queue, with their data in `directory`."""
 
+    needed = ()  # programs that have to be installed
     user = None
     forgets = False  # whether it has all messages in memory only
 
@@ -159,6 +160,7 @@ class Tarry100ms(Tarry):
 class Redis(Server):
     """What the rivals' users are told to set, so that a restart loses at most a second."""
 
+    needed = ("redis-server",)
     key = ()  # the command that counts the rival's messages
 
     def redis(self, port):
@@ -178,6 +180,8 @@ class Redis(Server):
 class TarryRedis(Tarry, Redis):
     """Both processes are one server: what either takes counts."""
 
+    needed = Redis.needed
+
     def made(self):
         port = free_port()
         return [self.redis(port), self.serve(f"redis://127.0.0.1:{port}/0")]
@@ -186,6 +190,7 @@ class TarryRedis(Tarry, Redis):
 
 
 class Beanstalkd(Server):
+    needed = ("beanstalkd",)
     sync_ms = 50
 
     def made(self):

@@ -13,9 +13,13 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
 
 from celery import Celery
 from celery.signals import worker_ready
+
+sys.path.append(str(Path(__file__).resolve().parents[2]))
+from children import die_with_parent  # noqa: E402  pylint: disable=wrong-import-position
 
 CLIENTS = 4
 MOST_OUTSTANDING = 5000
@@ -56,6 +60,7 @@ def bench(payload):
 
 def serve(words):
     os.setsid()  # so that it can be ended with its pool
+    die_with_parent()
     app.worker_main(["worker", "--loglevel=ERROR", *words])
 
 
