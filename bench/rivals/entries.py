@@ -11,7 +11,8 @@ import servers
 sys.path += [str(Path(__file__).resolve().parents[1] / "clients"),
              str(Path(__file__).resolve().parents[1])]
 from java_classpath import KINDS, SOURCE  # noqa: E402  pylint: disable=wrong-import-position
-from install import CELERY, HERE, Failed  # noqa: E402  pylint: disable=wrong-import-position
+from install import (  # noqa: E402  pylint: disable=wrong-import-position
+    CELERY, HERE, NATS_SERVER, Failed)
 
 REDIS = "AOF everysec: a power failure loses about a second"
 
@@ -92,8 +93,9 @@ ENTRIES = (
           "`-f 0`: synced before the answer", servers.Beanstalkd0,
           lambda programs: programs.go("beanstalkd")),
     Entry("nats", "NATS JetStream", go_module("github.com/nats-io/nats.go"),
-          "scheduled messages in files, `sync_interval` 100 ms; acks are confirmed, in batches the "
-          "last one's", servers.Nats, lambda programs: programs.go("nats"), 100, _nats),
+          f"nats-server {NATS_SERVER.rpartition('@v')[2]}, scheduled messages in files, "
+          "`sync_interval` 100 ms; acks are confirmed, in batches the last one's", servers.Nats,
+          lambda programs: programs.go("nats"), 100, _nats),
     Entry("rabbitmq", "RabbitMQ, TTL and dead-letter exchange",
           go_module("github.com/rabbitmq/amqp091-go"),
           "durable classic queues, persistent, confirms, acks", servers.RabbitMq,

@@ -22,10 +22,11 @@ class Effort:
     rate_seconds: float
     late_seconds: float
     pending: int
+    warm_ups: bool
 
 
-FULL = Effort(5, 10, 100_000)
-QUICK = Effort(1.5, 3, 10_000)
+FULL = Effort(5, 10, 100_000, True)
+QUICK = Effort(1.5, 2, 10_000, False)
 
 
 def driven(program, server, verb, first, second):
@@ -98,8 +99,9 @@ def measured(entry, program, parent, effort, number, say):
         on_a_server("space", [("space and restart",
                                lambda server: space_and_restart(entry, program, server, effort))])
     # A server in Java or on Erlang is slow at first. The last run's figures replace the others'.
+    warm_ups = entry.warm_ups if effort.warm_ups else 0
     works = [(name, lambda server: rate(program, server, effort, 1))
-             for name in (*["warm up"] * entry.warm_ups, "one at a time")]
+             for name in (*["warm up"] * warm_ups, "one at a time")]
     if entry.batch:
         works.append(("batches", lambda server: rate(program, server, effort, entry.batch)))
     works.append(("lateness", lambda server: lateness(program, server, effort)))

@@ -12,16 +12,14 @@ BEGIN = "<!-- scripts/bench rivals writes what follows -->"
 END = "<!-- the end of what scripts/bench rivals writes -->"
 MADE = ("Measured from {date} to {ended}: {cpu}, {cores} cores, {memory}, Linux {kernel}; "
         "{packages}. {rounds}The load average was {load} before it began{busy}.")
-BUSY = (": other programs used the cores too, so compare the rows with each other, and do not take "
-        "the figures for what this machine can do")
+BUSY = (": other programs used the cores too, and not equally during each row. Rates and lateness "
+        "depend on that more than processor time does. Do not take these figures for what the "
+        "queues can do")
 CALM_LOAD = 0.5
+NOT_USED = ("libsqlite3-0", "Redisson")  # not used, or named in the second table
 HEADS = ["", "lives/s, one at a time", "in batches", "server's µs a life", "in batches",
-         "late p50", "late p99", "memory B", "disk B", "restart"]
+         "late p50", "late p99", "memory, B a message", "disk, B a message", "restart"]
 SETTING_HEADS = ["", "settings", "client", "batch"]
-
-
-def _microseconds(value):
-    return number(value)
 
 
 def _bytes(value):
@@ -71,7 +69,8 @@ def left_out(lines):
 
 def text(run, lines):
     """All that is between the marks."""
-    packages = ", ".join(f"{name} {version}" for name, version in run["packages"].items())
+    packages = ", ".join(f"{name} {version}" for name, version in run["packages"].items()
+                         if name not in NOT_USED)
     rounds = "" if run["rounds"] == 1 else (
         f"{run['rounds']} rounds: medians, with the lowest and the highest in brackets. ")
     made = MADE.format(**{**run, "packages": packages, "rounds": rounds,
