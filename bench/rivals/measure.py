@@ -26,7 +26,7 @@ class Effort:
 
 
 FULL = Effort(5, 10, 100_000, True)
-QUICK = Effort(1.5, 2, 10_000, False)
+QUICK = Effort(1, 2, 5_000, False)
 
 
 def driven(program, server, verb, first, second):

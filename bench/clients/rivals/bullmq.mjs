@@ -24,9 +24,10 @@ const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const payload = (dueMs) => `${Math.round(dueMs * 1000)} `.padEnd(PAYLOAD_BYTES, "x");
 
 /** A function that pushes as many messages, due after the delay; together if there are several. */
-function producer() {
+async function producer() {
   const queue = new Queue("bench", { connection });
   open.push(queue);
+  await queue.waitUntilReady(); // one that still connects cannot be closed
   const opts = { removeOnComplete: true };
   return async (count, delay) => {
     const data = payload(now() + delay);
@@ -59,7 +60,10 @@ async function until(holds, what) {
   }
 }
 
-const inTurns = (produce) => Promise.all(Array.from({ length: CLIENTS }, (_, n) => produce(producer(), n)));
+async function inTurns(produce) {
+  const pushes = await Promise.all(Array.from({ length: CLIENTS }, producer));
+  await Promise.all(pushes.map(produce));
+}
 
 async function rate(seconds, batch) {
   let pushed = 0;
