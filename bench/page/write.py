@@ -70,7 +70,7 @@ def main():
     asked.add_argument("--from", dest="kept", help="writes the pages from runs that were kept")
     asked.add_argument("--keep", default=str(KEPT), help="where the run is kept")
     asked.add_argument("designs", nargs="*", metavar="DESIGN")
-    words = asked.parse_args()
+    words = asked.parse_intermixed_args()  # designs may follow the options
     failed = 0
     if words.kept:
         run, lines = kept(words.kept)
