@@ -101,11 +101,11 @@ ENTRIES = (
           "durable classic queues, persistent, confirms, acks", servers.RabbitMq,
           lambda programs: programs.go("rabbitmq"), 100, _rabbitmq),
     Entry("river", "River on PostgreSQL", go_module("github.com/riverqueue/river"),
-          "each commit is synced; 1,000 workers, since it fetches ten times a second; its memory "
-          "is a cache of fixed size", servers.PostgreSql,
+          "each commit is synced; 1,000 workers, since it fetches ten times a second; it looks for "
+          "due jobs every 5 s; its memory is a cache of fixed size", servers.PostgreSql,
           lambda programs: programs.go("river"), 100, _postgresql),
     Entry("asynq", "asynq on Redis", go_module("github.com/hibiken/asynq"),
-          REDIS + "; 10 handlers, as in its README",
+          REDIS + "; 10 handlers, as in its README; it looks for due tasks every 5 s, its default",
           servers.counted_by("ZCARD", "asynq:{default}:scheduled"),
           lambda programs: programs.go("asynq")),
     Entry("bullmq", "BullMQ on Redis", f"bullmq {pinned('package.json', 'bullmq')}",
