@@ -20,6 +20,18 @@ inline std::vector<EngineSpec> limiting(const std::vector<EngineSpec>& engines,
   return chosen;
 }
 
+/// Those that hold max_leased; if not `can`, those that refuse it.
+inline std::vector<EngineSpec> counting_leases(const std::vector<EngineSpec>& engines,
+                                               bool can = true) {
+  std::vector<EngineSpec> chosen;
+  for (const EngineSpec& spec : engines) {
+    // In a cluster the shards of a queue lie on several nodes.
+    const bool counts = spec.servers != RedisServers::cluster || spec.shards == 1;
+    if (spec.kind != Kind::rabbitmq && counts == can) chosen.push_back(spec);
+  }
+  return chosen;
+}
+
 inline const Grouping kByTenant{Grouping::By::header, "tenant"};
 inline const Grouping kByKeyPart{Grouping::By::key, {}};
 inline const ClaimOptions kGroupWait{.max = 10, .lease = kLongLease, .wait = 1h};

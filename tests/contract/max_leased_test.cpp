@@ -21,7 +21,8 @@ class MaxLeased : public LimitedQueues {
     return all;
   }
 };
-INSTANTIATE_TEST_SUITE_P(On, MaxLeased, testing::ValuesIn(limiting(all_engines())), EngineName());
+INSTANTIATE_TEST_SUITE_P(On, MaxLeased, testing::ValuesIn(counting_leases(all_engines())),
+                         EngineName());
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MaxLeased);
 
 TEST_P(MaxLeased, IsOverAllClaims) {
@@ -175,7 +176,7 @@ TEST_P(MaxLeased, EndsWithItsQueue) {
 
 class MaxLeasedReopened : public MaxLeased {};
 INSTANTIATE_TEST_SUITE_P(On, MaxLeasedReopened,
-                         testing::ValuesIn(limiting(durable_engines(), true)), EngineName());
+                         testing::ValuesIn(counting_leases(durable_engines())), EngineName());
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MaxLeasedReopened);
 
 TEST_P(MaxLeasedReopened, IsKeptAndCountsTheLeases) {
@@ -199,10 +200,6 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NoLimits);
 
 TEST_P(NoLimits, AreRefusedByName) {
   EXPECT_FALSE(rig().engine().capabilities().limits);
-  const auto refused = queue().configure({.max_leased = 5});
-  ASSERT_FALSE(refused) << "was taken";
-  EXPECT_EQ(refused.error().code, ErrorCode::unsupported) << refused.error().message;
-  expect_names(refused.error(), {"max_leased 5"});
   const auto too = queue().configure({.rate = DeliveryRate{100, 1s, 20}});
   ASSERT_FALSE(too) << "was taken";
   EXPECT_EQ(too.error().code, ErrorCode::unsupported) << too.error().message;

@@ -89,6 +89,10 @@ std::optional<Error> refuse_limits(std::string_view engine, const SettingsPatch&
   }
   const DeliveryRate rate = patch.rate.value_or(DeliveryRate());
   if (rate != DeliveryRate()) return unsupported_limit(engine, "rate " + delivery_rate_text(rate));
+  return refuse_groups(engine, patch);
+}
+
+std::optional<Error> refuse_groups(std::string_view engine, const SettingsPatch& patch) {
   if (patch.group_order.value_or(GroupOrder::due) != GroupOrder::due) {
     return Error{ErrorCode::unsupported,
                  std::string(engine) +

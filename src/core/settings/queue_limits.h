@@ -32,8 +32,11 @@ namespace tarry::core {
 [[nodiscard]] std::string limit_held(const QueueStats& queue);
 [[nodiscard]] std::string limit_held(const MessageInfo& message, const QueueStats& queue);
 
-/// For engines that hold no limits and keep no histories: `unsupported`, which names the first such
+/// For engines that have no groups and keep no histories: `unsupported`, which names the first such
 /// setting.
+[[nodiscard]] std::optional<Error> refuse_groups(std::string_view engine,
+                                                 const SettingsPatch& patch);
+/// The same for engines that hold no limits either.
 [[nodiscard]] std::optional<Error> refuse_limits(std::string_view engine,
                                                  const SettingsPatch& patch);
 

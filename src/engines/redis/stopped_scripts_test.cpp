@@ -42,6 +42,8 @@ bool writes(Script script) {
   return false;
 }
 
+constexpr std::uint32_t kMostLeased = 3;
+
 // A life of a store, with every native verb in it.
 class StoppedLife : protected test::EngineCalls {
  public:
@@ -59,6 +61,7 @@ class StoppedLife : protected test::EngineCalls {
     use("q", Millis(0));
     use("r", Millis(36'000'000));
     purge();
+    use_limited("l");
     (void)ask_server({"HSET", "tarry:{0}:q/0:msgs", "nobody's", "a body in no set"});
     reshard_amid_verbs("q", 3);
     reshard_amid_verbs("q", 1);
@@ -319,6 +322,30 @@ class StoppedLife : protected test::EngineCalls {
     for (const char* key : {"a", "b", "c", "d", "e"}) end("p", key, false);
   }
 
+  // A queue with limits, whose claims end in all ways, and one that waits for room.
+  void use_limited(const std::string& queue) {
+    core::ConfigureRequest configure;
+    configure.queue = queue;
+    configure.patch.max_leased = kMostLeased;
+    (void)sure<core::ConfigureReply>(std::move(configure));
+    push(queue, {"l 0", "l 1", "l 2", "l 3", "l 4", "l 5"}, 0);
+    push(queue, {"l odd"}, 0, {}, 3);
+    Claimed first = claim(queue, 10);
+    EXPECT_LE(first.size(), std::size_t{kMostLeased});
+    core::ClaimRequest request;
+    request.queues = {queue};
+    request.wait = Millis(10'000);
+    auto waiting = begin(*engine_, request);
+    settle(queue, first, core::SettleAction::ack);
+    clock_->advance(40'000);
+    (void)waiting.get();
+    clock_->advance(40'000);
+    first = claim(queue, 2, {"l 4", "l 5", "l odd"});
+    EXPECT_LE(first.size() + claim(queue, 10).size(), std::size_t{kMostLeased});
+    settle(queue, first, core::SettleAction::release);
+    clock_->advance(40'000);
+  }
+
   static void wait_until(const std::function<bool()>& is_so) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     while (!is_so()) ASSERT_LT(std::chrono::steady_clock::now(), deadline);
@@ -390,7 +417,7 @@ class StoppedLife : protected test::EngineCalls {
   void settle_all() {
     clock_->advance(100'000'000);
     std::map<std::string, int> came;
-    for (const std::string queue : {"q", "r", "p", "x"}) {
+    for (const std::string queue : {"q", "r", "p", "x", "l"}) {
       core::ReviveRequest revive;
       revive.queue = queue;
       revive.all = true;

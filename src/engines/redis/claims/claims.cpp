@@ -5,8 +5,10 @@
 #include <optional>
 #include <utility>
 
+#include "engines/redis/node/countdown.h"
 #include "engines/redis/records/member.h"
 #include "engines/redis/verbs/claim_reply.h"
+#include "engines/redis/verbs/limited.h"
 #include "engines/redis/verbs/parted.h"
 #include "engines/redis/verbs/verbs.h"
 
@@ -25,6 +27,10 @@ constexpr std::int64_t kWatchAgainMs = 5'000;
 constexpr std::int64_t kAfterFailureMs = 1'000;  // until a claim that failed looks again
 // A claim lets up to 65,500 messages expire, 500 in each call, to get to those after them.
 constexpr int kExpiredRounds = 131;
+// If a queue's limits have no room, a claim ends leases that have run out: so many of them in each
+// call, and so often.
+constexpr std::int64_t kTickSlice = 100;
+constexpr int kEndedRounds = 100;
 
 }  // namespace
 
@@ -100,13 +106,38 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
     if (!settled_ && shard_ == places_->closed) return settle_keys();
     const Place& place = places_->shards[shards_[shard_]];
     sent_ = base::BootClock::now();
-    claims_.context_.server.run_on(
-        place, by_key ? Script::claim_keys : Script::claim,
-        [self = shared_from_this(), asked](RedisCommand& command) { self->build(command, asked); },
-        [self = shared_from_this(), &place, places = places_, asked](Result<RedisReply> reply) {
-          if (!reply) return self->failed(std::move(reply).error());
-          self->take(place, reply->view(), asked);
-        });
+    auto build = [self = shared_from_this(), asked](RedisCommand& command) {
+      self->build(command, asked);
+    };
+    auto done = [self = shared_from_this(), &place, places = places_,
+                 asked](Result<RedisReply> reply) {
+      if (!reply) return self->failed(std::move(reply).error());
+      self->take(place, reply->view(), asked);
+    };
+    Server& server = claims_.context_.server;
+    if (!places_->limited) {
+      return server.run_on(place, by_key ? Script::claim_keys : Script::claim, std::move(build),
+                           std::move(done));
+    }
+    if (auto refused = refuse_shards(claims_.context_, *places_)) return fail(*std::move(refused));
+    server.run_with_all(*places_, place,
+                        by_key ? Script::claim_keys_limited : Script::claim_limited,
+                        std::move(build), std::move(done));
+  }
+
+  // Leases in these shards may have ended, so that the limits have room.
+  void end_leases(const std::vector<std::size_t>& behind) {
+    auto countdown =
+        std::make_shared<Countdown>([self = shared_from_this()] { self->next_shard(); });
+    for (const std::size_t shard : behind) {
+      countdown->begin();
+      claims_.context_.server.run_on(
+          places_->open_first(shard), Script::tick,
+          [](RedisCommand& command) { command.add(kTickSlice); },
+          // If this fails, the claim finds no room, and looks again later.
+          [countdown, places = places_](const Result<RedisReply>&) { countdown->end(); });
+    }
+    countdown->end();
   }
 
   void settle_keys() {
@@ -126,6 +157,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
     command.add(static_cast<std::int64_t>(bytes)).add(taken_ == 0 ? "1" : "0");
     if (wanted.keys.empty()) {
       command.add(claims_.context_.identity.schema() >= kBulkSchema ? "1" : "0");
+      if (places_->limited) command.add(claim_->may_wait ? "1" : "");
       return;
     }
     command.add(wanted.any_state ? "1" : "0");
@@ -149,10 +181,26 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
       again_ms_ = 0;
     }
     if (answer->has_expired_left && ++expired_rounds_ < kExpiredRounds) return next_shard();
+    if (answer->gate && !take_gate(*answer)) return;
     // The shard gave as many as were asked for, so it may have more.
     if (answer->taken + answer->damaged.size() == asked && left() > 0) return next_shard();
     ++shard_;
     next_shard();
+  }
+
+  // False if the claim does not go on with the next shard.
+  bool take_gate(const ClaimAnswer& answer) {
+    const GateAnswer& gate = *answer.gate;
+    places_->limited = gate.limited;
+    if (!gate.behind.empty() && !is_full() && ++ended_rounds_ < kEndedRounds) {
+      end_leases(gate.behind);
+      return false;
+    }
+    if (!gate.held) return true;
+    if (!gate.behind.empty()) again_ms_ = std::min(again_ms_, kAfterFailureMs);
+    ++queue_;
+    next_queue();
+    return false;
   }
 
   void bury_damaged(const Place& place, const ClaimAnswer& answer) {
@@ -168,6 +216,10 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
   }
 
   void failed(Error error) {
+    if (needs_all_shards(error) && ++tries_ < 5) {
+      places_->limited = true;
+      return next_shard();
+    }
     if (is_moved(error) && ++tries_ < 5) {
       return doubt(claims_.context_, places_, [self = shared_from_this()](Result<void> checked) {
         if (!checked) return self->fail(std::move(checked).error());
@@ -199,6 +251,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
   base::BootClock::time_point sent_;  // when the script was sent
   int tries_ = 0;
   int expired_rounds_ = 0;
+  int ended_rounds_ = 0;
 };
 
 Claims::Claims(Context& context, Alarms& alarms, const core::Limits& limits)

@@ -26,6 +26,9 @@ enum class Script : std::uint8_t {
   move,
   claim,
   claim_keys,
+  // Of a queue with limits: scripts/gate.lua.
+  claim_limited,
+  claim_keys_limited,
   ack,
   settle,
   extend,
@@ -82,7 +85,7 @@ enum class Script : std::uint8_t {
   layout_forecast,
   layout_purge,
 };
-inline constexpr std::size_t kScripts = 63;
+inline constexpr std::size_t kScripts = 65;
 /// The scripts before it are the native layout's.
 inline constexpr Script kFirstLayoutScript = Script::layout_push;
 

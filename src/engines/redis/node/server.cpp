@@ -16,6 +16,7 @@ using net::RedisFailure;
 using net::RedisReply;
 
 constexpr std::string_view kMoved = "the queue has moved";
+constexpr std::string_view kNeedsAll = "the queue has limits";
 constexpr std::string_view kOutOfQueues = "has its limit of 100000 queues; none was made";
 
 struct KnownError {
@@ -71,6 +72,7 @@ Error error_of_reply(const std::string& at, std::string_view text, std::string_v
     if (text.starts_with(refusal)) word = "NOPERM";
   }
   if (word == "GONE" || word == "STALE") return {ErrorCode::conflict, std::string(kMoved)};
+  if (word == "LIMITED") return {ErrorCode::conflict, std::string(kNeedsAll)};
   const std::string server = "Redis at " + at + " ";
   for (const KnownError& known : kKnownErrors) {
     if (word != known.code) continue;
@@ -82,6 +84,10 @@ Error error_of_reply(const std::string& at, std::string_view text, std::string_v
 
 bool is_moved(const Error& error) noexcept {
   return error.code == ErrorCode::conflict && error.message == kMoved;
+}
+
+bool needs_all_shards(const Error& error) noexcept {
+  return error.code == ErrorCode::conflict && error.message == kNeedsAll;
 }
 
 bool is_out_of_queues(const Error& error) noexcept {
@@ -204,9 +210,14 @@ void Server::run(Script script, Build build, Done done) {
   });
 }
 
-void Server::add_place(const Place& place, RedisCommand& command) const {
-  command.add(static_cast<std::int64_t>(Place::kKeys));
+void Server::add_place(const Place& place, RedisCommand& command, const QueuePlaces* all) const {
+  const std::size_t shards = all == nullptr ? 0 : all->shards.size();
+  command.add(static_cast<std::int64_t>(Place::kKeys + 2 * shards));
   for (const std::string& key : place.keys) command.key(key);
+  for (std::size_t i = 0; i < shards; ++i) {
+    const Place& each = all->open_first(i);
+    command.key(each.keys[Place::kMeta]).key(each.keys[Place::kLeased]);
+  }
   command.add(place.generation).add(time_argument()).add(place.name).add(place.channel);
 }
 
@@ -246,6 +257,17 @@ void Server::run_on(const Place& place, Script script, Build build, Done done) {
       script,
       [this, &place, build = std::move(build)](RedisCommand& command) mutable {
         add_place(place, command);
+        build(command);
+      },
+      std::move(done));
+}
+
+void Server::run_with_all(const QueuePlaces& queue, const Place& place, Script script, Build build,
+                          Done done) {
+  run(
+      script,
+      [this, &queue, &place, build = std::move(build)](RedisCommand& command) mutable {
+        add_place(place, command, &queue);
         build(command);
       },
       std::move(done));

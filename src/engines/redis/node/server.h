@@ -55,11 +55,15 @@ class Server {
   /// Runs the script on a shard. The shard's keys, and the arguments that scripts/prelude.lua
   /// describes, come before those of `build`. `place` must live until `done` has run.
   void run_on(const Place& place, Script script, Build build, Done done);
-  /// The same in one MULTI, after the commands `before` on that shard's keys. If the script fails,
-  /// it undoes `before`. The script is sent as text, so that it cannot be missing. If a command of
-  /// `before` fails (e.g. because Redis is full), the error is `misuse`: nothing was done, and only
-  /// the server knows why, so use another call. So it is if the script says that only another
-  /// script can do this (`EXPIRES`).
+  /// The same with the keys of all shards of the queue, as scripts/gate.lua describes. They must be
+  /// on one node.
+  void run_with_all(const QueuePlaces& queue, const Place& place, Script script, Build build,
+                    Done done);
+  /// The same as `run_on` in one MULTI, after the commands `before` on that shard's keys. If the
+  /// script fails, it undoes `before`. The script is sent as text, so that it cannot be missing. If
+  /// a command of `before` fails (e.g. because Redis is full), the error is `misuse`: nothing was
+  /// done, and only the server knows why, so use another call. So it is if the script says that
+  /// only another script can do this (`EXPIRES`).
   void run_after(const Place& place, std::vector<net::RedisCommand> before, Script script,
                  Build build, Done done);
   void command(net::RedisCommand command, Done done);
@@ -103,7 +107,8 @@ class Server {
  private:
   [[nodiscard]] std::string text_of(Script script) const;
   void answer(net::RedisAnswer answer, std::string_view what, Done& done);
-  void add_place(const Place& place, net::RedisCommand& command) const;
+  void add_place(const Place& place, net::RedisCommand& command,
+                 const QueuePlaces* all = nullptr) const;
   [[nodiscard]] Error error_of(const net::RedisReply& reply, std::string_view text,
                                std::string_view what);
 
@@ -126,6 +131,10 @@ class Server {
 
 /// True for the error of `run_on` that means: the queue has other shards than was thought, or none.
 [[nodiscard]] bool is_moved(const Error& error) noexcept;
+
+/// True for the error of a claim that means: the queue has limits, so its claims need
+/// `run_with_all`. Nothing was done.
+[[nodiscard]] bool needs_all_shards(const Error& error) noexcept;
 
 /// True for the `no_space` error that means: the store has as many queues as it may have. Waiting
 /// does not help.

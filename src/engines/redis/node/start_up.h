@@ -42,6 +42,9 @@ inline constexpr std::int64_t kBulkSchema = 2;  // programs without bulk claims 
 inline constexpr std::int64_t kPushTimeSchema = 3;
 /// The same for programs that would deliver messages after their expiry.
 inline constexpr std::int64_t kExpirySchema = 4;
+/// The same for programs that would pass the limits of queues. No version was released between the
+/// two, so they share a schema.
+inline constexpr std::int64_t kLimitsSchema = 4;
 
 inline constexpr std::uint32_t kDefaultPartitions = 16;
 inline constexpr std::uint32_t kMaxPartitions = 1024;

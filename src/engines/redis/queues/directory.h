@@ -82,6 +82,10 @@ class Directory {
   void read(std::string_view queue, Recorded done);
 
   [[nodiscard]] std::uint32_t partitions() const noexcept { return partitions_; }
+  /// Of queues that this process makes.
+  [[nodiscard]] std::uint32_t new_shards() const noexcept { return new_shards_; }
+  /// Whether one script may use the keys of several partitions.
+  [[nodiscard]] bool joins_partitions() const noexcept { return !cluster_ || partitions_ == 1; }
 
  private:
   struct Making;

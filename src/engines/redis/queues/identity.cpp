@@ -32,9 +32,17 @@ Identity::Identity(net::Redis& redis, Server& server, Directory& directory, Ids&
       log_(std::move(log)) {}
 
 std::optional<Error> Identity::refuse_expiry() const {
-  if (schema_ >= kExpirySchema) return std::nullopt;
+  return refuse_below(kExpirySchema, "an expiry");
+}
+
+std::optional<Error> Identity::refuse_limits() const {
+  return refuse_below(kLimitsSchema, "a limit (max_leased)");
+}
+
+std::optional<Error> Identity::refuse_below(std::int64_t schema, std::string_view what) const {
+  if (schema_ >= schema) return std::nullopt;
   return Error{ErrorCode::unsupported,
-               "an expiry needs a store of schema " + std::to_string(kExpirySchema) +
+               std::string(what) + " needs a store of schema " + std::to_string(schema) +
                    "; the store in Redis at " + server_.name() + " has schema " +
                    std::to_string(schema_) +
                    " (docs/formats/redis.md, Changing it, tells how to upgrade it)"};

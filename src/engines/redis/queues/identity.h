@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include <tarry/log.h>
@@ -50,9 +51,12 @@ class Identity {
   [[nodiscard]] bool keeps_push_times() const noexcept { return schema_ >= kPushTimeSchema; }
   /// `unsupported` if the store's schema is too old for an expiry.
   [[nodiscard]] std::optional<Error> refuse_expiry() const;
+  /// The same for limits of queues.
+  [[nodiscard]] std::optional<Error> refuse_limits() const;
 
  private:
   [[nodiscard]] bool is_known() const;
+  [[nodiscard]] std::optional<Error> refuse_below(std::int64_t schema, std::string_view what) const;
   void ask();
   void look_at_servers();
   void judge(const Result<ServerFacts>& facts);

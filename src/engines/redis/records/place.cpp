@@ -1,5 +1,7 @@
 #include "engines/redis/records/place.h"
 
+#include <algorithm>
+
 #include "core/shard_rule.h"
 
 namespace tarry::redis {
@@ -46,6 +48,11 @@ const Place* QueuePlaces::find(std::uint32_t shard) const noexcept {
     if (place.shard == shard) return &place;
   }
   return nullptr;
+}
+
+bool QueuePlaces::is_in_one_slot() const noexcept {
+  return std::ranges::all_of(
+      shards, [this](const Place& place) { return place.partition == shards[0].partition; });
 }
 
 const Place& QueuePlaces::closed_home(std::string_view key, std::uint64_t secret) const {

@@ -18,9 +18,11 @@ namespace tarry::redis {
 /// One shard of a queue.
 struct Place {
   static constexpr std::size_t kKeys = 13;
-  // Indices in `keys`. In a closed shard these two keys have other names.
+  // Indices in `keys`. In a closed shard the first two keys have other names.
   static constexpr std::size_t kMsgs = 1;
   static constexpr std::size_t kDue = 2;
+  static constexpr std::size_t kMeta = 0;
+  static constexpr std::size_t kLeased = 5;
 
   std::string queue;
   std::uint32_t number = 0;  // the queue's
@@ -47,11 +49,19 @@ struct QueuePlaces {
   /// The queue had an `expire`, so plain commands were refused. Scripts do the same, so it does no
   /// harm if that has changed.
   mutable bool expires = false;
+  /// The queue has limits, or had some. Scripts decide, so it does no harm if that has changed.
+  mutable bool limited = false;
 
   /// The number of open shards.
   [[nodiscard]] std::uint32_t open() const noexcept {
     return static_cast<std::uint32_t>(shards.size()) - closed;
   }
+  /// All shards, the open ones first.
+  [[nodiscard]] const Place& open_first(std::size_t i) const noexcept {
+    return shards[(closed + i) % shards.size()];
+  }
+  /// Whether all keys have the same hash tag, so that one script may use them in a cluster.
+  [[nodiscard]] bool is_in_one_slot() const noexcept;
   /// The place of the shard with that number; null: the queue has none.
   [[nodiscard]] const Place* find(std::uint32_t shard) const noexcept;
   [[nodiscard]] const Place& closed_home(std::string_view key, std::uint64_t secret) const;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engines/redis/reshard/reshard_mover.h"
+#include "engines/redis/verbs/limited.h"
 
 namespace tarry::redis {
 namespace {
@@ -149,8 +150,26 @@ void Mover::begin() {
   context_.directory.find(request_.queue, [self = shared_from_this()](Result<QueuePtr> queue) {
     if (!queue) return self->fail(std::move(queue).error());
     if (*queue == nullptr) return self->fail(no_such_queue(self->request_.queue));
-    self->make_keys();
+    if (self->context_.directory.joins_partitions()) return self->make_keys();
+    self->check_limits(*std::move(queue));
   });
+}
+
+// In a cluster the limits hold only while all shards are in one slot, and a reshard uses others.
+void Mover::check_limits(QueuePtr queue) {
+  if (!may_call()) return;
+  const Place& place = queue->shards[0];
+  context_.server.run_on(
+      place, Script::stats, [](RedisCommand&) {},
+      [self = shared_from_this(), queue](Result<RedisReply> reply) {
+        if (!reply) return self->fail(std::move(reply).error());
+        const QueueSettings settings = read_settings(reply->view()[1].text());
+        if (!has_limits(settings)) return self->make_keys();
+        self->fail({ErrorCode::unsupported,
+                    "in a Redis Cluster the shards of a queue with limits cannot be changed: set "
+                    "max_leased of queue " +
+                        queue->name + " to none, and set it again when the reshard is done"});
+      });
 }
 
 // Makes all keys that will be needed: once the record is written, no step may fail for lack of

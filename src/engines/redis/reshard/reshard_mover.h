@@ -56,6 +56,7 @@ class Mover : public std::enable_shared_from_this<Mover> {
   void look_at(Directory::Read found);
   void end_removal();
   void begin();
+  void check_limits(QueuePtr queue);
   void make_keys();
   void make_next_keys();
   void write_record(bool with_turn, Next next);

@@ -21,6 +21,7 @@ if agenda > now and forgets_at_once() then
     runs[#runs + 1] = { fence, n, first, at - 1, n_past, rest }
   end
   if held then
+    freed = true
     for i = 1, #runs do
       local fence, n, first, last, n_past, in_bulk = unpack(runs[i])
       call('HDEL', MSGS, unpack(ARGV, first, last))

@@ -10,6 +10,7 @@ end
 
 local most_bytes, first_anyway = tonumber(ARGV[7]), ARGV[8] == '1'
 local left = tonumber(ARGV[5])
+if gate then left = math.min(left, gate.open()) end
 local full = false
 local due_taken, ready_taken = 0, {}  -- taken away when the leases are written: each has its place always
 
@@ -110,4 +111,4 @@ end
 if expiry then expiry.leave(members, bodies) end
 local first = note_head()
 local again = #bodies == 0 and look_again(first) or ''
-return finish({ now, lease, fence, entry, bodies, pasts_of(members, runs), again })
+return finish(with_gate({ now, lease, fence, entry, bodies, pasts_of(members, runs), again }))

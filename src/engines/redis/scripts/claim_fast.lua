@@ -39,6 +39,7 @@ local function front(asked)
   return members, runs_of(scores)
 end
 
+if limited then return redis.error_reply('LIMITED ' .. ARGV[3] .. ' needs the keys of all shards') end
 while not paused and not has_odd and agenda > now do  -- once
   local asked = math.min(tonumber(ARGV[5]), 500)
   local lease = ARGV[6] ~= '' and tonumber(ARGV[6]) or tonumber(queue_lease)

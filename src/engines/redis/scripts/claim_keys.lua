@@ -2,11 +2,15 @@
 --
 -- ARGV: 5 messages at most, 6 lease, 7 and 8 as for claim, 9 '1' for any state, 10 until when changes are to be
 -- published if nothing is found (ms from now; empty: not), then the members. Answers as claim.
+if limited and not gate then
+  return redis.error_reply('LIMITED ' .. ARGV[3] .. ' needs the keys of all shards')
+end
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 if paused then return paused_reply() end
 apply_time()
 local most_bytes, first_anyway = tonumber(ARGV[7]), ARGV[8] == '1'
 local left, any_state = tonumber(ARGV[5]), ARGV[9] == '1'
+if gate then left = math.min(left, gate.open()) end
 local again = math.huge
 local leaving, taken = {}, {}  -- taken away when the leases are written: each has its place always
 
@@ -50,4 +54,4 @@ if #bodies == 0 then
 else
   note_head()
 end
-return finish({ now, lease, fence, entry, bodies, pasts_of(members, runs), next_look })
+return finish(with_gate({ now, lease, fence, entry, bodies, pasts_of(members, runs), next_look }))

@@ -11,6 +11,7 @@ if ARGV[5] == 'set' then
   local least, most = setting('backoff_min'), setting('backoff_max')
   if least > most then return redis.error_reply(format('BACKOFF %.0f %.0f', least, most)) end
   call('HSET', META, 'settings', settings)
+  if values[11] ~= queue_leases then redis.pcall(PUBLISH, ARGV[4], ARGV[3]) end  -- claims may have room now
 elseif ARGV[5] == 'pause' then
   call('HSET', META, 'paused', ARGV[6])
   redis.pcall(PUBLISH, ARGV[4], ARGV[3])

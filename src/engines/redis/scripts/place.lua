@@ -237,6 +237,7 @@ end
 local function leased_score(member, lease) return scores_of(group_in(lease))[member] or now end
 
 local function leave_group(key, n)
+  freed = true
   if call('HINCRBY', CLAIMS, 'n' .. key, -n) <= 0 then
     call('HDEL', CLAIMS, key, 'n' .. key, 'o' .. key)
     call('ZREM', LEASES, key)
@@ -377,6 +378,7 @@ local function apply_time(slice)
   local handled = 0
   for _, key in ipairs(ended) do
     if handled >= 500 then break end
+    freed = true
     spread(key)
     for member, score in pairs(scores_of(key)) do
       local lease = call('HGET', LEASED, member)

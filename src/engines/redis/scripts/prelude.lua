@@ -19,9 +19,11 @@ local generation, settings, paused, watched, agenda, head, has_odd, largest, bul
 bulk = bulk or '0'
 if not generation then return redis.error_reply('GONE the queue is not there') end
 if generation ~= ARGV[1] then return redis.error_reply('STALE the queue has other shards now') end
--- The settings that the common cases need, in the order of settings.lua. `expire` is empty in an old store.
-local queue_lease, queue_remember, queue_expire =
-  string.match(settings or '', '^(%d+) %d+ %d+ %d+ (%d+) %d+ %a ?%d* ?(%d*)[ %w]*$')
+-- The settings that the common cases need, in the order of settings.lua. The later ones are empty in an old store.
+local queue_lease, queue_remember, queue_expire, queue_leases =
+  string.match(settings or '', '^(%d+) %d+ %d+ %d+ (%d+) %d+ %a ?%d* ?(%d*) ?%d* ?(%d*)[ %w]*$')
+-- True if the queue has a limit. Then only scripts with gate.lua claim.
+local limited = queue_leases and queue_leases ~= '' and queue_leases ~= '0'
 -- If another program has written invalid values into META, that is reported before anything is
 -- done.
 if not queue_lease or not tonumber(largest or 0)
@@ -50,6 +52,9 @@ local function wake(due) if due < soonest then soonest = due end end
 -- Call `expect` with a time at which a lease runs out, or a message expires, or is no longer kept.
 local function expect(time) if time < deadline then deadline = time end end
 
+-- `freed`: a lease has ended, so claims that the limit held may have room.
+local freed = false
+
 -- Writes the earliest such time to the agenda. A claim calls it before it gives messages away.
 local function note_deadline()
   if deadline >= agenda then return end
@@ -71,6 +76,8 @@ function finish(reply)  -- its local is in guard.lua, which ends stopped scripts
   end
   if soonest < head or (watched and tonumber(watched) > now and soonest < math.huge) then
     redis.pcall(PUBLISH, ARGV[4], ARGV[3])  -- if the user may not, the sweep finds the change
+  elseif freed and limited and redis.pcall('HDEL', META, 'held') == 1 then
+    redis.pcall(PUBLISH, ARGV[4], ARGV[3])
   end
   return reply
 end

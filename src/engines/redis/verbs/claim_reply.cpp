@@ -94,10 +94,20 @@ core::ClaimedItem append_bytes(std::string& bytes, std::string_view member, cons
   return item;
 }
 
+GateAnswer read_gate(net::RedisView told) {
+  GateAnswer gate;
+  gate.limited = told[0].integer() != 0;
+  gate.held = told[1].integer() != 0;
+  for (std::size_t i = 2; i < told.size(); ++i) {
+    gate.behind.push_back(static_cast<std::size_t>(told[i].integer()));
+  }
+  return gate;
+}
+
 std::optional<ClaimAnswer> append_claim(net::RedisView reply, const Place& place,
                                         std::uint64_t secret, std::size_t most,
                                         core::ClaimReply& into) {
-  if (reply.size() != 7) return std::nullopt;
+  if (reply.size() != 7 && reply.size() != 8) return std::nullopt;
   const net::RedisView bodies = reply[4];
   if (bodies.size() > most) return std::nullopt;
   PackedReader packed(reply[3].text());
@@ -111,6 +121,7 @@ std::optional<ClaimAnswer> append_claim(net::RedisView reply, const Place& place
   if (!reply[6].text().empty()) {
     answer.again_ms = std::max<std::int64_t>(told_time(reply[6]) - now, 0);
   }
+  if (reply.size() == 8) answer.gate = read_gate(reply[7]);
   const std::vector<Past> pasts = read_pasts(reply[5], bodies.size());
   Receipt receipt;
   receipt.queue = place.number;

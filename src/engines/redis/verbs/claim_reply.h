@@ -12,6 +12,15 @@
 
 namespace tarry::redis {
 
+/// What scripts/gate.lua tells.
+struct GateAnswer {
+  bool limited = false;  // the queue has limits
+  bool held = false;     // they permit no further lease
+  /// Shards in which leases may have ended without being noticed; indices for
+  /// QueuePlaces::open_first.
+  std::vector<std::size_t> behind;
+};
+
 struct ClaimAnswer {
   std::size_t taken = 0;
   std::uint64_t payload_bytes = 0;
@@ -21,6 +30,7 @@ struct ClaimAnswer {
   std::vector<std::string> damaged;  // members whose bodies have a wrong checksum
   bool has_expired_left =
       false;  // nothing was claimed, because more have expired than one call ends
+  std::optional<GateAnswer> gate;
 };
 
 /// Nothing if the answer cannot be read or has more than `most` messages; then `into` is unchanged.

@@ -10,6 +10,7 @@
 #include "core/settings/queue_limits.h"
 #include "core/settings/settings_table.h"
 #include "engines/redis/queues/shard_stats.h"
+#include "engines/redis/verbs/limited.h"
 #include "engines/redis/verbs/shard_calls.h"
 #include "engines/redis/verbs/verbs.h"
 
@@ -155,9 +156,14 @@ void configure(Context& context, const AskedPtr& asked) {
   look->done = [&context, asked, now, &patch = request.patch](std::optional<Error> error) {
     if (!error) error = core::check_patch(patch, *now);
     if (!error && core::refuse_expiry("", patch)) error = context.identity.refuse_expiry();
-    if (!error) error = core::refuse_limits("redis", patch);
+    if (!error) error = core::refuse_limits("redis", {.rate = patch.rate});
+    if (!error) error = core::refuse_groups("redis", patch);
     if (error) return asked->fail(std::move(*error));
-    write_settings(context, asked);
+    check_limits(context, std::get<core::ConfigureRequest>(asked->request).queue, patch,
+                 [&context, asked](std::optional<Error> refused) {
+                   if (refused) return asked->fail(std::move(*refused));
+                   write_settings(context, asked);
+                 });
   };
   look->start();
 }
