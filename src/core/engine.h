@@ -48,6 +48,7 @@ struct Capabilities {
   bool push_times = false;       // keeps when a message was pushed, for `get`
   bool expiry = false;           // messages can expire
   bool limits = false;           // holds limits of queues: max_leased, rate
+  bool groups = false;           // groups of a queue, their limits and order; histories of messages
   bool counts = true;            // counts accepted and ended messages
   bool forecast = false;
   bool durable = false;  // survives the end of the process

@@ -51,7 +51,7 @@ std::string encode_health(const Health& health) {
   out.field_bool("moves", can.moves).field_bool("moves_away", can.moves_away);
   out.field_bool("joins", can.joins);
   out.field_bool("push_times", can.push_times).field_bool("expiry", can.expiry);
-  out.field_bool("limits", can.limits);
+  out.field_bool("limits", can.limits).field_bool("groups", can.groups);
   out.field_bool("pauses", can.pauses).field_bool("dead", can.dead);
   out.field_bool("counts", can.counts).field_bool("counts_scheduled", can.counts_scheduled);
   out.field_bool("forecast", can.forecast).field_bool("durable", can.durable);
@@ -76,6 +76,7 @@ Result<Health> decode_health(std::string_view body) {
     can.push_times = fields.boolean("push_times").value_or(false);
     can.expiry = fields.boolean("expiry").value_or(false);
     can.limits = fields.boolean("limits").value_or(false);
+    can.groups = fields.boolean("groups").value_or(false);
     can.pauses = fields.boolean("pauses").value_or(can.pauses);
     // Servers that do not say so: only layouts lacked all three.
     can.dead = fields.boolean("dead").value_or(can.pauses);

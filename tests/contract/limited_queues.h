@@ -8,26 +8,26 @@
 
 namespace tarry::contract {
 
-/// Those of the engines that hold limits of queues; if not `limits`, those that refuse them.
+/// Those of the engines that have groups and histories; if not `groups`, those that refuse them.
 /// RabbitMQ is never among them: it refuses all settings.
 inline std::vector<EngineSpec> limiting(const std::vector<EngineSpec>& engines,
-                                        bool limits = true) {
+                                        bool groups = true) {
   std::vector<EngineSpec> chosen;
   for (const EngineSpec& spec : engines) {
     const bool can = spec.kind == Kind::memory || spec.kind == Kind::file;
-    if (spec.kind != Kind::rabbitmq && can == limits) chosen.push_back(spec);
+    if (spec.kind != Kind::rabbitmq && can == groups) chosen.push_back(spec);
   }
   return chosen;
 }
 
-/// Those that hold max_leased; if not `can`, those that refuse it.
-inline std::vector<EngineSpec> counting_leases(const std::vector<EngineSpec>& engines,
-                                               bool can = true) {
+/// Those that hold max_leased and rate; if not `can`, those that refuse them.
+inline std::vector<EngineSpec> holding_limits(const std::vector<EngineSpec>& engines,
+                                              bool can = true) {
   std::vector<EngineSpec> chosen;
   for (const EngineSpec& spec : engines) {
     // In a cluster the shards of a queue lie on several nodes.
-    const bool counts = spec.servers != RedisServers::cluster || spec.shards == 1;
-    if (spec.kind != Kind::rabbitmq && counts == can) chosen.push_back(spec);
+    const bool holds = spec.servers != RedisServers::cluster || spec.shards == 1;
+    if (spec.kind != Kind::rabbitmq && holds == can) chosen.push_back(spec);
   }
   return chosen;
 }

@@ -21,7 +21,7 @@ class MaxLeased : public LimitedQueues {
     return all;
   }
 };
-INSTANTIATE_TEST_SUITE_P(On, MaxLeased, testing::ValuesIn(counting_leases(all_engines())),
+INSTANTIATE_TEST_SUITE_P(On, MaxLeased, testing::ValuesIn(holding_limits(all_engines())),
                          EngineName());
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MaxLeased);
 
@@ -176,7 +176,7 @@ TEST_P(MaxLeased, EndsWithItsQueue) {
 
 class MaxLeasedReopened : public MaxLeased {};
 INSTANTIATE_TEST_SUITE_P(On, MaxLeasedReopened,
-                         testing::ValuesIn(counting_leases(durable_engines())), EngineName());
+                         testing::ValuesIn(holding_limits(durable_engines())), EngineName());
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MaxLeasedReopened);
 
 TEST_P(MaxLeasedReopened, IsKeptAndCountsTheLeases) {
@@ -193,17 +193,20 @@ TEST_P(MaxLeasedReopened, IsKeptAndCountsTheLeases) {
   EXPECT_EQ(take(q, 20).size(), 1u);
 }
 
+// A queue in a cluster whose shards lie on several nodes.
 class NoLimits : public Contract {};
-INSTANTIATE_TEST_SUITE_P(On, NoLimits, testing::ValuesIn(limiting(all_engines(), false)),
+INSTANTIATE_TEST_SUITE_P(On, NoLimits, testing::ValuesIn(holding_limits(all_engines(), false)),
                          EngineName());
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NoLimits);
 
 TEST_P(NoLimits, AreRefusedByName) {
-  EXPECT_FALSE(rig().engine().capabilities().limits);
-  const auto too = queue().configure({.rate = DeliveryRate{100, 1s, 20}});
-  ASSERT_FALSE(too) << "was taken";
-  EXPECT_EQ(too.error().code, ErrorCode::unsupported) << too.error().message;
-  expect_names(too.error(), {"rate 100/1s burst 20"});
+  for (const SettingsPatch& patch :
+       {SettingsPatch{.max_leased = 5}, SettingsPatch{.rate = DeliveryRate{100, 1s, 20}}}) {
+    const auto refused = queue().configure(patch);
+    ASSERT_FALSE(refused) << "was taken";
+    EXPECT_EQ(refused.error().code, ErrorCode::unsupported) << refused.error().message;
+    expect_names(refused.error(), {"limits (max_leased, rate)", "queue q has 4"});
+  }
   (void)must(queue().configure({.max_leased = 0}));
 }
 

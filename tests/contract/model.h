@@ -138,12 +138,18 @@ class Model {
   [[nodiscard]] bool expires() const noexcept { return expires_; }
   /// For engines that hold no limits.
   void never_limit() noexcept { limits_ = false; }
+  /// For engines that have no groups and keep no histories.
+  void never_group() noexcept { groups_ = false; }
   /// Whether the queue may get limits. Of several shards nobody knows whose messages a limit holds.
   [[nodiscard]] bool limits() const noexcept { return limits_ && !claims_all_; }
   /// Whether the queue may keep histories.
-  [[nodiscard]] bool keeps_history() const noexcept { return limits_; }
+  [[nodiscard]] bool keeps_history() const noexcept { return groups_; }
   /// The store was opened: the rate permits a whole burst.
   void opened();
+  /// The same, but engines in Redis keep what the rate permits.
+  void reopened() {
+    if (!one_clock_) opened();
+  }
   /// How many messages may be claimed now by the queue's limits.
   [[nodiscard]] std::uint32_t room() const;
   /// Whether the limit and the order of the message's group let a claim take it now.
@@ -249,6 +255,7 @@ class Model {
   bool claims_all_ = false;
   bool expires_ = true;
   bool limits_ = true;
+  bool groups_ = true;
   bool keeps_order_ = false;
   Tie tie_;
   // The rate permitted `tokens_` claims at the boottime `tokens_at_`.

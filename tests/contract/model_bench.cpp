@@ -72,6 +72,7 @@ Model ModelBench::initial_model(const SettingsPatch& settings) {
   model.configure(settings);
   if (!rig_.engine().capabilities().expiry) model.never_expire();
   if (!rig_.engine().capabilities().limits) model.never_limit();
+  if (!rig_.engine().capabilities().groups) model.never_group();
   return model;
 }
 

@@ -548,7 +548,7 @@ class ReopenAct final : public Act {
  public:
   explicit ReopenAct(const Model&) {}
   void play(Model& model, ModelBench* bench) const override {
-    model.opened();
+    model.reopened();
     if (bench == nullptr) return;
     bench->reopen();
     bench->check_all(model, 100);

@@ -153,7 +153,9 @@ void Model::opened() {
 
 void Model::refill() {
   const DeliveryRate& rate = settings_.rate;
-  if (rate == DeliveryRate() || boottime_ <= tokens_at_) return;
+  if (rate == DeliveryRate()) return;
+  if (one_clock_) tokens_at_ = std::min(tokens_at_, boottime_);
+  if (boottime_ <= tokens_at_) return;
   token_parts_ += (boottime_ - tokens_at_) * rate.count;
   tokens_at_ = boottime_;
   tokens_ += token_parts_ / rate.per.count();

@@ -62,16 +62,18 @@ TEST_F(LimitsInCluster, AreHeldByAQueueWithOneShard) {
   const auto engine = open(1);
   ASSERT_TRUE(limit(*engine, 1));
   expect_limit_of_one(*engine);
-  expect_refused(reshard(*engine, 3),
-                 "in a Redis Cluster the shards of a queue with limits cannot be changed: set "
-                 "max_leased of queue q to none, and set it again when the reshard is done");
+  expect_refused(
+      reshard(*engine, 3),
+      "in a Redis Cluster the shards of a queue with limits cannot be changed: set "
+      "max_leased and rate of queue q to none, and set them again when the reshard is done");
 }
 
 TEST_F(LimitsInCluster, AreRefusedToAQueueWithMoreShards) {
   const auto engine = open(3);
   const std::string why =
-      "in a Redis Cluster only a queue with 1 shard can have limits (max_leased), and queue q has "
-      "3: give it 1 shard first, without limits (tarry queue reshard q 1)";
+      "in a Redis Cluster only a queue with 1 shard can have limits (max_leased, rate), and queue "
+      "q "
+      "has 3: give it 1 shard first, without limits (tarry queue reshard q 1)";
   expect_refused(limit(*engine, 1), why);
   core::StatsRequest names;
   names.names_only = true;

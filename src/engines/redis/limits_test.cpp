@@ -1,4 +1,5 @@
-// max_leased in Redis: several engines on one store, with the number of leases counted beside them.
+// max_leased and rate in Redis: several engines on one store, and leases and tokens counted beside
+// them.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -32,9 +33,12 @@ class RedisLimits : public ::testing::Test, protected test::EngineCalls {
     return testing::must_open(std::move(options));
   }
   static void limit(core::Engine& engine, std::uint32_t most) {
+    configure(engine, {.max_leased = most});
+  }
+  static void configure(core::Engine& engine, const SettingsPatch& patch) {
     core::ConfigureRequest request;
     request.queue = "q";
-    request.patch.max_leased = most;
+    request.patch = patch;
     (void)take<core::ConfigureReply>(engine, request);
   }
   static void push(core::Engine& engine, std::uint32_t messages) {
@@ -82,6 +86,10 @@ class RedisLimits : public ::testing::Test, protected test::EngineCalls {
   static QueueStats stats(core::Engine& engine) {
     return take<StoreStats>(engine, core::StatsRequest{"q"}).queues.at(0);
   }
+  static void wait_until_leased(core::Engine& engine, std::uint64_t leases) {
+    const auto deadline = std::chrono::steady_clock::now() + 1min;
+    while (stats(engine).leased < leases) ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+  }
   static void reshard(core::Engine& engine, std::uint32_t shards) {
     std::uint64_t turn = 0;
     for (int i = 0; i < 100; ++i) {
@@ -95,7 +103,36 @@ class RedisLimits : public ::testing::Test, protected test::EngineCalls {
   std::shared_ptr<timing::ManualClock> clock_ = std::make_shared<timing::ManualClock>();
 };
 
-// Random acts of three engines, and a count of the leases that are held beside them.
+// What a rate permits, by its definition: of each stretch of time.
+class Tokens {
+ public:
+  void set(const DeliveryRate& rate) {
+    rate_ = rate;
+    claims_.clear();
+  }
+  void take(std::int64_t now, std::size_t messages) {
+    claims_.emplace_back(now, static_cast<std::int64_t>(messages));
+  }
+  [[nodiscard]] std::uint64_t left(std::int64_t now) const {
+    if (rate_ == DeliveryRate()) return UINT64_MAX;
+    const std::int64_t per = rate_.per.count();
+    std::int64_t parts = rate_.burst * per;
+    std::int64_t taken = 0;
+    for (std::size_t i = claims_.size(); i-- > 0;) {
+      taken += claims_[i].second;
+      const std::int64_t came = rate_.count * (now - claims_[i].first);
+      parts = std::min(parts, rate_.burst * per + came - taken * per);
+    }
+    return static_cast<std::uint64_t>(parts / per);
+  }
+  [[nodiscard]] bool is_empty(std::int64_t now) const { return left(now) == 0; }
+
+ private:
+  DeliveryRate rate_;
+  std::vector<std::pair<std::int64_t, std::int64_t>> claims_;
+};
+
+// Random acts of three engines, and a count of the leases and tokens beside them.
 class LimitedLife : public RedisLimits {
  protected:
   struct Held {
@@ -105,8 +142,9 @@ class LimitedLife : public RedisLimits {
 
   void act() {
     core::Engine& engine = *engines_[pick(3)];
-    switch (pick(12)) {
+    switch (pick(13)) {
       case 0: return push(engine, pick(6));
+      case 12: return set_rate(engine);
       case 1: return set_limit(engine);
       case 2:
       case 3: clock_->advance(pick(1'500)); return;
@@ -130,16 +168,28 @@ class LimitedLife : public RedisLimits {
     most_ = std::array{0u, 1u, 2u, 5u, 9u}[pick(5)];
     limit(engine, most_);
   }
+  void set_rate(core::Engine& engine) {
+    configure(engine, {.rate = DeliveryRate()});
+    const DeliveryRate rate =
+        std::array{DeliveryRate(), DeliveryRate{3, 1s, 2}, DeliveryRate{7, 2s, 9}}[pick(3)];
+    configure(engine, {.rate = rate});
+    tokens_.set(rate);
+  }
   void claim_some(core::Engine& engine) {
     const std::uint64_t before = leased();
     const std::uint32_t max = 1 + pick(4);
     const Millis lease(100 + pick(3'000));
     const auto receipts = claim(engine, max, lease);
     for (const std::string& receipt : receipts) held_.push_back({receipt, now() + lease.count()});
-    const std::uint64_t room = most_ == 0 ? max : most_ - std::min<std::uint64_t>(before, most_);
-    EXPECT_LE(receipts.size(), room) << before << " of " << most_ << " were leased";
+    const std::uint64_t tokens = tokens_.left(now());
+    const std::uint64_t room =
+        std::min(tokens, most_ == 0 ? max : most_ - std::min<std::uint64_t>(before, most_));
+    EXPECT_LE(receipts.size(), room)
+        << before << " of " << most_ << " were leased, and " << tokens << " tokens there";
+    if (!receipts.empty()) tokens_.take(now(), receipts.size());
     const QueueStats there = stats(engine);
     EXPECT_EQ(there.leased, leased());
+    EXPECT_EQ(there.rate_next.has_value(), tokens_.is_empty(now()));
     if (receipts.size() < std::min<std::uint64_t>(max, room)) {
       EXPECT_EQ(there.ready, 0u) << before << " of " << most_ << " were leased, " << max
                                  << " were asked for, and got " << receipts.size();
@@ -165,10 +215,11 @@ class LimitedLife : public RedisLimits {
   std::array<std::unique_ptr<core::Engine>, 3> engines_ = {open(), open(), open()};
   std::vector<Held> held_;
   std::uint32_t most_ = 0;
+  Tokens tokens_;
   std::minstd_rand random_;
 };
 
-TEST_F(LimitedLife, NeverHasOneLeaseTooManyAndGivesAllThatThereAre) {
+TEST_F(LimitedLife, NeverPassesALimitAndGivesAllThatThereIs) {
   const char* seed = std::getenv("TARRY_SEED");
   random_.seed(seed == nullptr ? 1u : static_cast<unsigned>(std::atoi(seed)));
   push(*engines_[0], 20);
@@ -287,6 +338,67 @@ TEST_F(RedisLimits, HoldDuringAReshardAndAfterIt) {
   EXPECT_EQ(all, 3u);
 }
 
+// The old shards' bucket goes to the new ones: with a claim amid the reshard, or at its end.
+TEST_F(RedisLimits, KeepTheBucketInAReshard) {
+  const auto engine = open(true, 2);
+  configure(*engine, {.rate = DeliveryRate{1, 1h, 4}});
+  push(*engine, 40);
+  std::vector<std::string> held;
+  while (held.size() < 3) held.push_back(claim(*engine, 1).at(0));
+  reshard(*engine, 3);
+  EXPECT_EQ(claim(*engine, 1).size(), 1u);
+  EXPECT_TRUE(claim(*engine, 10).empty());
+  const auto next = stats(*engine).rate_next;
+  EXPECT_EQ(next, Time(Millis(clock_->now().realtime_ms)) + 1h);
+  clock_->advance(3'600'000);
+  reshard(*engine, 3);
+  EXPECT_EQ(stats(*engine).shards, 3u);
+  EXPECT_FALSE(stats(*engine).rate_next);
+  reshard(*engine, 1);
+  EXPECT_EQ(stats(*engine).shards, 1u);
+  EXPECT_EQ(claim(*engine, 10).size(), 1u);
+  EXPECT_TRUE(claim(*engine, 10).empty());
+}
+
+// The clock of Redis may step. A step back brings nothing, and takes nothing.
+TEST_F(RedisLimits, KeepTheTokensIfTheClockIsSetBack) {
+  const auto engine = open();
+  configure(*engine, {.rate = DeliveryRate{1, 1h, 2}});
+  push(*engine, 10);
+  EXPECT_EQ(claim(*engine, 1, 1min).size(), 1u);
+  clock_->step_realtime(-7'200'000);
+  push(*engine, 10);
+  EXPECT_EQ(claim(*engine, 10).size(), 1u);
+  EXPECT_TRUE(claim(*engine, 10).empty());
+  clock_->advance(3'599'999);
+  EXPECT_TRUE(claim(*engine, 10).empty());
+  clock_->advance(1);
+  EXPECT_EQ(claim(*engine, 10).size(), 1u);
+}
+
+// Each process knows from the script when the next token comes.
+TEST_F(RedisLimits, WakeClaimsOfEachProcessWithTheNextToken) {
+  const auto one = open();
+  const auto other = open();
+  configure(*one, {.rate = DeliveryRate{1, 1min, 1}});
+  push(*one, 20);
+  ASSERT_EQ(claim(*one, 10).size(), 1u);
+  auto request = claim_of(10);
+  request.wait = 1h;
+  auto first = begin(*one, request);
+  auto second = begin(*other, request);
+  wait_until_it_waits(*one, "q");
+  wait_until_it_waits(*other, "q");
+  clock_->advance(60'000);
+  wait_until_leased(*one, 2);
+  clock_->advance(60'000);
+  for (auto* waiting : {&first, &second}) {
+    const auto got = waiting->get();
+    ASSERT_TRUE(got) << got.error().message;
+    EXPECT_EQ(std::get<core::ClaimReply>(*got).items.size(), 1u);
+  }
+}
+
 TEST_F(RedisLimits, NeedSchema4) {
   auto engine = open();
   (void)server().ask({"HSET", "tarry:{0}:store", "schema", "3"});
@@ -297,7 +409,7 @@ TEST_F(RedisLimits, NeedSchema4) {
   const auto refused = ask(*engine, request);
   ASSERT_FALSE(refused) << "was taken";
   EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
-  EXPECT_NE(refused.error().message.find("a limit (max_leased) needs a store of schema 4"),
+  EXPECT_NE(refused.error().message.find("a limit (max_leased, rate) needs a store of schema 4"),
             std::string::npos)
       << refused.error().message;
 }

@@ -66,6 +66,7 @@ class RedisEngine final : public LoopEngine {
     capabilities.manual_clock = options_.clock != nullptr;
     capabilities.push_times = push_times_;
     capabilities.expiry = expiry_;
+    capabilities.limits = limits_;
     capabilities.store = store_;
     return capabilities;
   }
@@ -111,6 +112,7 @@ class RedisEngine final : public LoopEngine {
     store_ = std::to_string(base::keyed_hash(std::to_string(store.secret), kStoreNameSeed));
     push_times_ = store.schema >= kPushTimeSchema;
     expiry_ = store.schema >= kExpirySchema;
+    limits_ = store.schema >= kLimitsSchema;
     directory_.emplace(server(), store.partitions, options_.shards, !options_.cluster.empty());
     identity_.emplace(redis(), server(), *directory_, ids_, steady(), store, wish(), options_.log);
     context_.emplace(Context{server(), *directory_, ids_, *identity_});
@@ -172,9 +174,10 @@ class RedisEngine final : public LoopEngine {
 
   const RedisEngineOptions options_;
   Ids ids_;
-  std::string store_;  // set before `start` returns, as the next two
+  std::string store_;  // set before `start` returns, as the next three
   bool push_times_ = false;
   bool expiry_ = false;
+  bool limits_ = false;
   std::optional<Directory> directory_;
   std::optional<Identity> identity_;
   std::optional<Context> context_;

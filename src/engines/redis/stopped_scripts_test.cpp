@@ -327,6 +327,7 @@ class StoppedLife : protected test::EngineCalls {
     core::ConfigureRequest configure;
     configure.queue = queue;
     configure.patch.max_leased = kMostLeased;
+    configure.patch.rate = DeliveryRate{1, Millis(10), 5};
     (void)sure<core::ConfigureReply>(std::move(configure));
     push(queue, {"l 0", "l 1", "l 2", "l 3", "l 4", "l 5"}, 0);
     push(queue, {"l odd"}, 0, {}, 3);

@@ -46,6 +46,7 @@ core::Capabilities Front::capabilities() const {
   capabilities.push_times = config_.identity.version >= kPushTimeVersion;
   capabilities.expiry = config_.identity.version >= kExpiryVersion;
   capabilities.limits = config_.identity.version >= kLimitsVersion;
+  capabilities.groups = capabilities.limits;
   capabilities.durable = config_.durable;
   capabilities.manual_clock = config_.clock->rounding_ms() == 0;
   return capabilities;

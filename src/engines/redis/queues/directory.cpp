@@ -10,6 +10,7 @@
 #include "core/settings/objective.h"
 #include "core/settings/settings_table.h"
 #include "engines/redis/node/countdown.h"
+#include "engines/redis/queues/rate_bucket.h"
 #include "engines/redis/queues/removal.h"
 #include "engines/redis/records/if_exists_letter.h"
 
@@ -37,8 +38,9 @@ void read_word(std::string_view word, Objective& into) {
   if (core::is_objective(read)) into = read;
 }
 
-// Redis holds no rates, no groups and no order in groups: the word is 0.
-void read_word(std::string_view /*word*/, DeliveryRate& /*into*/) {}
+void read_word(std::string_view word, DeliveryRate& into) { into = read_rate(word); }
+
+// Redis has no groups and no order in groups: the word is 0.
 void read_word(std::string_view /*word*/, Grouping& /*into*/) {}
 void read_word(std::string_view /*word*/, GroupOrder& /*into*/) {}
 
@@ -74,7 +76,7 @@ std::string spell_setting(Millis value) { return std::to_string(value.count()); 
 std::string spell_setting(std::uint32_t value) { return std::to_string(value); }
 std::string spell_setting(IfExists value) { return {letter_of(value)}; }
 std::string spell_setting(Objective value) { return std::to_string(core::objective_number(value)); }
-std::string spell_setting(DeliveryRate /*none*/) { return "0"; }
+std::string spell_setting(DeliveryRate value) { return spell_rate(value); }
 std::string spell_setting(const Grouping& /*none*/) { return "0"; }
 std::string spell_setting(GroupOrder /*due*/) { return "0"; }
 std::string spell_setting(OnExpiry value) { return value == OnExpiry::end ? "0" : "1"; }

@@ -31,7 +31,7 @@ namespace tarry::redis {
 [[nodiscard]] std::string spell_setting(IfExists value);
 [[nodiscard]] std::string spell_setting(Objective value);
 [[nodiscard]] std::string spell_setting(OnExpiry value);
-[[nodiscard]] std::string spell_setting(DeliveryRate none);
+[[nodiscard]] std::string spell_setting(DeliveryRate value);
 [[nodiscard]] std::string spell_setting(const Grouping& none);
 [[nodiscard]] std::string spell_setting(GroupOrder due);
 [[nodiscard]] std::string spell_settings(const QueueSettings& settings);

@@ -36,7 +36,7 @@ std::optional<Error> Identity::refuse_expiry() const {
 }
 
 std::optional<Error> Identity::refuse_limits() const {
-  return refuse_below(kLimitsSchema, "a limit (max_leased)");
+  return refuse_below(kLimitsSchema, "a limit (max_leased, rate)");
 }
 
 std::optional<Error> Identity::refuse_below(std::int64_t schema, std::string_view what) const {

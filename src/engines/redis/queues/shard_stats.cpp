@@ -4,6 +4,8 @@
 #include <charconv>
 
 #include "engines/redis/queues/directory.h"
+#include "engines/redis/queues/rate_bucket.h"
+#include "engines/redis/records/told_time.h"
 
 namespace tarry::redis {
 namespace {
@@ -66,6 +68,27 @@ std::int64_t number_in(RedisView fields, std::string_view name) {
   return 0;
 }
 
+std::string_view text_in(RedisView fields, std::string_view name) {
+  for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
+    if (fields[i].text() == name) return fields[i + 1].text();
+  }
+  return {};
+}
+
+// The queue's first open shard has the bucket. While claims have not brought it there in a reshard,
+// the first closed shard has it.
+void ShardStats::note_bucket(const Place& place, RedisView fields, std::int64_t now_ms) {
+  const std::string_view bucket = text_in(fields, "bucket");
+  const std::pair rank(place.closed, place.shard);
+  if (bucket.empty() || (bucket_of_ && *bucket_of_ < rank)) return;
+  bucket_of_ = rank;
+  stats_.rate_next.reset();
+  if (stats_.settings.rate == DeliveryRate()) return;
+  if (const auto next = next_token_ms(stats_.settings.rate, bucket, now_ms)) {
+    stats_.rate_next = Time(Millis(*next));
+  }
+}
+
 bool ShardStats::add(const Place& place, RedisView reply) {
   if (reply.size() != 10) return false;
   stats_.settings = read_settings(reply[1].text());
@@ -83,6 +106,7 @@ bool ShardStats::add(const Place& place, RedisView reply) {
     if (!stats_.oldest_ready || oldest < *stats_.oldest_ready) stats_.oldest_ready = oldest;
   }
   const RedisView fields = reply[9];
+  note_bucket(place, fields, told_time(reply[0]));
   if (!place.closed) ++open_;
   if (place.closed) {
     add_to(closed_[place.shard], fields);

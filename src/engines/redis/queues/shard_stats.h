@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,6 +31,8 @@ using Counted = std::vector<std::pair<std::string_view, std::int64_t>>;
 [[nodiscard]] Counted counters_in(net::RedisView fields);
 /// One field of META as a number; 0 if it is missing.
 [[nodiscard]] std::int64_t number_in(net::RedisView fields, std::string_view name);
+/// The same as a text; empty if it is missing.
+[[nodiscard]] std::string_view text_in(net::RedisView fields, std::string_view name);
 
 class ShardStats {
  public:
@@ -38,7 +41,11 @@ class ShardStats {
   [[nodiscard]] QueueStats take(std::string queue);
 
  private:
+  void note_bucket(const Place& place, net::RedisView fields, std::int64_t now_ms);
+
   QueueStats stats_;
+  /// The shard whose bucket `rate_next` is from: whether it is closed, and its number.
+  std::optional<std::pair<bool, std::uint32_t>> bucket_of_;
   std::uint32_t open_ = 0;
   std::map<std::uint32_t, QueueCounters> closed_;
   std::set<std::uint32_t> added_;             // closed shards whose counters an open one has taken

@@ -167,8 +167,8 @@ void Mover::check_limits(QueuePtr queue) {
         if (!has_limits(settings)) return self->make_keys();
         self->fail({ErrorCode::unsupported,
                     "in a Redis Cluster the shards of a queue with limits cannot be changed: set "
-                    "max_leased of queue " +
-                        queue->name + " to none, and set it again when the reshard is done"});
+                    "max_leased and rate of queue " +
+                        queue->name + " to none, and set them again when the reshard is done"});
       });
 }
 

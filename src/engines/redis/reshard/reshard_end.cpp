@@ -46,6 +46,7 @@ void Mover::look() {
         }
         auto& counters = self->counted_.emplace_back();
         for (const auto& [name, value] : counters_in(fields)) counters.emplace_back(name, value);
+        if (self->at_ == 0) self->bucket_ = text_in(fields, "bucket");
         self->note_inboxes(fields);
         ++self->at_;
         self->look();
@@ -130,6 +131,7 @@ void Mover::add_counters_of(std::size_t shard) {
       [self = shared_from_this()](RedisCommand& command) {
         command.add(std::int64_t{self->queue_->shards[self->at_].shard});
         for (const auto& [name, value] : self->counted_[self->at_]) command.add(name).add(value);
+        if (self->at_ == 0 && !self->bucket_.empty()) command.add("bucket").add(self->bucket_);
       },
       [self = shared_from_this()](RedisView) { self->add_counters_of(self->at_ + 1); });
 }

@@ -109,6 +109,7 @@ class Mover : public std::enable_shared_from_this<Mover> {
   std::map<std::string, std::string> inboxes_to_check_;
   std::map<std::string, std::string> inboxes_checked_;
   std::vector<std::vector<std::pair<std::string, std::int64_t>>> counted_;
+  std::string bucket_;  // of the first closed shard
   std::vector<std::shared_ptr<Place>> old_;
 };
 

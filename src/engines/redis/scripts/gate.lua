@@ -5,7 +5,9 @@
 -- the claim may wait. Adds to a claim's answer: '1' if the queue has limits, '1' if they permit no further lease, and
 -- the places (from 0) of shards in which leases may have ended without being noticed.
 gate = {}
-local room, gate_again, behind = math.huge, math.huge, {}
+local HOME = KEYS[14]  -- has the bucket
+local room, tokens, level, filled = math.huge, math.huge, nil, nil
+local next_token, next_end, behind = math.huge, math.huge, {}
 
 -- How many messages of all shards are leased. A lease of another shard counts until a script there ends it.
 local function leased_in_all()
@@ -19,17 +21,46 @@ local function leased_in_all()
     if its_agenda <= now then
       behind[#behind + 1] = (i - 14) / 2
     else
-      gate_again = math.min(gate_again, its_agenda)
+      next_end = math.min(next_end, its_agenda)
     end
   end
   return leased
+end
+
+-- During a reshard the bucket is still in a closed shard, until the first claim or the reshard's end.
+local function find_bucket()
+  for i = 14, #KEYS, 2 do
+    local text = call('HGET', KEYS[i], 'bucket')
+    if text then return read_bucket(text, queue_rate) end
+  end
+  return full_bucket(queue_rate)
+end
+
+-- Fills the bucket. If the clock was set back, nothing comes until it has gone on.
+local function fill()
+  local count, per, burst = rate_of(queue_rate)
+  level, filled = find_bucket()
+  local missing = burst * per - level
+  local elapsed = now - filled
+  if elapsed > 0 then level = elapsed > floor(missing / count) and burst * per or level + elapsed * count end
+  filled = now
+  tokens = floor(level / per)
+  if tokens == 0 then next_token = now + math.ceil((per - level) / count) end
 end
 
 -- Answers how many messages may be leased.
 function gate.open()
   local most = tonumber(queue_leases or '') or 0
   if most > 0 then room = math.max(most - leased_in_all(), 0) end
-  return room
+  if has_rate then fill() end
+  return math.min(room, tokens)
+end
+
+-- Takes the tokens of n messages. This comes before their leases: if the script is stopped, tokens are lost.
+function gate.pay(n)
+  if not has_rate then return end
+  local _, per = rate_of(queue_rate)
+  call('HSET', HOME, 'bucket', bucket_text(level - n * per, filled, queue_rate))
 end
 
 -- From now on the next lease that ends in any shard is published.
@@ -41,12 +72,14 @@ local function wait_for_leases()
 end
 
 function gate.told(reply)
-  local is_held = room - #bodies <= 0
-  if room == 0 then
-    if ARGV[10] ~= '' then wait_for_leases() end
-    -- What is due has to wait for room, so the claim looks again when a lease ends.
-    reply[7] = gate_again < math.huge and format('%.0f', math.ceil(gate_again)) or ''
+  local n = #bodies
+  if room == 0 and ARGV[10] ~= '' then wait_for_leases() end
+  if room == 0 or tokens == 0 then
+    -- What is due has to wait, so the claim looks again when a lease ends, or a token comes.
+    local again = math.min(room == 0 and next_end or math.huge, next_token)
+    reply[7] = again < math.huge and format('%.0f', math.ceil(again)) or ''
   end
-  reply[8] = { limited and 1 or 0, is_held and 1 or 0, unpack(is_held and behind or {}) }
+  local is_held = room <= n or tokens <= n
+  reply[8] = { limited and 1 or 0, is_held and 1 or 0, unpack(room <= n and behind or {}) }
   return reply
 end

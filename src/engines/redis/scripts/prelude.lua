@@ -20,10 +20,11 @@ bulk = bulk or '0'
 if not generation then return redis.error_reply('GONE the queue is not there') end
 if generation ~= ARGV[1] then return redis.error_reply('STALE the queue has other shards now') end
 -- The settings that the common cases need, in the order of settings.lua. The later ones are empty in an old store.
-local queue_lease, queue_remember, queue_expire, queue_leases =
-  string.match(settings or '', '^(%d+) %d+ %d+ %d+ (%d+) %d+ %a ?%d* ?(%d*) ?%d* ?(%d*)[ %w]*$')
+local queue_lease, queue_remember, queue_expire, queue_leases, queue_rate =
+  string.match(settings or '', '^(%d+) %d+ %d+ %d+ (%d+) %d+ %a ?%d* ?(%d*) ?%d* ?(%d*) ?(%w*)[ %w]*$')
 -- True if the queue has a limit. Then only scripts with gate.lua claim.
-local limited = queue_leases and queue_leases ~= '' and queue_leases ~= '0'
+local has_rate = queue_rate and queue_rate ~= '' and queue_rate ~= '0'
+local limited = has_rate or queue_leases and queue_leases ~= '' and queue_leases ~= '0'
 -- If another program has written invalid values into META, that is reported before anything is
 -- done.
 if not queue_lease or not tonumber(largest or 0)

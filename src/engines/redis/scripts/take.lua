@@ -38,6 +38,7 @@ end
 local function lease_out(lease)
   local n, leased_args = #bodies, {}
   if n == 0 then return 0, {}, '' end
+  if gate then gate.pay(n) end
   local runs = runs_of(scores)
   local entry = cmsgpack.pack(members, runs)
   -- The claim's number contains the time, because a crash or a failover may undo the counter.

@@ -7,16 +7,21 @@ namespace {
 
 Error too_many_shards(const std::string& queue, std::uint32_t shards) {
   return {ErrorCode::unsupported,
-          "in a Redis Cluster only a queue with 1 shard can have limits (max_leased), and queue " +
+          "in a Redis Cluster only a queue with 1 shard can have limits (max_leased, rate), and "
+          "queue " +
               queue + " has " + std::to_string(shards) +
               ": give it 1 shard first, without limits (tarry queue reshard " + queue + " 1)"};
 }
 
 }  // namespace
 
-bool has_limits(const QueueSettings& settings) noexcept { return settings.max_leased != 0; }
+bool has_limits(const QueueSettings& settings) noexcept {
+  return settings.max_leased != 0 || settings.rate != DeliveryRate();
+}
 
-bool sets_limits(const SettingsPatch& patch) noexcept { return patch.max_leased.value_or(0) != 0; }
+bool sets_limits(const SettingsPatch& patch) noexcept {
+  return patch.max_leased.value_or(0) != 0 || patch.rate.value_or(DeliveryRate()) != DeliveryRate();
+}
 
 std::optional<Error> refuse_shards(const Context& context, const QueuePlaces& queue) {
   if (context.directory.joins_partitions() || queue.is_in_one_slot()) return std::nullopt;

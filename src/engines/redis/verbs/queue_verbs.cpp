@@ -156,7 +156,6 @@ void configure(Context& context, const AskedPtr& asked) {
   look->done = [&context, asked, now, &patch = request.patch](std::optional<Error> error) {
     if (!error) error = core::check_patch(patch, *now);
     if (!error && core::refuse_expiry("", patch)) error = context.identity.refuse_expiry();
-    if (!error) error = core::refuse_limits("redis", {.rate = patch.rate});
     if (!error) error = core::refuse_groups("redis", patch);
     if (error) return asked->fail(std::move(*error));
     check_limits(context, std::get<core::ConfigureRequest>(asked->request).queue, patch,

@@ -48,7 +48,7 @@ std::variant<bool, Fault> asks_for_fifo(const Call& call, std::string_view queue
         "The name of a FIFO queue can only include alphanumeric characters, hyphens, or "
         "underscores, must end with .fifo suffix and be 1 to 80 in length.");
   }
-  if (call.service.capabilities.limits) return true;
+  if (call.service.capabilities.groups) return true;
   std::string text =
       "FIFO queues are not supported: this server's store does not keep the messages of a group in "
       "order; a file: store does.";
