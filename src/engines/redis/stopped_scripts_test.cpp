@@ -328,7 +328,7 @@ class StoppedLife : protected test::EngineCalls {
     configure.queue = queue;
     configure.patch.max_leased = kMostLeased;
     configure.patch.rate = DeliveryRate{1, Millis(10), 5};
-    (void)sure<core::ConfigureReply>(std::move(configure));
+    (void)sure<core::ConfigureReply>(configure);
     push(queue, {"l 0", "l 1", "l 2", "l 3", "l 4", "l 5"}, 0);
     push(queue, {"l odd"}, 0, {}, 3);
     Claimed first = claim(queue, 10);
@@ -345,6 +345,8 @@ class StoppedLife : protected test::EngineCalls {
     EXPECT_LE(first.size() + claim(queue, 10).size(), std::size_t{kMostLeased});
     settle(queue, first, core::SettleAction::release);
     clock_->advance(40'000);
+    configure.patch.rate = DeliveryRate();
+    (void)sure<core::ConfigureReply>(configure);
   }
 
   static void wait_until(const std::function<bool()>& is_so) {

@@ -110,15 +110,16 @@ class Metrics(ProgramTest):
         self.addCleanup(redis.close)
         redis.start()
         with Server(redis.url) as server:
-            self.asked("queue", "set", "orders", "--objective", "99% within 1s", store=server.url)
+            self.asked("queue", "set", "orders", "--objective", "99% within 1s",
+                       "--max-leased", "100", store=server.url)
             self.asked("push", "orders", "x", store=server.url)
             self.asked("claim", "orders", store=server.url)
             before = scrape(server)
-            for name in ("tarry_max_leased", "tarry_groups_ready"):  # Redis has none, so no sample
-                before.families.pop(name)
+            self.assertEqual(before.value("tarry_max_leased", queue="orders"), 100)
+            before.families.pop("tarry_groups_ready")  # Redis has no groups, so no sample
             self.assertEqual(before.families, reference(
-                but=("tarry_journal_", "tarry_commit_", "tarry_max_leased",
-                     "tarry_groups_ready", "tarry_relay_", "tarry_token_")))
+                but=("tarry_journal_", "tarry_commit_", "tarry_groups_ready", "tarry_relay_",
+                     "tarry_token_")))
             self.assertGreater(before.value("tarry_redis_connections_total"), 0)
             self.asked("push", "orders", "x", store=server.url)
             self.assertGreater(scrape(server).value("tarry_redis_round_trips_total"),

@@ -12,7 +12,7 @@ namespace {
 
 struct Recipe {
   std::string_view name;
-  std::array<std::string_view, 10> pieces;
+  std::array<std::string_view, 11> pieces;
 };
 
 // In the order of Script.
@@ -36,11 +36,12 @@ constexpr std::array<Recipe, kScripts> kRecipes = {{
      {texts::k_prelude, texts::k_runs, texts::k_settings, texts::k_bulk, texts::k_place,
       texts::k_body, texts::k_take, texts::k_claim_keys}},
     {"claim_limited",
-     {texts::k_prelude, texts::k_runs, texts::k_bulk, texts::k_settings, texts::k_place,
-      texts::k_body, texts::k_take, texts::k_bucket, texts::k_gate, texts::k_claim}},
+     {texts::k_prelude, texts::k_runs, texts::k_bulk, texts::k_bucket, texts::k_gate,
+      texts::k_claim_fast, texts::k_settings, texts::k_place, texts::k_body, texts::k_take,
+      texts::k_claim}},
     {"claim_keys_limited",
-     {texts::k_prelude, texts::k_runs, texts::k_settings, texts::k_bulk, texts::k_place,
-      texts::k_body, texts::k_take, texts::k_bucket, texts::k_gate, texts::k_claim_keys}},
+     {texts::k_prelude, texts::k_runs, texts::k_settings, texts::k_bulk, texts::k_bucket,
+      texts::k_gate, texts::k_place, texts::k_body, texts::k_take, texts::k_claim_keys}},
     {"ack",
      {texts::k_prelude, texts::k_bulk, texts::k_ack_fast, texts::k_settings, texts::k_place,
       texts::k_ack}},

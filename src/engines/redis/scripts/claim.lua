@@ -111,4 +111,5 @@ end
 if expiry then expiry.leave(members, bodies) end
 local first = note_head()
 local again = #bodies == 0 and look_again(first) or ''
-return finish(with_gate({ now, lease, fence, entry, bodies, pasts_of(members, runs), again }))
+local reply = { now, lease, fence, entry, bodies, pasts_of(members, runs), again }
+return finish(gate and gate.told(reply) or reply)

@@ -39,9 +39,13 @@ local function front(asked)
   return members, runs_of(scores)
 end
 
-if limited then return redis.error_reply('LIMITED ' .. ARGV[3] .. ' needs the keys of all shards') end
+if limited and not gate then
+  return redis.error_reply('LIMITED ' .. ARGV[3] .. ' needs the keys of all shards')
+end
 while not paused and not has_odd and agenda > now do  -- once
   local asked = math.min(tonumber(ARGV[5]), 500)
+  if gate then asked = math.min(asked, gate.open()) end
+  if asked == 0 then return finish(gate.told({ now, 0, '', '', {}, false, '' })) end
   local lease = ARGV[6] ~= '' and tonumber(ARGV[6]) or tonumber(queue_lease)
   if asked * tonumber(largest or 0) <= tonumber(ARGV[7]) then
     local members, runs = front(asked)
@@ -50,6 +54,7 @@ while not paused and not has_odd and agenda > now do  -- once
       local bodies = call('HMGET', MSGS, unpack(members))
       local claims = redis.pcall('HINCRBY', META, 'claims', n)
       if type(claims) == 'table' then break end  -- Redis is full: the rest of the script frees first
+      if gate then gate.pay(n) end
       local fence = format('%.0f-%.0f', now, claims)
       local entry = cmsgpack.pack(members, runs)
       -- The first write makes sure that the claim ends. The last ones take the messages out of their places. So a
@@ -85,7 +90,8 @@ while not paused and not has_odd and agenda > now do  -- once
           call('ZADD', HEADS, first, ARGV[3])
         end
       end
-      return finish({ now, lease, fence, entry, bodies, pasts, '' })
+      local reply = { now, lease, fence, entry, bodies, pasts, '' }
+      return finish(gate and gate.told(reply) or reply)
     end
   end
   break

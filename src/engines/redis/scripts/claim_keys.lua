@@ -54,4 +54,5 @@ if #bodies == 0 then
 else
   note_head()
 end
-return finish(with_gate({ now, lease, fence, entry, bodies, pasts_of(members, runs), next_look }))
+local reply = { now, lease, fence, entry, bodies, pasts_of(members, runs), next_look }
+return finish(gate and gate.told(reply) or reply)

@@ -8,6 +8,7 @@ gate = {}
 local HOME = KEYS[14]  -- has the bucket
 local room, tokens, level, filled = math.huge, math.huge, nil, nil
 local next_token, next_end, behind = math.huge, math.huge, {}
+local is_open = false
 
 -- How many messages of all shards are leased. A lease of another shard counts until a script there ends it.
 local function leased_in_all()
@@ -48,8 +49,10 @@ local function fill()
   if tokens == 0 then next_token = now + math.ceil((per - level) / count) end
 end
 
--- Answers how many messages may be leased.
+-- Answers how many messages may be leased. Call it when leases that ended in this shard have been ended.
 function gate.open()
+  if is_open then return math.min(room, tokens) end
+  is_open = true
   local most = tonumber(queue_leases or '') or 0
   if most > 0 then room = math.max(most - leased_in_all(), 0) end
   if has_rate then fill() end
@@ -65,6 +68,7 @@ end
 
 -- From now on the next lease that ends in any shard is published.
 local function wait_for_leases()
+  call('HDEL', META, '')  -- a first write that is allowed while Redis is full
   for i = 14, #KEYS, 2 do
     local its_generation, held = unpack(call('HMGET', KEYS[i], 'generation', 'held'))
     if its_generation == generation and not held then call('HSET', KEYS[i], 'held', 1) end
@@ -72,7 +76,7 @@ local function wait_for_leases()
 end
 
 function gate.told(reply)
-  local n = #bodies
+  local n = #reply[5]
   if room == 0 and ARGV[10] ~= '' then wait_for_leases() end
   if room == 0 or tokens == 0 then
     -- What is due has to wait, so the claim looks again when a lease ends, or a token comes.

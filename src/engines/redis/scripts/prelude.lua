@@ -40,6 +40,8 @@ paused = paused and (paused == '' or tonumber(paused) > now) and paused
 -- first one.
 local expiry, brings_expiry
 
+local gate  -- gate.lua, in scripts for queues with limits
+
 -- No lease ends, and nothing expires, before `agenda`; nothing waits to be claimed before `head`.
 agenda = agenda and tonumber(agenda) or math.huge
 head = head and tonumber(head) or math.huge

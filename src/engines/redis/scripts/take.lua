@@ -2,7 +2,6 @@
 -- group.
 local members, scores, bodies = {}, {}, {}
 local fence = ''
-local gate  -- gate.lua, if the script is for queues with limits
 
 -- Scores up to this one are due now: due times are whole, and a past adds half a ms.
 local DUE_NOW = format('%.0f.75', now)
@@ -90,6 +89,3 @@ end
 
 -- The answer if nothing may be claimed.
 local function paused_reply() return { now, 0, '', '', {}, false, look_again('') } end
-
--- A claim's answer, if the script has gate.lua with what the gate tells.
-local function with_gate(reply) return gate and gate.told(reply) or reply end
