@@ -90,6 +90,20 @@ TEST_P(RateBySteadyClock, DoesNotStep) {
   EXPECT_EQ(take(q), 1u);
 }
 
+// The time before the change brought tokens at the old rate, though no claim looked meanwhile.
+TEST_P(Rate, AnotherRateCountsFromItsChangeOn) {
+  const Queue q = queue();
+  set(q, {1, 1h, 50});
+  push(q, 60);
+  EXPECT_EQ(take(q), 50u);
+  clock().advance(2h);
+  set(q, {50, 1h, 50});
+  EXPECT_EQ(take(q), 2u);
+  clock().advance(6min);
+  set(q, {1, 1h, 50});
+  EXPECT_EQ(take(q), 5u);
+}
+
 TEST_P(Rate, WakesAWaitingClaimWithTheNextToken) {
   const Queue q = queue();
   set(q, {1, 1min, 1});

@@ -275,8 +275,9 @@ void Model::configure(const SettingsPatch& patch) {
   for (auto& [key, message] : messages_) cut(message.events, settings_.history);
   settings_.group_order = patch.group_order.value_or(settings_.group_order);
   const DeliveryRate before = settings_.rate;
-  settings_.rate = patch.rate.value_or(before);
-  if (settings_.rate == before) return;
+  if (patch.rate.value_or(before) == before) return;
+  refill();
+  settings_.rate = *patch.rate;
   if (before == DeliveryRate()) return opened();
   tokens_ = std::min<std::int64_t>(tokens_, settings_.rate.burst);
   token_parts_ = 0;

@@ -87,6 +87,7 @@ ModelAnswer Model::reschedule(KeyId key, Due due, std::optional<std::uint32_t> p
 
 std::vector<ModelMessage> Model::claim(std::uint32_t max, std::optional<std::int64_t> lease) {
   if (paused()) return {};
+  refill();
   std::vector<ModelMessage*> due;
   for (auto& [key, message] : messages_) {
     if (message.stage == Stage::waiting && is_due(message)) due.push_back(&message);

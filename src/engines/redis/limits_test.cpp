@@ -376,6 +376,59 @@ TEST_F(RedisLimits, KeepTheTokensIfTheClockIsSetBack) {
   EXPECT_EQ(claim(*engine, 10).size(), 1u);
 }
 
+TEST_F(RedisLimits, ComeBackIfTheClockIsSetBackWhileTheBucketIsEmpty) {
+  const auto engine = open();
+  configure(*engine, {.rate = DeliveryRate{1, 1h, 2}});
+  push(*engine, 10);
+  EXPECT_EQ(claim(*engine, 10).size(), 2u);
+  clock_->step_realtime(-36'000'000);
+  push(*engine, 10);
+  EXPECT_TRUE(claim(*engine, 10).empty());
+  EXPECT_EQ(stats(*engine).rate_next, Time(Millis(clock_->now().realtime_ms)) + 1h);
+  clock_->advance(3'599'999);
+  EXPECT_TRUE(claim(*engine, 10).empty());
+  clock_->advance(1);
+  EXPECT_EQ(claim(*engine, 10).size(), 1u);
+}
+
+// The new shards have no bucket yet when the rate changes, and the queue's one is empty.
+TEST_F(RedisLimits, KeepTheBucketIfTheRateChangesDuringAReshard) {
+  const auto engine = open(true, 2);
+  configure(*engine, {.rate = DeliveryRate{1, 1h, 4}});
+  push(*engine, 40);
+  std::size_t held = 0;
+  while (held < 4) held += claim(*engine, 1).size();
+  reshard(*engine, 3);
+  configure(*engine, {.rate = DeliveryRate{2, 1h, 4}});
+  EXPECT_TRUE(claim(*engine, 10).empty());
+  clock_->advance(1'800'000);
+  EXPECT_EQ(claim(*engine, 10).size(), 1u);
+}
+
+// A process that does not know of the limits yet learns of each queue's.
+TEST_F(RedisLimits, HoldForAClaimOverManyQueuesWithLimits) {
+  const auto engine = open();
+  core::ClaimRequest request;
+  request.max = 100;
+  for (int i = 0; i < 8; ++i) {
+    const std::string queue = "q" + std::to_string(i);
+    core::ConfigureRequest configure;
+    configure.queue = queue;
+    configure.patch.max_leased = 1;
+    (void)take<core::ConfigureReply>(*engine, configure);
+    request.queues.push_back(queue);
+  }
+  const auto other = open();
+  EXPECT_TRUE(take<core::ClaimReply>(*other, request).items.empty());
+  for (const std::string& queue : request.queues) {
+    core::PushRequest push;
+    push.queue = queue;
+    push.items.resize(3);
+    (void)take<core::PushReply>(*engine, push);
+  }
+  EXPECT_EQ(take<core::ClaimReply>(*open(), request).items.size(), 8u);
+}
+
 // Each process knows from the script when the next token comes.
 TEST_F(RedisLimits, WakeClaimsOfEachProcessWithTheNextToken) {
   const auto one = open();

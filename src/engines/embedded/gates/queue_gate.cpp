@@ -16,6 +16,11 @@ void QueueGate::set(const QueueSettings& settings) {
   groups_.set_limit(settings.group_max_leased);
 }
 
+void QueueGate::fill(std::int64_t now_ms) {
+  const std::scoped_lock lock(mutex_);
+  if (!bucket_.is_unlimited()) static_cast<void>(bucket_.tokens(now_ms));
+}
+
 void QueueGate::join(std::uint64_t leased) {
   const std::scoped_lock lock(mutex_);
   used_ += leased;

@@ -35,6 +35,8 @@ class QueueGate {
   explicit QueueGate(std::uint64_t number) : number_(number) {}
 
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+  /// Call `fill` before the queue's settings change: the time until then is paid at the old rate.
+  void fill(std::int64_t now_ms);
   /// Call `set` when the queue's settings have changed.
   void set(const QueueSettings& settings);
 

@@ -20,7 +20,7 @@ namespace tarry::embedded {
 
 class TokenBucket {
  public:
-  /// Another rate keeps the tokens, up to its burst.
+  /// Another rate keeps the tokens that `tokens` told last, up to its burst.
   void set(const DeliveryRate& rate) noexcept {
     if (rate == rate_) return;
     const bool had_none = rate_ == DeliveryRate();

@@ -49,10 +49,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
     const std::string& name = queues_[(turn_ + queue_) % queues_.size()];
     claims_.context_.directory.find(name, [self = shared_from_this()](Result<QueuePtr> queue) {
       if (!queue) return self->fail(std::move(queue).error());
-      if (*queue == nullptr) {
-        ++self->queue_;
-        return self->next_queue();
-      }
+      if (*queue == nullptr) return self->leave_queue();
       self->places_ = std::move(*queue);
       self->choose_shards();
       self->settled_ = self->places_->closed == 0 || self->request().keys.empty();
@@ -73,6 +70,12 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
   }
   [[nodiscard]] bool is_full() const {
     return claim_->gone || left() == 0 || (taken_ > 0 && bytes_ >= request().max_bytes);
+  }
+
+  void leave_queue() {
+    ++queue_;
+    tries_ = 0;
+    next_queue();
   }
 
   // Chooses which of the queue's shards to ask, and in what order.
@@ -97,10 +100,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
   }
 
   void next_shard() {
-    if (is_full() || shard_ == shards_.size()) {
-      ++queue_;
-      return next_queue();
-    }
+    if (is_full() || shard_ == shards_.size()) return leave_queue();
     const std::uint32_t asked = std::min(left(), kMostAtOnce);
     const bool by_key = !request().keys.empty();
     if (!settled_ && shard_ == places_->closed) return settle_keys();
@@ -119,7 +119,10 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
       return server.run_on(place, by_key ? Script::claim_keys : Script::claim, std::move(build),
                            std::move(done));
     }
-    if (auto refused = refuse_shards(claims_.context_, *places_)) return fail(*std::move(refused));
+    if (auto refused = refuse_shards(claims_.context_, *places_)) {
+      places_->limited = false;  // the next claim asks whether the queue still has limits
+      return fail(*std::move(refused));
+    }
     server.run_with_all(*places_, place,
                         by_key ? Script::claim_keys_limited : Script::claim_limited,
                         std::move(build), std::move(done));
@@ -127,17 +130,25 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
 
   // Leases in these shards may have ended, so that the limits have room.
   void end_leases(const std::vector<std::size_t>& behind) {
-    auto countdown =
-        std::make_shared<Countdown>([self = shared_from_this()] { self->next_shard(); });
+    const auto first = std::make_shared<std::optional<Error>>();
+    auto countdown = std::make_shared<Countdown>(
+        [self = shared_from_this(), first] { self->leases_ended(std::move(*first)); });
     for (const std::size_t shard : behind) {
       countdown->begin();
       claims_.context_.server.run_on(
           places_->open_first(shard), Script::tick,
           [](RedisCommand& command) { command.add(kTickSlice); },
-          // If this fails, the claim finds no room, and looks again later.
-          [countdown, places = places_](const Result<RedisReply>&) { countdown->end(); });
+          [countdown, first, places = places_](Result<RedisReply> reply) {
+            if (!reply && !*first) *first = std::move(reply).error();
+            countdown->end();
+          });
     }
     countdown->end();
+  }
+  void leases_ended(std::optional<Error> error) {
+    if (error && is_moved(*error)) return failed(*std::move(error));
+    if (error) ended_rounds_ = kEndedRounds;  // the claim finds no room, and looks again later
+    next_shard();
   }
 
   void settle_keys() {
@@ -198,8 +209,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
     }
     if (!gate.held) return true;
     if (!gate.behind.empty()) again_ms_ = std::min(again_ms_, kAfterFailureMs);
-    ++queue_;
-    next_queue();
+    leave_queue();
     return false;
   }
 
@@ -249,7 +259,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
   std::uint64_t bytes_ = 0;
   std::int64_t again_ms_ = INT64_MAX;
   base::BootClock::time_point sent_;  // when the script was sent
-  int tries_ = 0;
+  int tries_ = 0;                     // at this queue
   int expired_rounds_ = 0;
   int ended_rounds_ = 0;
 };

@@ -26,6 +26,13 @@ std::optional<std::string_view> read_numbers(std::string_view text,
   return text;
 }
 
+std::int64_t level_at(std::int64_t now_ms, std::int64_t level, std::int64_t filled_ms,
+                      const DeliveryRate& rate) noexcept {
+  const std::int64_t full = rate.burst * rate.per.count();
+  const std::int64_t elapsed = std::max<std::int64_t>(now_ms - filled_ms, 0);
+  return elapsed > (full - level) / rate.count ? full : level + elapsed * rate.count;
+}
+
 }  // namespace
 
 std::string spell_rate(const DeliveryRate& rate) {
@@ -55,6 +62,8 @@ std::optional<std::int64_t> next_token_ms(const DeliveryRate& rate, std::string_
   const std::int64_t per = rate.per.count();
   if (const DeliveryRate old = read_rate(*old_rate); old != rate) {
     if (old == DeliveryRate()) return std::nullopt;
+    level = level_at(now_ms, level, filled_ms, old);
+    filled_ms = now_ms;
     level = std::min<std::int64_t>(level / old.per.count(), rate.burst) * per;
   }
   const std::int64_t missing = (per - level + rate.count - 1) / rate.count;  // ms

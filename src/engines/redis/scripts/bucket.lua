@@ -16,7 +16,15 @@ local function full_bucket(rate)
   return burst * per, now
 end
 
--- The level, and when that was. If the bucket had another rate, it keeps its tokens, up to the burst.
+-- The level now of a bucket that had that level at `filled`. Time that went back brings nothing.
+local function level_now(level, filled, rate)
+  local count, per, burst = rate_of(rate)
+  local elapsed = now - filled
+  if elapsed <= 0 then return level end
+  return elapsed > floor((burst * per - level) / count) and burst * per or level + elapsed * count
+end
+
+-- The level, and when that was. If the bucket had another rate, it keeps the tokens that it has by now, up to the burst.
 local function read_bucket(text, rate)
   local level, filled, old_rate = string.match(text, '^(%d+) (%d+) (%w+)$')
   if not level then error({ err = 'BROKEN ' .. META .. ' bucket ' .. text }) end
@@ -24,7 +32,7 @@ local function read_bucket(text, rate)
   if old_rate == rate then return level, filled end
   local _, old_per = rate_of(old_rate)
   local _, per, burst = rate_of(rate)
-  return math.min(floor(level / old_per), burst) * per, filled
+  return math.min(floor(level_now(level, filled, old_rate) / old_per), burst) * per, now
 end
 
 local function bucket_text(level, filled, rate) return format('%.0f %.0f %s', level, filled, rate) end

@@ -2,12 +2,14 @@
 -- 'pause' and until when (empty: until resumed), or 'resume'. Answers the settings; to a pause '1', or
 -- '0' if `until` has passed.
 
--- A new bucket is full. Only the one of the first shard is used; no shard knows which one it is.
+-- A new bucket is full. Only the one of the first shard is used; no shard knows which one it is. During a reshard the
+-- bucket may be in a closed shard: then this one makes none.
 local function change_rate(rate)
   if rate == '0' then return call('HDEL', META, 'bucket') end
-  local level, filled = full_bucket(rate)
   local bucket = call('HGET', META, 'bucket')
-  if bucket and has_rate then level, filled = read_bucket(bucket, rate) end
+  if has_rate and not bucket then return end
+  local level, filled = full_bucket(rate)
+  if has_rate then level, filled = read_bucket(bucket, rate) end
   call('HSET', META, 'bucket', bucket_text(level, filled, rate))
 end
 

@@ -4,6 +4,7 @@
 -- queue's), how many members, and the members. Answers 1 or 0 for each.
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 apply_time()
+local has_ended = freed  -- a lease
 local results, at = {}, 5
 while at <= #ARGV do
   local fence, n = ARGV[at], tonumber(ARGV[at + 2])
@@ -42,4 +43,5 @@ while at <= #ARGV do
     for old, gone in pairs(left) do leave_group(old, gone) end
   end
 end
+freed = has_ended
 return finish(results)

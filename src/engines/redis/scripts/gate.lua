@@ -37,13 +37,15 @@ local function find_bucket()
   return full_bucket(queue_rate)
 end
 
--- Fills the bucket. If the clock was set back, nothing comes until it has gone on.
+-- Fills the bucket. If the clock was set back, that is noted, so that the tokens come from this time on.
 local function fill()
-  local count, per, burst = rate_of(queue_rate)
+  local count, per = rate_of(queue_rate)
   level, filled = find_bucket()
-  local missing = burst * per - level
-  local elapsed = now - filled
-  if elapsed > 0 then level = elapsed > floor(missing / count) and burst * per or level + elapsed * count end
+  level = level_now(level, filled, queue_rate)
+  if now < filled then
+    call('HDEL', META, '')  -- a first write that is allowed while Redis is full
+    call('HSET', HOME, 'bucket', bucket_text(level, now, queue_rate))
+  end
   filled = now
   tokens = floor(level / per)
   if tokens == 0 then next_token = now + math.ceil((per - level) / count) end

@@ -25,7 +25,11 @@ bool sets_limits(const SettingsPatch& patch) noexcept {
 
 std::optional<Error> refuse_shards(const Context& context, const QueuePlaces& queue) {
   if (context.directory.joins_partitions() || queue.is_in_one_slot()) return std::nullopt;
-  return too_many_shards(queue.name, static_cast<std::uint32_t>(queue.shards.size()));
+  if (queue.closed == 0) return too_many_shards(queue.name, queue.open());
+  return Error{ErrorCode::unsupported,
+               "in a Redis Cluster a queue whose shards are being changed cannot have limits "
+               "(max_leased, rate): finish tarry queue reshard " +
+                   queue.name + " " + std::to_string(queue.open()) + " first"};
 }
 
 void check_limits(Context& context, const std::string& queue, const SettingsPatch& patch,

@@ -86,6 +86,7 @@ void Queues::execute(const core::ConfigureRequest& request, const Part& part) {
     const QueueState& state = shard_.state.queue(*queue);
     const QueueSettings settings = core::apply(request.patch, before);
     if (settings != before) {
+      if (state.at_gate.is_limited()) state.at_gate.gate->fill(shard_.now.boottime_ms);
       write(*queue, settings, state.paused, state.paused_until_ms);
       if (op->order_step != OrderStep::none) shard_.job.sync();  // before the next step
       shard_.wake(*queue);                                       // a limit may be higher now
