@@ -22,7 +22,7 @@ namespace {
 using storage::FaultPlan;
 
 constexpr std::uint32_t kShards = 3;
-// So many keys of one group that each shard has some.
+// With so many keys of one group, each shard has some.
 constexpr int kKeys = 24;
 
 class ChangedStore {

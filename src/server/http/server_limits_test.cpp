@@ -1,4 +1,4 @@
-// What the server does when memory, connections, descriptors or time run out.
+// The server refuses or closes when memory, connections, descriptors or time run out, and goes on.
 #include <fcntl.h>
 #include <sys/resource.h>
 

@@ -226,9 +226,11 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
   }
 
   void failed(Error error) {
-    if (needs_all_shards(error) && ++tries_ < 5) {
+    if (needs_all_shards(error)) {
       places_->limited = true;
-      return next_shard();
+      if (++tries_ < 5) return next_shard();
+      error = {ErrorCode::unavailable,
+               "the limits of queue " + places_->name + " are being changed; try again"};
     }
     if (is_moved(error) && ++tries_ < 5) {
       return doubt(claims_.context_, places_, [self = shared_from_this()](Result<void> checked) {

@@ -26,7 +26,7 @@ enum class Script : std::uint8_t {
   move,
   claim,
   claim_keys,
-  // Of a queue with limits: scripts/gate.lua.
+  // The claims of queues with limits: scripts/gate.lua.
   claim_limited,
   claim_keys_limited,
   ack,

@@ -18,7 +18,7 @@ namespace tarry::redis {
 /// One shard of a queue.
 struct Place {
   static constexpr std::size_t kKeys = 13;
-  // Indices in `keys`. In a closed shard the first two keys have other names.
+  // Indices in `keys`. In a closed shard MSGS and DUE have other names.
   static constexpr std::size_t kMsgs = 1;
   static constexpr std::size_t kDue = 2;
   static constexpr std::size_t kMeta = 0;
